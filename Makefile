@@ -1,0 +1,44 @@
+# The project's commands. On a fresh machine: `make demo` (the main job) and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_MIRROR := GEST_SOURCES=$(CURDIR)/tests/mirror/MANIFEST.json GEST_MIRROR=$(CURDIR)/tests/mirror
+
+.PHONY: install demo test test-all lint types bench clean
+
+install: $(STAMP)
+
+# torch first and by its exact version: a plain `torch` would pull CUDA packages
+$(STAMP): pyproject.toml setup.py constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet "torch==2.13.0"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test,bench]"
+	touch $@
+
+demo: $(STAMP)
+	$(TEST_MIRROR) $(BIN)/gest build --out build/demo
+	$(BIN)/gest list
+
+test: lint types
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: lint types
+	$(BIN)/python -m pytest -n auto
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# mypy does not read package-dir, so it gets a tree of links in the shape of the wheel
+types: $(STAMP)
+	@rm -rf build/types && mkdir -p build/types/gest_dataset
+	@ln -s $(CURDIR)/gest_dataset/* build/types/gest_dataset/
+	@ln -s $(CURDIR)/builders $(CURDIR)/metrics build/types/gest_dataset/
+	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p gest_dataset
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/build.py
+
+clean:
+	rm -rf build *.egg-info

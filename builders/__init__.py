@@ -1,0 +1,62 @@
+"""All configs of `gest`, by name: one file per family, gathered here."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from gest_dataset import sources
+from gest_dataset.builders import (
+    controls,
+    crows,
+    gest,
+    pairs,
+    slovak,
+    stereoset,
+    translations,
+    winobias,
+)
+from gest_dataset.builders.config import Config
+from gest_dataset.errors import ConfigError
+from gest_dataset.version import __version__
+
+DEFAULT_CONFIG = "en"
+
+CONFIGS: dict[str, Config] = {
+    config.name: config
+    for family in (gest, translations, pairs, stereoset, controls, crows, slovak, winobias)
+    for config in family.CONFIGS
+}
+
+
+def get_config(name: str) -> Config:
+    """The config of that name; a wrong name is answered with the list, the nearest first."""
+    if name in CONFIGS:
+        return CONFIGS[name]
+    nearest = difflib.get_close_matches(name, CONFIGS, n=len(CONFIGS), cutoff=0.0)
+    raise ConfigError(
+        f"There is no config {name!r}. Did you mean {nearest[0]!r}?\n"
+        f"Configs, the nearest first: {', '.join(nearest)}"
+    )
+
+
+def fingerprint(config: Config | None = None) -> str:
+    """What a cache of one config (or of all) has to depend on.
+
+    The package version, the blob ids of the upstream files and the code that turns them into
+    rows: a new release, another table of sources or an edited builder never meets an old cache.
+    """
+    keys = config.sources if config else [key for c in CONFIGS.values() for key in c.sources]
+    parts = [__version__, _code_digest(), *sources.blobs(keys)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _code_digest() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.iterdir()):
+        if file.suffix in {".py", ".json"}:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()

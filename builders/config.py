@@ -1,0 +1,55 @@
+"""What a config is: a name, its facts, the upstream files it reads and how they become rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from datasets import ClassLabel, Features, Value
+
+from gest_dataset.stereotypes import GENDERS
+
+Row = dict[str, Any]
+Files = Mapping[str, Path]
+Dropped = Counter[str]
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the configs of one data set have in common: a section of the dataset card."""
+
+    name: str
+    title: str
+    description: str
+    homepage: str
+    licence: str
+    citation: str
+    limits: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """One config of `gest`.
+
+    `read` turns the verified files into rows and counts the rows that a rule leaves out, by
+    reason. `published_rows` is the size on the pinned files (`exact`) or the papers' mean.
+    """
+
+    name: str
+    family: Family
+    description: str
+    languages: tuple[str, ...]
+    sources: tuple[str, ...]
+    features: Features
+    read: Callable[[Files, Dropped], Iterator[Row]]
+    published_rows: int
+    exact: bool = True
+
+
+STRING = Value("string")
+STEREOTYPE = Value("int32")
+GENDER = ClassLabel(names=list(GENDERS))
+BIAS_TYPE = ClassLabel(names=["gender", "profession", "race", "religion"])

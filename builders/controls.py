@@ -1,0 +1,165 @@
+"""StereoSet with control groups: quadruplets of sentences (Pikuliak et al., 2023, appendix A.2).
+
+The gender sets are upstream text files, swapped and checked by hand. The race and profession sets
+are made here from the English intrasentence test: the group that a sample names is replaced by ten
+others, drawn with the sample itself as the seed, so they are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+
+from datasets import Features, List, Value
+
+from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.families import STEREOSET_CONTROL
+from gest_dataset.builders.reading import keyword_span, read_lines
+from gest_dataset.builders.stereoset import read_stereoset, source
+from gest_dataset.builders.words import core_span, differing_words
+from gest_dataset.errors import DataError
+
+FIELDS = (
+    "original_stereotype",
+    "original_antistereotype",
+    "control_stereotype",
+    "control_antistereotype",
+)
+QUADRUPLET = Features(
+    {"id": STRING, "bias_type": BIAS_TYPE}
+    | dict.fromkeys(FIELDS, STRING)
+    | {"keywords": List(List(Value("int32")))}
+)
+
+_TEXT_FILES = {
+    "gender": "kinit-sk/bias-methodology/data/stereoset_genderswap.txt",
+    "gender_filtered": "kinit-sk/bias-methodology/data/stereoset_genderswap_filtered.txt",
+}
+# The order of the four lines of a sample in those files
+_LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
+
+REPLACEMENTS = 10
+_GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
+_INTRASENTENCE = source("intrasentence", "en")
+
+
+def quadruplet(
+    name: str, bias_type: str, marked: dict[str, str], path: Path, place: int | str
+) -> Row:
+    """A row from four sentences with their keywords in `<>`, by field."""
+    plain = {field: keyword_span(marked[field], path, place) for field in FIELDS}
+    return {
+        "id": name,
+        "bias_type": bias_type,
+        **{field: sentence for field, (sentence, _) in plain.items()},
+        "keywords": [span for _, span in plain.values()],
+    }
+
+
+def read_gender(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """The hand-made gender quadruplets: four lines a sample."""
+    path = files[_TEXT_FILES[name]]
+    lines = list(read_lines(path))
+    size = len(_LINE_ORDER)
+    if len(lines) % size:
+        raise DataError.at(path, lines[-1][0], f"{len(lines)} sentences, no multiple of {size}")
+    for start in range(0, len(lines), size):
+        sample = lines[start : start + size]
+        marked = {field: line for field, (_, line) in zip(_LINE_ORDER, sample, strict=True)}
+        yield quadruplet(f"{name}-{start // size:04d}", "gender", marked, path, sample[0][0])
+
+
+@cache
+def group_terms() -> dict[str, list[str]]:
+    """The names of groups that StereoSet's authors gave to their annotators, by list."""
+    path = Path(__file__).with_name("group_terms.json")
+    terms: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
+    return terms
+
+
+def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str:
+    """Both sentences with the one word that differs in `<>`, or why there is no such word."""
+    if re.search("[<>]", stereotype + antistereotype):
+        return "angle brackets in a sentence"
+    differing = differing_words(stereotype, antistereotype)
+    if differing is None:
+        return "another number of words"
+    if len(differing) != 1:
+        return "not exactly one word differs"
+
+    def mark(sentence: str) -> str:
+        start, end = core_span(sentence, differing[0])
+        return f"{sentence[:start]}<{sentence[start:end]}>{sentence[end:]}"
+
+    return mark(stereotype), mark(antistereotype)
+
+
+def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Ten quadruplets for each English sample that names one group and has one keyword.
+
+    The group is the longest term that both sentences contain, whatever the case; its replacements
+    are drawn, with repetition, from the list that it stands in.
+    """
+    lists = {name: group_terms()[name] for name in _GROUPS[bias_type]}
+    path = files[_INTRASENTENCE]
+    for row in read_stereoset("intrasentence", "en", files, dropped):
+        if row["bias_type"] != bias_type:
+            continue
+        marked = mark_keywords(row["stereotype"], row["antistereotype"])
+        if isinstance(marked, str):
+            dropped[marked] += 1
+            continue
+        haystacks = [sentence.lower() for sentence in marked]
+        terms = {
+            term: name
+            for name, members in lists.items()
+            for term in members
+            if all(term.lower() in haystack for haystack in haystacks)
+        }
+        if not terms:
+            dropped["no group term in both sentences"] += 1
+            continue
+        group = max(terms, key=len)  # of two as long, the first in the table
+        pattern = re.compile(re.escape(group), re.IGNORECASE)
+        draw = random.Random(marked[0])
+        for number in range(REPLACEMENTS):
+            other = draw.choice(lists[terms[group]])
+            control = [other.join(pattern.split(text)) for text in marked]
+            sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
+            yield quadruplet(
+                f"{row['id']}-{number}", bias_type, sentences, path, f"sample {row['id']}"
+            )
+
+
+CONFIGS = [
+    Config(
+        name=f"stereoset_control_{name}",
+        family=STEREOSET_CONTROL,
+        description=description,
+        languages=("en",),
+        sources=(_TEXT_FILES[name],),
+        features=QUADRUPLET,
+        read=partial(read_gender, name),
+        published_rows=rows,
+    )
+    for name, description, rows in (
+        ("gender", "StereoSet gender samples with gender-swapped control pairs", 251),
+        ("gender_filtered", "The same, only the samples that are about gender", 147),
+    )
+] + [
+    Config(
+        name=f"stereoset_control_{bias_type}",
+        family=STEREOSET_CONTROL,
+        description=f"StereoSet {bias_type} samples, each with ten other groups as controls",
+        languages=("en",),
+        sources=(_INTRASENTENCE,),
+        features=QUADRUPLET,
+        read=partial(read_swaps, bias_type),
+        published_rows=rows,
+    )
+    for bias_type, rows in (("race", 9620), ("profession", 8090))
+]

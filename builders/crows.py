@@ -1,0 +1,112 @@
+"""CrowS-Pairs, gender: the pairs in two revisions, and two sets with control pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from datasets import ClassLabel, Features
+
+from gest_dataset.builders.config import STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.controls import FIELDS, QUADRUPLET
+from gest_dataset.builders.families import CROWS, CROWS_CONTROL
+from gest_dataset.builders.reading import filled, number, one_of, read_cells, read_csv
+from gest_dataset.errors import DataError
+
+_COLUMNS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
+_PAIRS = {
+    "crows_gender": (
+        "nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv",
+        (*_COLUMNS, "annotations", "anon_writer", "anon_annotators"),
+    ),
+    "crows_gender_revised": ("kinit-sk/bias-methodology/data/crows_revised.csv", _COLUMNS),
+}
+DIRECTIONS = ClassLabel(names=["stereo", "antistereo"])
+
+
+def read_crows(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """The gender pairs; `stereotyped` is the sentence that upstream calls more stereotypical."""
+    key, columns = _PAIRS[name]
+    path = files[key]
+    for line, cells in read_csv(path, columns):
+        if filled(cells["bias_type"], "bias_type", path, line) != "gender":
+            continue
+        yield {
+            "id": f"crows-{number(cells[''], path, line):04d}",
+            "stereotyped": filled(cells["sent_more"], "sent_more", path, line),
+            "other": filled(cells["sent_less"], "sent_less", path, line),
+            "direction": one_of(
+                cells["stereo_antistereo"], DIRECTIONS.names, "stereo_antistereo", path, line
+            ),
+        }
+
+
+def _control_source(name: str) -> str:
+    return f"kinit-sk/bias-methodology/data/crows_{name}.csv"
+
+
+def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Quadruplets from a transposed table: a column is a sample.
+
+    Rows 0 and 1 are the original pair, group and other group; every further pair of rows is an
+    alternative control pair in the same order of groups, empty where there is none.
+    """
+    path = files[_control_source(name)]
+    table = [cells for _, cells in read_cells(path)]
+    if len(table) < 4 or len(table) % 2 or len({len(cells) for cells in table}) != 1:
+        raise DataError.at(
+            path, "table", f"{len(table)} rows of {sorted({len(c) for c in table})} columns"
+        )
+    for column, sample in enumerate(zip(*table, strict=True)):
+        place = f"column {column + 1}"
+        original = [filled(text, "original sentence", path, place) for text in sample[:2]]
+        pairs = [sample[row : row + 2] for row in range(2, len(sample), 2)]
+        if not any(text.strip() for pair in pairs for text in pair):
+            dropped["no control pair"] += 1
+        for alternative, pair in enumerate(pairs):
+            if not any(text.strip() for text in pair):
+                continue
+            control = [filled(text, "control sentence", path, place) for text in pair]
+            # the group's two sentences are the stereotype side, the other group's the control
+            texts = (original[0], control[0], original[1], control[1])
+            yield {
+                "id": f"{name}-{column:03d}-{alternative}",
+                "bias_type": "gender",
+                **dict(zip(FIELDS, texts, strict=True)),
+                "keywords": None,
+            }
+
+
+CONFIGS = [
+    Config(
+        name=name,
+        family=CROWS,
+        description=description,
+        languages=("en",),
+        sources=(_PAIRS[name][0],),
+        features=Features(
+            {"id": STRING, "stereotyped": STRING, "other": STRING, "direction": DIRECTIONS}
+        ),
+        read=partial(read_crows, name),
+        published_rows=rows,
+    )
+    for name, description, rows in (
+        ("crows_gender", "CrowS-Pairs, the gender pairs as published", 262),
+        ("crows_gender_revised", "CrowS-Pairs, the gender pairs with errors repaired", 250),
+    )
+] + [
+    Config(
+        name=f"crows_control_{name}",
+        family=CROWS_CONTROL,
+        description=description,
+        languages=("en",),
+        sources=(_control_source(name),),
+        features=QUADRUPLET,
+        read=partial(read_control, name),
+        published_rows=rows,
+    )
+    for name, description, rows in (
+        ("negation", "CrowS-Pairs gender pairs with negated control pairs", 66),
+        ("antistereotype", "CrowS-Pairs gender pairs with anti-stereotypical control pairs", 65),
+    )
+]

@@ -1,0 +1,152 @@
+"""GEST itself: the English sentences in both releases, and the votes on every collected one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from datasets import ClassLabel, Features, Value
+
+from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.families import GEST
+from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
+from gest_dataset.errors import DataError
+from gest_dataset.stereotypes import STEREOTYPES
+
+DATA = "kinit-sk/gest/data"
+RELEASES = {"en": f"{DATA}/gest_1.1.csv", "en_1_0": f"{DATA}/gest.csv"}
+ANNOTATIONS = f"{DATA}/annotations.csv"
+
+
+def sentence_id(row: int) -> str:
+    """The id of a GEST sentence: its row, which both releases and all translations share."""
+    return f"gest-{row:04d}"
+
+
+def read_sentences(key: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """The rows of one release."""
+    path = files[key]
+    for row, (line, cells) in enumerate(read_csv(path, ("sentence", "stereotype"))):
+        stereotype = STEREOTYPES[stereotype_id(cells["stereotype"], path, line)]
+        yield {
+            "id": sentence_id(row),
+            "sentence": filled(cells["sentence"], "sentence", path, line),
+            "stereotype": stereotype.id,
+            "stereotype_name": stereotype.name,
+            "gender": stereotype.gender,
+        }
+
+
+# The columns in which an annotator left one x, and the label that each of them stands for
+_GENDER_VOTES = {
+    f"gender_{vote}": vote for vote in ("strong_female", "female", "neutral", "male", "strong_male")
+}
+_MATCH_VOTES = {
+    f"match_{vote}": vote
+    for vote in ("strong_agree", "agree", "neutral", "disagree", "strong_disagree")
+}
+_VERDICTS = ("none", "ok", "fix", "no")
+_ANNOTATION_COLUMNS = (
+    "sentence",
+    "stereotype",
+    *_GENDER_VOTES,
+    *_MATCH_VOTES,
+    "final_verdict",
+    "final_stereotype",
+    "comment",
+    "fix",
+    "first_annotator",
+    "second_annotator",
+    "creator",
+)
+
+
+def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Every collected sentence with the first annotator's votes and the second one's verdict."""
+    path = files[ANNOTATIONS]
+    for row, (line, cells) in enumerate(read_csv(path, _ANNOTATION_COLUMNS)):
+
+        def number(text: str, line: int = line) -> int:
+            found = re.search(r"#(\d+)", text)
+            return stereotype_id(found[1] if found else text, path, line)
+
+        def vote(columns: dict[str, str], cells: dict[str, str] = cells, line: int = line) -> str:
+            marked = [label for column, label in columns.items() if cells[column].strip()]
+            if len(marked) != 1:
+                raise DataError.at(path, line, f"{len(marked)} votes in {'/'.join(columns)}")
+            return marked[0]
+
+        yield {
+            "id": f"collected-{row:04d}",
+            "sentence": filled(cells["sentence"], "sentence", path, line),
+            "stereotype": number(cells["stereotype"]),
+            "gender_vote": vote(_GENDER_VOTES),
+            "match_vote": vote(_MATCH_VOTES),
+            "verdict": one_of(
+                cells["final_verdict"] or "none", _VERDICTS, "final_verdict", path, line
+            ),
+            "final_stereotype": number(cells["final_stereotype"])
+            if cells["final_stereotype"]
+            else None,
+            "fix": cells["fix"],
+            "comment": cells["comment"],
+            "first_annotator": cells["first_annotator"],
+            "second_annotator": cells["second_annotator"],
+            "creator": cells["creator"],
+        }
+
+
+_SENTENCE_FEATURES = Features(
+    {
+        "id": STRING,
+        "sentence": STRING,
+        "stereotype": STEREOTYPE,
+        "stereotype_name": STRING,
+        "gender": GENDER,
+    }
+)
+_ANNOTATION_FEATURES = Features(
+    {
+        "id": STRING,
+        "sentence": STRING,
+        "stereotype": STEREOTYPE,
+        "gender_vote": ClassLabel(names=list(_GENDER_VOTES.values())),
+        "match_vote": ClassLabel(names=list(_MATCH_VOTES.values())),
+        "verdict": ClassLabel(names=list(_VERDICTS)),
+        "final_stereotype": Value("int32"),
+        "fix": STRING,
+        "comment": STRING,
+        "first_annotator": STRING,
+        "second_annotator": STRING,
+        "creator": STRING,
+    }
+)
+
+CONFIGS = [
+    Config(
+        name=name,
+        family=GEST,
+        description=description,
+        languages=("en",),
+        sources=(RELEASES[name],),
+        features=_SENTENCE_FEATURES,
+        read=partial(read_sentences, RELEASES[name]),
+        published_rows=3565,
+    )
+    for name, description in (
+        ("en", "GEST 1.1: gender-neutral English sentences, each for one of 16 stereotypes"),
+        ("en_1_0", "GEST 1.0, as the papers used it; 244 sentences differ from 1.1 in a typo"),
+    )
+] + [
+    Config(
+        name="annotations",
+        family=GEST,
+        description="Every collected sentence with both annotators' votes",
+        languages=("en",),
+        sources=(ANNOTATIONS,),
+        features=_ANNOTATION_FEATURES,
+        read=read_annotations,
+        published_rows=4001,
+    )
+]

@@ -1,0 +1,147 @@
+"""Gender-swapped pairs: one translation in both grammatical genders, one word apart.
+
+The rules are section 4.3 of Pikuliak et al. (2024): the two variants differ in exactly one word,
+and the two forms of that word start with the same letter. Their accuracy is in its Table 5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from datasets import Features, List, Value
+
+from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.families import PAIRS
+from gest_dataset.builders.gest import DATA
+from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
+from gest_dataset.builders.translations import SYSTEM
+from gest_dataset.builders.words import core, differing_words
+from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.stereotypes import STEREOTYPES
+
+VARIANTS = f"{DATA}/gender_variants.csv"
+_COLUMNS = ("translator", "language", "original", "stereotype", "male", "female")
+_TRANSLATORS = {
+    "AmazonTranslate": "amazon",
+    "DeepL": "deepl",
+    "GoogleTranslate": "google",
+    "NLLB": "nllb",
+}
+
+# Why two sentences are no pair, in the order in which the rules are applied
+SAME = "the variants are the same"
+WORD_COUNT = "another number of words"
+SEVERAL_WORDS = "more than one word differs"
+PUNCTUATION = "only punctuation differs"
+FIRST_LETTER = "another first letter"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The one word that differs: its place among the words, and its two forms."""
+
+    word_index: int
+    masculine_word: str
+    feminine_word: str
+
+
+def compare(masculine: str, feminine: str) -> Difference | str:
+    """The one differing word of two variants, or the rule that the two break.
+
+    Words are separated by white space; the forms are reported without punctuation around them.
+
+    >>> compare("Som emotívny.", "Som emotívna.")
+    Difference(word_index=1, masculine_word='emotívny', feminine_word='emotívna')
+    >>> compare("Bol som rád.", "Chcela som rád.")
+    'another first letter'
+    """
+    differing = differing_words(masculine, feminine)
+    if differing is None:
+        return WORD_COUNT
+    if len(differing) != 1:
+        return SEVERAL_WORDS if differing else SAME
+    (index,) = differing
+    masculine_word, feminine_word = core(masculine, index), core(feminine, index)
+    if masculine_word == feminine_word:
+        return PUNCTUATION
+    if masculine_word[:1] != feminine_word[:1]:
+        return FIRST_LETTER
+    return Difference(index, masculine_word, feminine_word)
+
+
+def pair_id(language: str, stereotype: int, source: str, masculine: str, feminine: str) -> str:
+    """An id that depends on the pair alone, so that new pairs never renumber old ones."""
+    text = "\n".join((str(stereotype), source, masculine, feminine))
+    return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """The pairs of one language, the same pair of several systems merged into one row."""
+    path = files[VARIANTS]
+    pairs: dict[tuple[int, str, str, str], Row] = {}
+    for line, cells in read_csv(path, _COLUMNS):
+        one_of(cells["language"], list(LANGUAGES), "language", path, line)
+        translator = one_of(cells["translator"], list(_TRANSLATORS), "translator", path, line)
+        stereotype = stereotype_id(cells["stereotype"], path, line)
+        source, masculine, feminine = (
+            filled(cells[name], name, path, line) for name in ("original", "male", "female")
+        )
+        if cells["language"] != language:
+            continue
+        difference = compare(masculine, feminine)
+        if isinstance(difference, str):
+            dropped[difference] += 1
+            continue
+        system = _TRANSLATORS[translator]
+        key = (stereotype, source, masculine, feminine)
+        if key in pairs:
+            dropped["merged with the same pair"] += 1
+            pairs[key]["systems"] = sorted({*pairs[key]["systems"], system})
+            continue
+        pairs[key] = {
+            "id": pair_id(language, *key),
+            "systems": [system],
+            "source": source,
+            "masculine": masculine,
+            "feminine": feminine,
+            "masculine_word": difference.masculine_word,
+            "feminine_word": difference.feminine_word,
+            "word_index": difference.word_index,
+            "stereotype": stereotype,
+            "gender": STEREOTYPES[stereotype].gender,
+        }
+    yield from pairs.values()
+
+
+FEATURES = Features(
+    {
+        "id": STRING,
+        "systems": List(SYSTEM),
+        "source": STRING,
+        "masculine": STRING,
+        "feminine": STRING,
+        "masculine_word": STRING,
+        "feminine_word": STRING,
+        "word_index": Value("int32"),
+        "stereotype": STEREOTYPE,
+        "gender": GENDER,
+    }
+)
+
+CONFIGS = [
+    Config(
+        name=f"{language}_pairs",
+        family=PAIRS,
+        description=f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart",
+        languages=(language, "en"),
+        sources=(VARIANTS,),
+        features=FEATURES,
+        read=partial(read_pairs, language),
+        published_rows=2967,
+        exact=False,
+    )
+    for language in SLAVIC
+]

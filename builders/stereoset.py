@@ -1,0 +1,103 @@
+"""StereoSet in five languages: a context and three candidates, within and between sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from datasets import Features
+
+from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.families import STEREOSET
+from gest_dataset.builders.reading import filled, one_of
+from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.errors import DataError
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import STEREOSET as CODES
+
+DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
+TESTS = ("intrasentence", "intersentence")
+# Upstream's label of a candidate, and our field
+_CANDIDATES = {
+    "stereotype": "stereotype",
+    "anti-stereotype": "antistereotype",
+    "unrelated": "unrelated",
+}
+_SLOTS = ("c1", "c2", "c3")
+
+
+def source(test: str, language: str) -> str:
+    """The upstream file of one test in one language."""
+    return f"{DATA}/{test}/df_{test}_{language}.pkl"
+
+
+def _columns(test: str, language: str) -> set[str]:
+    columns = {"id", "target", "bias_type", "context"}
+    columns |= {f"{slot}_{name}" for slot in _SLOTS for name in _slot_columns(test)}
+    return columns if language == "en" else columns | {"target_original"}
+
+
+def _slot_columns(test: str) -> tuple[str, ...]:
+    columns = ("id", "sentence", "gold_label", "labels")
+    return (*columns, "word") if test == "intrasentence" else columns
+
+
+def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """The samples of one test in one language, in the order of the file."""
+    path = files[source(test, language)]
+    frame = read_frame(path)
+    expected = _columns(test, language)
+    if set(frame) != expected:
+        odd = sorted(set(frame) ^ expected)
+        raise DataError.at(path, "columns", f"unexpected or missing: {', '.join(odd)}")
+    for number, cells in enumerate(zip(*frame.values(), strict=True)):
+        place = f"row {number}"
+        sample = dict(zip(frame, cells, strict=True))
+        for name, value in sample.items():
+            if not name.endswith("_labels") and not isinstance(value, str):
+                raise DataError.at(path, place, f"{name} is not a text: {value!r}")
+        slots = {sample[f"{slot}_gold_label"]: slot for slot in _SLOTS}
+        if slots.keys() != _CANDIDATES.keys():
+            raise DataError.at(path, place, f"labels of the candidates: {sorted(slots)}")
+        fields = {field: slots[label] for label, field in _CANDIDATES.items()}
+        row = {
+            "id": filled(sample["id"], "id", path, place),
+            "target": filled(sample["target"], "target", path, place),
+            "target_en": sample["target" if language == "en" else "target_original"],
+            "bias_type": one_of(sample["bias_type"], BIAS_TYPE.names, "bias_type", path, place),
+            "context": filled(sample["context"], "context", path, place),
+        }
+        for field, slot in fields.items():
+            row[field] = filled(sample[f"{slot}_sentence"], field, path, place)
+        if test == "intrasentence":
+            for field, slot in fields.items():
+                row[f"{field}_word"] = filled(sample[f"{slot}_word"], field, path, place)
+        yield row
+
+
+def _features(test: str) -> Features:
+    fields = list(_CANDIDATES.values())
+    words = [f"{field}_word" for field in fields] if test == "intrasentence" else []
+    return Features(
+        {"id": STRING, "target": STRING, "target_en": STRING, "bias_type": BIAS_TYPE}
+        | dict.fromkeys(("context", *fields, *words), STRING)
+    )
+
+
+_ROWS = {"intrasentence": 2106, "intersentence": 2123}
+_SHORTER = {("intrasentence", "de"): 2103}
+
+CONFIGS = [
+    Config(
+        name=f"stereoset_{language}_{test}",
+        family=STEREOSET,
+        description=f"StereoSet, {test} test, in {LANGUAGES[language].name}",
+        languages=(language,),
+        sources=(source(test, language),),
+        features=_features(test),
+        read=partial(read_stereoset, test, language),
+        published_rows=_SHORTER.get((test, language), _ROWS[test]),
+    )
+    for language in CODES
+    for test in TESTS
+]

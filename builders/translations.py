@@ -1,0 +1,95 @@
+"""Machine translations of GEST: four systems, ten languages, joined to the sentences by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from datasets import ClassLabel, Features
+
+from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.families import TRANSLATIONS
+from gest_dataset.builders.gest import DATA, RELEASES, read_sentences
+from gest_dataset.builders.reading import filled, read_csv
+from gest_dataset.errors import DataError
+from gest_dataset.languages import LANGUAGES, SLAVIC
+
+# Our name of a system, and the folder that holds its translations upstream
+SYSTEMS = {
+    "amazon": "amazon_translate",
+    "deepl": "deepl",
+    "google": "google_translate",
+    "nllb": "nllb_3b",
+}
+SYSTEM = ClassLabel(names=list(SYSTEMS))
+_PARTIAL = {"bg"}
+_SENTENCES = RELEASES["en_1_0"]  # the text that the translations are keyed by
+
+
+def _source(system: str, language: str) -> str:
+    return f"{DATA}/translations/{SYSTEMS[system]}/{language}/translations.csv"
+
+
+def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Every GEST sentence in every system's translation; rows that are not in GEST are left out.
+
+    A file also holds trials and prompted forms. A missing sentence is an error, but for the
+    languages that upstream has translated in part only.
+    """
+    sentences = list(read_sentences(_SENTENCES, files, dropped))
+    texts = {sentence["sentence"] for sentence in sentences}
+    for system in LANGUAGES[language].systems:
+        path = files[_source(system, language)]
+        found: dict[str, str] = {}
+        for line, cells in read_csv(path, ("from", "to")):
+            if cells["from"] not in texts:
+                dropped[f"{system}: not a GEST sentence"] += 1
+            elif cells["from"] in found:
+                raise DataError.at(path, line, f"{cells['from']!r} is translated twice")
+            else:
+                found[cells["from"]] = filled(cells["to"], "translation", path, line)
+        for sentence in sentences:
+            text = sentence["sentence"]
+            if text in found:
+                yield {
+                    "id": f"{sentence['id']}-{language}-{system}",
+                    "system": system,
+                    "source": text,
+                    "translation": found[text],
+                    "stereotype": sentence["stereotype"],
+                    "gender": sentence["gender"],
+                }
+            elif language in _PARTIAL:
+                dropped[f"{system}: not translated yet"] += 1
+            else:
+                raise DataError.at(path, "end of file", f"no translation of {text!r}")
+
+
+_FEATURES = Features(
+    {
+        "id": STRING,
+        "system": SYSTEM,
+        "source": STRING,
+        "translation": STRING,
+        "stereotype": STEREOTYPE,
+        "gender": GENDER,
+    }
+)
+
+
+def _config(language: str) -> Config:
+    name, systems = LANGUAGES[language].name, LANGUAGES[language].systems
+    in_part = language in _PARTIAL
+    return Config(
+        name=f"{language}_translations",
+        family=TRANSLATIONS,
+        description=f"GEST in {name} by {', '.join(systems)}{' (in part)' if in_part else ''}",
+        languages=(language, "en"),
+        sources=(_SENTENCES, *(_source(system, language) for system in systems)),
+        features=_FEATURES,
+        read=partial(read_translations, language),
+        published_rows=937 if in_part else 3565 * len(systems),
+    )
+
+
+CONFIGS = [_config(language) for language in (*SLAVIC, *sorted(_PARTIAL))]

@@ -1,0 +1,27 @@
+"""The errors that a user of the package meets; every message says what happened and what to do."""
+
+
+class GestError(Exception):
+    """Base of all errors of this package."""
+
+
+class ConfigError(GestError, ValueError):
+    """A config or a name that does not exist."""
+
+
+class SourceError(GestError):
+    """An upstream file that is missing, unreachable or not the pinned one."""
+
+
+class DataError(GestError):
+    """An upstream file whose content breaks its format: file, place and reason."""
+
+    @classmethod
+    def at(cls, file: object, place: object, reason: str) -> "DataError":
+        """The error for one row: `place` is a line number or a phrase such as 'row 7'."""
+        where = f"line {place}" if isinstance(place, int) else str(place)
+        return cls(f"{file}, {where}: {reason}")
+
+
+class OutputError(GestError):
+    """An output directory that cannot be used, or a write that failed."""

@@ -1,0 +1,117 @@
+"""Makes `load_dataset("gest", CONFIG)` work after `import gest_dataset`.
+
+`datasets` has no loading scripts any more, but it resolves the names of its own packaged builders
+(csv, parquet, …) first, through a table and a factory class. Our name joins that table, and a
+subclass of the factory answers for it; every other name goes on to the original. Where `datasets`
+is not imported yet, this waits until it is: `import gest_dataset` itself stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from gest_dataset.errors import ConfigError
+
+NAME = "gest"
+BUILDER_MODULE = "gest_dataset.builders.builder"
+_HOOKS = ("_PACKAGED_DATASETS_MODULES", "PackagedDatasetModuleFactory", "DatasetModule")
+
+
+def register() -> None:
+    """Register our names now, or as soon as the library they belong to is imported."""
+    _when_imported("datasets.load", register_dataset)
+
+
+def register_dataset(load: ModuleType) -> None:
+    """Put `gest` among the packaged names of `datasets.load`; a second call changes nothing."""
+    missing = [name for name in _HOOKS if not hasattr(load, name)]
+    if missing:
+        warnings.warn(
+            f"load_dataset({NAME!r}, …) is not available: this version of `datasets` has no "
+            f"{', '.join(missing)} in datasets.load. Write the data with `gest build --out DIR` "
+            f"and use load_dataset('DIR', …), or install a version of `datasets` that "
+            f"gest-dataset is tested with.",
+            stacklevel=2,
+        )
+        return
+    if NAME in load._PACKAGED_DATASETS_MODULES:
+        return
+    load._PACKAGED_DATASETS_MODULES[NAME] = (BUILDER_MODULE, "")
+    # typing cannot see an attribute of a module that is handed over
+    setattr(load, "PackagedDatasetModuleFactory", _factory(load))  # noqa: B010
+
+
+def _factory(load: Any) -> type:
+    """The factory that answers for `gest` and leaves all other names to the original."""
+
+    class GestDatasetModuleFactory(load.PackagedDatasetModuleFactory):
+        def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
+            if name != NAME:
+                super().__init__(name, *args, **kwargs)
+                return
+            # the original would count a download over the network
+            self.name = name
+            if kwargs.get("data_files") is not None:
+                raise ConfigError(
+                    f"load_dataset({NAME!r}, …) takes no data_files; pass data_dir=DIR to read "
+                    f"upstream files from a mirror."
+                )
+
+        def get_module(self) -> Any:
+            if self.name != NAME:
+                return super().get_module()
+            from datasets.data_files import DataFilesDict
+
+            from gest_dataset.builders import fingerprint
+
+            # not None, or `datasets` would ask for data files; the builder ignores it
+            kwargs = {"data_files": DataFilesDict(), "dataset_name": NAME}
+            return load.DatasetModule(BUILDER_MODULE, fingerprint(), kwargs)
+
+    return GestDatasetModuleFactory
+
+
+def _when_imported(name: str, callback: Callable[[ModuleType], None]) -> None:
+    """Call back with the module: at once where it is imported, else right after its import."""
+    module = sys.modules.get(name)
+    if module is not None:
+        callback(module)
+    elif not any(isinstance(f, _PostImport) and f.name == name for f in sys.meta_path):
+        sys.meta_path.insert(0, _PostImport(name, callback))
+
+
+class _PostImport(importlib.abc.MetaPathFinder):
+    """Finds one module as the other finders do, and calls back when it has been executed."""
+
+    def __init__(self, name: str, callback: Callable[[ModuleType], None]) -> None:
+        self.name = name
+        self.callback = callback
+        self.searching = False
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self.name or self.searching:
+            return None
+        self.searching = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.searching = False
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_call_back(module: ModuleType) -> None:
+            execute(module)
+            self.callback(module)
+
+        spec.loader.exec_module = execute_and_call_back  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,234 @@
+"""The pinned upstream files: which they are, and how their verified bytes get to a builder.
+
+`sources.json` is the one table: repository, commit and licence, then path and git blob id.
+A file comes from a mirror (`GEST_MIRROR` or `data_dir=`, a directory `<owner>/<repo>/<path>`) or
+from GitHub through the Hugging Face cache, and is compared with its git blob id every time.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gest_dataset.errors import SourceError
+
+UPSTREAM_URL = "https://raw.githubusercontent.com"
+MIRROR_VARIABLE = "GEST_MIRROR"
+TABLE_VARIABLE = "GEST_SOURCES"
+_TABLE = Path(__file__).with_name("sources.json")
+_SERVER_TRIES = 4
+
+
+@dataclass(frozen=True)
+class Source:
+    """One upstream file at one commit; `blob` is git's id of exactly these bytes."""
+
+    repository: str
+    path: str
+    commit: str
+    blob: str
+    licence: str
+
+    @property
+    def key(self) -> str:
+        """The file's name in the table and its place in a mirror."""
+        return f"{self.repository}/{self.path}"
+
+    @property
+    def url(self) -> str:
+        return f"{UPSTREAM_URL}/{self.repository}/{self.commit}/{self.path}"
+
+
+def git_blob_id(path: Path) -> str:
+    """Git's id of a file: SHA-1 of the header `blob <size>` and a NUL byte, then the bytes."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def table() -> dict[str, Source]:
+    """All pinned files by key; `GEST_SOURCES` names another table in the same format."""
+    return _read_table(Path(os.environ.get(TABLE_VARIABLE) or _TABLE))
+
+
+@lru_cache(maxsize=8)
+def _read_table(path: Path) -> dict[str, Source]:
+    try:
+        repositories = json.loads(path.read_text(encoding="utf-8"))
+        sources = [
+            Source(
+                repository=repository,
+                path=file,
+                commit=entry["commit"],
+                blob=facts["git_blob"],
+                licence=entry["licence"],
+            )
+            for repository, entry in repositories.items()
+            for file, facts in entry["files"].items()
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SourceError(
+            f"The table of sources {path} cannot be read ({error!r}).\n"
+            f"Set {TABLE_VARIABLE} to a JSON file in the format of {_TABLE}, or unset it."
+        ) from error
+    return {source.key: source for source in sources}
+
+
+def blobs(keys: Iterable[str]) -> list[str]:
+    """The pinned blob ids of some files: what a cache key has to depend on."""
+    return [_source(key).blob for key in keys]
+
+
+def mirror_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """The mirror in force: the call's own, else the environment's, else none."""
+    name = data_dir or os.environ.get(MIRROR_VARIABLE)
+    return Path(name).expanduser() if name else None
+
+
+def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The path of a file whose bytes have just been verified."""
+    source = _source(key)
+    mirror = mirror_directory(data_dir)
+    if mirror is not None:
+        return _from_mirror(source, mirror)
+    return _from_network(source)
+
+
+def verify_mirror(keys: Iterable[str], data_dir: str | os.PathLike[str] | None = None) -> None:
+    """Compare the files that the mirror in force holds; nothing to do without a mirror."""
+    mirror = mirror_directory(data_dir)
+    if mirror is not None:
+        for source in map(_source, keys):
+            if (mirror / source.key).exists():
+                _from_mirror(source, mirror)
+
+
+def _source(key: str) -> Source:
+    try:
+        return table()[key]
+    except KeyError:
+        raise SourceError(
+            f"{key} is not in the table of sources ({os.environ.get(TABLE_VARIABLE) or _TABLE})."
+        ) from None
+
+
+def _from_mirror(source: Source, mirror: Path) -> Path:
+    path = mirror / source.key
+    if not mirror.is_dir():
+        raise SourceError(
+            f"The mirror {mirror} is not a directory.\n"
+            f"Set {MIRROR_VARIABLE} (or data_dir) to a directory that holds {source.key}, "
+            f"or unset it to download."
+        )
+    try:
+        found = git_blob_id(path)
+    except FileNotFoundError:
+        raise SourceError(
+            f"The mirror {mirror} lacks {source.key}.\n"
+            f"Get it with: curl --create-dirs -o '{path}' {source.url}"
+        ) from None
+    except OSError as error:
+        raise SourceError(f"The mirror file {path} cannot be read: {error}.") from error
+    if found != source.blob:
+        raise SourceError(
+            f"{path} is not the pinned file: its git blob id is {found}, expected {source.blob}.\n"
+            f"Get the pinned one with: curl -o '{path}' {source.url}"
+        )
+    return path
+
+
+def cache_directory() -> Path:
+    """Where downloads stay: in the layout of a mirror, so that a copy of it is one."""
+    from huggingface_hub.constants import HF_HOME
+
+    return Path(HF_HOME) / "gest" / "upstream"
+
+
+def _from_network(source: Source) -> Path:
+    from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
+
+    path = cache_directory() / source.key
+    # one partial file per blob: bytes of another commit are never continued
+    partial = path.with_name(f"{path.name}.{source.blob[:12]}.incomplete")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with WeakFileLock(path.with_name(path.name + ".lock")):
+            if path.exists() and git_blob_id(path) == source.blob:
+                return path
+            _download(source, partial)
+            found = git_blob_id(partial)
+            if found != source.blob:
+                partial.unlink()
+                raise SourceError(
+                    f"{source.url} gave other bytes than the pinned ones: git blob id {found}, "
+                    f"expected {source.blob}.\nNothing was kept. A proxy may have changed the "
+                    f"file: try again, or set {MIRROR_VARIABLE} to a mirror."
+                )
+            partial.replace(path)
+    except OSError as error:
+        raise SourceError(
+            f"{source.key} could not be stored in {path.parent}: {error}.\n"
+            + _storage_advice(error)
+            + " The download goes on where it stopped."
+        ) from error
+    return path
+
+
+def _storage_advice(error: OSError) -> str:
+    if error.errno == errno.ENOSPC:
+        return "The disk is full: free some space, or set HF_HOME to another disk, and try again."
+    return "Set HF_HOME to a directory that can be written, and try again."
+
+
+def _download(source: Source, partial: Path) -> None:
+    """Bring `partial` to the whole file: `http_get` resumes, draws a bar and retries lost lines."""
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.file_download import http_get
+
+    for attempt in range(1, _SERVER_TRIES + 1):
+        done = partial.stat().st_size if partial.exists() else 0
+        if done and git_blob_id(partial) == source.blob:
+            return
+        try:
+            with partial.open("ab") as file:
+                http_get(
+                    source.url,
+                    file,
+                    resume_size=done,
+                    headers={"Accept-Encoding": "identity"},  # ranges count plain bytes
+                    displayed_filename=source.path,
+                )
+            return
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            if status == 416:  # what is here is no beginning of that file
+                partial.unlink()
+            elif status < 500 or attempt == _SERVER_TRIES:
+                raise _unreachable(source, f"HTTP status {status}") from error
+            else:
+                time.sleep(2**attempt)
+        except OSError as error:
+            if error.errno is not None and not isinstance(error, ConnectionError):
+                raise  # the disk's fault, not the network's
+            raise _unreachable(source, str(error)) from error
+        except Exception as error:
+            # the HTTP library's own errors: which library it is depends on huggingface_hub's age
+            raise _unreachable(source, f"{type(error).__name__}: {error}") from error
+    raise _unreachable(source, "the server refused the range again and again")
+
+
+def _unreachable(source: Source, reason: str) -> SourceError:
+    return SourceError(
+        f"{source.url} cannot be reached ({reason}).\n"
+        f"Connect to the network and try again, or set {MIRROR_VARIABLE} to a directory that "
+        f"holds {source.key}."
+    )

@@ -1,0 +1,1 @@
+"""The `evaluate` modules of the project, one folder each."""
