@@ -47,9 +47,7 @@ _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
 _INTRASENTENCE = source("intrasentence", "en")
 
 
-def quadruplet(
-    name: str, bias_type: str, marked: dict[str, str], path: Path, place: int | str
-) -> Row:
+def quadruplet(name: str, bias_type: str, marked: dict[str, str], path: Path, place: int | str) -> Row:
     """A row from four sentences with their keywords in `<>`, by field."""
     plain = {field: keyword_span(marked[field], path, place) for field in FIELDS}
     return {
@@ -130,9 +128,7 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             other = draw.choice(lists[terms[group]])
             control = [other.join(pattern.split(text)) for text in marked]
             sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
-            yield quadruplet(
-                f"{row['id']}-{number}", bias_type, sentences, path, f"sample {row['id']}"
-            )
+            yield quadruplet(f"{row['id']}-{number}", bias_type, sentences, path, f"sample {row['id']}")
 
 
 CONFIGS = [

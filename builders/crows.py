@@ -54,9 +54,7 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     path = files[_control_source(name)]
     table = [cells for _, cells in read_cells(path)]
     if len(table) < 4 or len(table) % 2 or len({len(cells) for cells in table}) != 1:
-        raise DataError.at(
-            path, "table", f"{len(table)} rows of {sorted({len(c) for c in table})} columns"
-        )
+        raise DataError.at(path, "table", f"{len(table)} rows of {sorted({len(c) for c in table})} columns")
     for column, sample in enumerate(zip(*table, strict=True)):
         place = f"column {column + 1}"
         original = [filled(text, "original sentence", path, place) for text in sample[:2]]
@@ -84,9 +82,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(_PAIRS[name][0],),
-        features=Features(
-            {"id": STRING, "stereotyped": STRING, "other": STRING, "direction": DIRECTIONS}
-        ),
+        features=Features({"id": STRING, "stereotyped": STRING, "other": STRING, "direction": DIRECTIONS}),
         read=partial(read_crows, name),
         published_rows=rows,
     )

@@ -7,7 +7,7 @@ from gest_dataset.builders.config import Family
 _GEST_PAPER = """@inproceedings{pikuliak-etal-2024-women,
   title = {Women Are Beautiful, Men Are Leaders: Gender Stereotypes in Machine Translation
            and Language Modeling},
-  author = {Pikuliak, Mat{\\'u}{\\v{s}} and Oresko, Stefan and Hrkova, Andrea
+  author = {Pikuliak, Mat{\\'u}{\\v{s}} and Hrkova, Andrea and Oresko, Stefan
             and {\\v{S}}imko, Mari{\\'a}n},
   booktitle = {Findings of the Association for Computational Linguistics: EMNLP 2024},
   year = {2024}

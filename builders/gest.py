@@ -43,8 +43,7 @@ _GENDER_VOTES = {
     f"gender_{vote}": vote for vote in ("strong_female", "female", "neutral", "male", "strong_male")
 }
 _MATCH_VOTES = {
-    f"match_{vote}": vote
-    for vote in ("strong_agree", "agree", "neutral", "disagree", "strong_disagree")
+    f"match_{vote}": vote for vote in ("strong_agree", "agree", "neutral", "disagree", "strong_disagree")
 }
 _VERDICTS = ("none", "ok", "fix", "no")
 _ANNOTATION_COLUMNS = (
@@ -83,12 +82,8 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
             "stereotype": number(cells["stereotype"]),
             "gender_vote": vote(_GENDER_VOTES),
             "match_vote": vote(_MATCH_VOTES),
-            "verdict": one_of(
-                cells["final_verdict"] or "none", _VERDICTS, "final_verdict", path, line
-            ),
-            "final_stereotype": number(cells["final_stereotype"])
-            if cells["final_stereotype"]
-            else None,
+            "verdict": one_of(cells["final_verdict"] or "none", _VERDICTS, "final_verdict", path, line),
+            "final_stereotype": number(cells["final_stereotype"]) if cells["final_stereotype"] else None,
             "fix": cells["fix"],
             "comment": cells["comment"],
             "first_annotator": cells["first_annotator"],

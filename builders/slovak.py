@@ -25,9 +25,7 @@ def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
             continue
         sentences = (cells[column] for column in _SENTENCES)
         marked = dict(zip(FIELDS, sentences, strict=True))
-        yield quadruplet(
-            f"slovak-{number(cells['ID'], path, line):03d}", "gender", marked, path, line
-        )
+        yield quadruplet(f"slovak-{number(cells['ID'], path, line):03d}", "gender", marked, path, line)
 
 
 CONFIGS = [

@@ -43,7 +43,7 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
         found: dict[str, str] = {}
         for line, cells in read_csv(path, ("from", "to")):
             if cells["from"] not in texts:
-                dropped[f"{system}: not a GEST sentence"] += 1
+                dropped["not a GEST sentence"] += 1
             elif cells["from"] in found:
                 raise DataError.at(path, line, f"{cells['from']!r} is translated twice")
             else:
@@ -60,7 +60,7 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
                     "gender": sentence["gender"],
                 }
             elif language in _PARTIAL:
-                dropped[f"{system}: not translated yet"] += 1
+                dropped["not translated yet"] += 1
             else:
                 raise DataError.at(path, "end of file", f"no translation of {text!r}")
 

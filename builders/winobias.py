@@ -75,9 +75,7 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
 def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The contrasts of one type and split."""
     genders = {
-        line.strip().lower(): gender
-        for gender, key in _LISTS.items()
-        for _, line in read_lines(files[key])
+        line.strip().lower(): gender for gender, key in _LISTS.items() for _, line in read_lines(files[key])
     }
     pro_path, anti_path = (files[_source(side, kind, split)] for side in ("pro", "anti"))
     pro, anti = list(read_lines(pro_path)), list(read_lines(anti_path))

@@ -7,10 +7,10 @@ Importing the package registers the name `gest` with `datasets`:
     load_dataset("gest", "sk_pairs")
 """
 
-from gest_dataset.register import register
+from gest_dataset import register
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 __all__ = ["STEREOTYPES", "__version__"]
 
-register()
+register.register()

@@ -97,13 +97,10 @@ def prepare(out: Path) -> None:
         if card.exists():
             foreign = SIGNATURE not in card.read_text(encoding="utf-8")
     except OSError as error:
-        raise OutputError(
-            f"{out} cannot be used: {error}. Choose another one with --out."
-        ) from error
+        raise OutputError(f"{out} cannot be used: {error}. Choose another one with --out.") from error
     if foreign:
         raise OutputError(
-            f"{out} holds files that `gest build` did not write. Choose an empty or a new folder "
-            f"with --out."
+            f"{out} holds files that `gest build` did not write. Choose an empty or a new folder with --out."
         )
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,9 @@ UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
 TABLE_VARIABLE = "GEST_SOURCES"
 _TABLE = Path(__file__).with_name("sources.json")
-_SERVER_TRIES = 4
+_PAUSES = (1.0, 2.0, 4.0)  # seconds between tries
+_TIMEOUT = 30.0
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -189,41 +191,72 @@ def _storage_advice(error: OSError) -> str:
     return "Set HF_HOME to a directory that can be written, and try again."
 
 
-def _download(source: Source, partial: Path) -> None:
-    """Bring `partial` to the whole file: `http_get` resumes, draws a bar and retries lost lines."""
-    from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.file_download import http_get
+class _LineLost(Exception):
+    """The transfer broke off, or the server was not well: worth another try."""
 
-    for attempt in range(1, _SERVER_TRIES + 1):
+
+class _RangeRefused(Exception):
+    """What is here is no beginning of that file."""
+
+
+def _download(source: Source, partial: Path) -> None:
+    """Bring `partial` to the whole file, going on from the bytes that it already has."""
+    for pause in (*_PAUSES, None):
         done = partial.stat().st_size if partial.exists() else 0
         if done and git_blob_id(partial) == source.blob:
             return
         try:
             with partial.open("ab") as file:
-                http_get(
-                    source.url,
-                    file,
-                    resume_size=done,
-                    headers={"Accept-Encoding": "identity"},  # ranges count plain bytes
-                    displayed_filename=source.path,
-                )
+                for chunk in _stream(source, done):
+                    file.write(chunk)
             return
-        except HfHubHTTPError as error:
-            status = error.response.status_code
-            if status == 416:  # what is here is no beginning of that file
-                partial.unlink()
-            elif status < 500 or attempt == _SERVER_TRIES:
-                raise _unreachable(source, f"HTTP status {status}") from error
-            else:
-                time.sleep(2**attempt)
-        except OSError as error:
-            if error.errno is not None and not isinstance(error, ConnectionError):
-                raise  # the disk's fault, not the network's
-            raise _unreachable(source, str(error)) from error
-        except Exception as error:
-            # the HTTP library's own errors: which library it is depends on huggingface_hub's age
-            raise _unreachable(source, f"{type(error).__name__}: {error}") from error
-    raise _unreachable(source, "the server refused the range again and again")
+        except _RangeRefused:
+            partial.unlink()
+        except _LineLost as error:
+            if pause is None:
+                raise _unreachable(source, str(error)) from error
+            time.sleep(pause)
+    raise _unreachable(source, "the server refused every part of the file that was asked for")
+
+
+def _stream(source: Source, start: int) -> Iterator[bytes]:
+    """The bytes of an upstream file from `start` on, with a progress bar."""
+    from huggingface_hub import get_session
+    from huggingface_hub.errors import OfflineModeIsEnabled
+    from huggingface_hub.utils import tqdm
+
+    headers = {"Accept-Encoding": "identity"}  # ranges count plain bytes
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    try:
+        with get_session().stream("GET", source.url, headers=headers, timeout=_TIMEOUT) as answer:
+            status = answer.status_code
+            if status == 416:
+                raise _RangeRefused
+            if status >= 500 or status == 429:
+                raise _LineLost(f"HTTP status {status}")
+            if status not in (200, 206):
+                raise _unreachable(source, f"HTTP status {status}")
+            skip = start if status == 200 else 0  # a server without ranges sends it all again
+            length = int(answer.headers.get("Content-Length", 0)) or None
+            with tqdm(
+                total=length and length + start - skip,
+                initial=start - skip,
+                desc=source.path,
+                unit="B",
+                unit_scale=True,
+            ) as bar:
+                for chunk in answer.iter_bytes(chunk_size=_CHUNK):
+                    bar.update(len(chunk))
+                    yield chunk[skip:]
+                    skip = max(0, skip - len(chunk))
+    except (SourceError, _LineLost, _RangeRefused):
+        raise
+    except OfflineModeIsEnabled as error:
+        raise _unreachable(source, "HF_HUB_OFFLINE is set") from error
+    except Exception as error:
+        # the HTTP library's own errors: which library it is depends on huggingface_hub's age
+        raise _LineLost(f"{type(error).__name__}: {error}") from error
 
 
 def _unreachable(source: Source, reason: str) -> SourceError:

@@ -1,0 +1,112 @@
+"""What all tests share: caches of their own, the test mirror, and copies of it to break.
+
+The environment is set before `datasets` is imported, because it reads its paths at import.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MIRROR = ROOT / "tests" / "mirror"
+MANIFEST = "MANIFEST.json"
+
+_HOME = tempfile.mkdtemp(prefix="gest-tests-")
+_GIVEN_MIRROR = os.environ.pop("GEST_MIRROR", None)
+os.environ.pop("GEST_SOURCES", None)
+os.environ.pop("HF_DATASETS_CACHE", None)
+os.environ.update(
+    HF_HOME=_HOME,
+    HF_HUB_DISABLE_TELEMETRY="1",
+    HF_UPDATE_DOWNLOAD_COUNTS="0",
+    HF_HUB_DISABLE_PROGRESS_BARS="0",
+)
+
+import datasets  # noqa: E402
+
+import gest_dataset  # noqa: E402, F401
+
+datasets.disable_progress_bars()
+
+
+def pytest_sessionfinish() -> None:
+    shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project's own small mirror, in force."""
+    return use(MIRROR, monkeypatch)
+
+
+def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a mirror and its own table of sources in force."""
+    monkeypatch.setenv("GEST_MIRROR", str(directory))
+    monkeypatch.setenv("GEST_SOURCES", str(directory / MANIFEST))
+    return directory
+
+
+Edit = Callable[[str, Callable[[bytes], bytes]], Path]
+
+
+@pytest.fixture
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
+    """A copy of the mirror with one file changed and pinned as changed: for broken content."""
+    from gest_dataset.sources import git_blob_id
+
+    copy = tmp_path / "edited"
+
+    def edit(key: str, change: Callable[[bytes], bytes]) -> Path:
+        if not copy.exists():
+            shutil.copytree(MIRROR, copy)
+        path = copy / key
+        path.write_bytes(change(path.read_bytes()))
+        table = json.loads((copy / MANIFEST).read_text(encoding="utf-8"))
+        repository = "/".join(key.split("/")[:2])
+        entry = table[repository]["files"][key.removeprefix(f"{repository}/")]
+        entry["git_blob"] = git_blob_id(path)
+        # a name of its own for every edit: tables are read once
+        manifest = copy / f"{entry['git_blob']}.json"
+        manifest.write_text(json.dumps(table), encoding="utf-8")
+        use(copy, monkeypatch)
+        monkeypatch.setenv("GEST_SOURCES", str(manifest))
+        return path
+
+    return edit
+
+
+def upstream_directory() -> Path | None:
+    """The mirror of the real files, where there is one."""
+    for name in (_GIVEN_MIRROR, ROOT.parent / "shared" / "upstream"):
+        if name and Path(name).is_dir():
+            return Path(name)
+    return None
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The real files, in force; the test is skipped where they are not at hand."""
+    directory = upstream_directory()
+    if directory is None:
+        pytest.skip("no mirror of the real files: set GEST_MIRROR")
+    monkeypatch.setenv("GEST_MIRROR", str(directory))
+    return directory
+
+
+@pytest.fixture
+def script_environment(tmp_path: Path) -> Mapping[str, str]:
+    """The environment of a fresh interpreter that reads the test mirror."""
+    return {
+        **os.environ,
+        "HF_HOME": str(tmp_path / "hf"),
+        "GEST_MIRROR": str(MIRROR),
+        "GEST_SOURCES": str(MIRROR / MANIFEST),
+        "COLUMNS": "100",
+    }

@@ -1,0 +1,176 @@
+"""`gest build`: a folder that plain `datasets` reads, whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from datasets import load_dataset
+
+from gest_dataset import build
+from gest_dataset.builders import CONFIGS
+from gest_dataset.errors import OutputError
+from gest_dataset.stereotypes import STEREOTYPES
+
+pytestmark = pytest.mark.usefixtures("mirror")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything, built once."""
+    from tests.conftest import MIRROR, use
+
+    out = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        use(MIRROR, patch)
+        build.prepare(out)
+        for config in CONFIGS.values():
+            build.build(config, out)
+        build.write_card(out)
+    return out
+
+
+def test_plain_datasets_reads_every_config(folder: Path, script_environment: Mapping[str, str]) -> None:
+    script = (
+        "import sys, json\n"
+        "from datasets import get_dataset_config_names, load_dataset\n"
+        "names = get_dataset_config_names(sys.argv[1])\n"
+        "rows = {name: load_dataset(sys.argv[1], name, split='test').num_rows for name in names}\n"
+        "assert load_dataset(sys.argv[1])['test'].config_name == 'en'\n"
+        "assert not any(name.startswith('gest') for name in sys.modules)\n"
+        "print(json.dumps(rows))\n"
+    )
+    environment = {k: v for k, v in script_environment.items() if not k.startswith("GEST_")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    rows = yaml.safe_load(done.stdout)
+    assert rows == {name: load_dataset("gest", name)["test"].num_rows for name in CONFIGS}
+
+
+def test_rows_and_types_are_those_of_the_registered_name(folder: Path, tmp_path: Path) -> None:
+    for name in ("sk_pairs", "stereoset_control_race", "annotations", "crows_control_negation"):
+        own = load_dataset("gest", name, split="test")
+        built = load_dataset(str(folder), name, split="test", cache_dir=str(tmp_path))
+        assert built.features == own.features
+        assert built.to_list() == own.to_list()
+
+
+def test_card_has_a_section_per_family_with_counts(folder: Path) -> None:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    header, body = text.removeprefix("---\n").split("\n---\n", 1)
+    facts = yaml.safe_load(header)
+    assert [config["config_name"] for config in facts["configs"]] == list(CONFIGS)
+    assert "Content warning" in body
+    for family in {config.family for config in CONFIGS.values()}:
+        section = body.split(f"## {family.title}\n")[1].split("\n## ")[0]
+        assert family.homepage in section
+        assert family.licence in section
+        assert family.citation in section
+        assert family.limits in section
+    counts = Counter(load_dataset("gest", "sk_pairs", split="test")["stereotype"])
+    table = body.split("## GEST, gender-swapped pairs\n")[1]
+    for stereotype in STEREOTYPES.values():
+        row = next(line for line in table.splitlines() if f"| {stereotype.id} {stereotype.name}" in line)
+        assert row.split(" | ")[-1] == f"{counts[stereotype.id]} |"
+
+
+def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        for name in ("en", "winobias_type1_dev"):
+            build.build(CONFIGS[name], tmp_path)
+        build.write_card(tmp_path)
+        path = Path("en") / "test-00000-of-00001.parquet"
+        assert (tmp_path / path).read_bytes() == (folder / path).read_bytes()
+
+
+def test_configs_add_up(tmp_path: Path) -> None:
+    for name in ("sk_pairs", "en"):
+        build.build(CONFIGS[name], tmp_path)
+        build.write_card(tmp_path)
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"config_name: (\w+)", card.split("dataset_info")[0]) == ["en", "sk_pairs"]
+
+
+def test_finished_config_is_not_built_again_but_an_old_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert not build.build(CONFIGS["en"], tmp_path)[1]
+    monkeypatch.setattr("gest_dataset.builders.__version__", "99")
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+
+
+def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
+    found = build.find(CONFIGS["sk_pairs"], folder)
+    assert found is not None
+    assert found.dropped["more than one word differs"] > 0
+
+
+def test_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(OutputError, match="did not write"):
+        build.prepare(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "README.md").write_text("# Mine")
+    with pytest.raises(OutputError, match="did not write"):
+        build.prepare(other)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be used"):
+        build.prepare(tmp_path / "file")
+
+
+def test_foreign_parquet_is_not_overwritten(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "en" / "test-00000-of-00001.parquet"
+    path.parent.mkdir()
+    pq.write_table(pq.read_table(folder / "en").replace_schema_metadata(None), path)
+    with pytest.raises(OutputError, match="was not written by"):
+        build.build(CONFIGS["en"], tmp_path)
+
+
+def test_full_disk_leaves_nothing_half_written(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    """A real write that fails: the process may not make a file larger than 2 kB."""
+    limit = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+    )
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from gest_dataset import build; from gest_dataset.builders import CONFIGS\n"
+        f"{limit}build.build(CONFIGS['sk_pairs'], Path(sys.argv[1]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], env=script_environment, capture_output=True, text=True
+    )
+    assert "could not be written" in done.stderr
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert build.build(CONFIGS["sk_pairs"], tmp_path)[1]
+
+
+def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    """SIGKILL at several moments; what is there is whole, and the same command ends the work."""
+    command = [sys.executable, "-m", "gest_dataset", "build", "--out", str(tmp_path / "out")]
+    for moment in (0.6, 0.9, 1.2):
+        process = subprocess.Popen(command, env=script_environment, stdout=-3, stderr=-3)
+        time.sleep(moment)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        for path in (tmp_path / "out").rglob("test-*.parquet"):
+            assert pq.read_table(path).num_rows > 0
+    done = subprocess.run(command, env=script_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    files = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert files == {"README.md", "test-00000-of-00001.parquet"}

@@ -1,0 +1,135 @@
+"""The command line as a user meets it: a fresh process, its output and its exit code."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from gest_dataset.builders import CONFIGS
+from gest_dataset.version import __version__
+
+Gest = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def gest(script_environment: Mapping[str, str], tmp_path: Path) -> Gest:
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "gest_dataset", *arguments],
+            env={**script_environment, **environment},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def test_version_and_help(gest: Gest) -> None:
+    assert gest("--version").stdout == f"gest-dataset {__version__}\n"
+    for command in ([], ["list"], ["build"]):
+        shown = gest(*command, "--help")
+        assert shown.returncode == 0
+        assert not command or "Example" in shown.stdout
+
+
+def test_help_imports_nothing_heavy(gest: Gest, script_environment: Mapping[str, str]) -> None:
+    script = (
+        "import sys\nfrom gest_dataset.cli import app\n"
+        "from typer.testing import CliRunner\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "print(sorted({'datasets', 'torch', 'pandas', 'pyarrow', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=script_environment, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_list_shows_every_config(gest: Gest) -> None:
+    shown = gest("list")
+    assert shown.returncode == 0
+    for name, config in CONFIGS.items():
+        line = next(line for line in shown.stdout.splitlines() if f"│ {name} " in line)
+        assert f"{config.published_rows:,}" in line
+
+
+def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
+    done = gest("build", "sk_pairs", "en", "--out", "data")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["README.md", "en", "sk_pairs"]
+    assert "was there" not in done.stdout
+    assert gest("build", "en", "--out", "data").stdout.count("was there") == 1
+
+
+def test_wrong_usage_is_exit_code_2(gest: Gest) -> None:
+    missing = gest("build")
+    assert missing.returncode == 2
+    assert "--out" in missing.stderr
+    unknown = gest("build", "sk_pair", "--out", "data")
+    assert unknown.returncode == 2
+    assert "Did you mean 'sk_pairs'?" in unknown.stderr
+    assert "Traceback" not in unknown.stderr
+
+
+def test_what_cannot_be_built_is_listed_and_the_rest_is_there(
+    gest: Gest, mirror: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = shutil.copytree(mirror, tmp_path / "mirror")
+    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
+    done = gest("build", "en", "sk_pairs", "cs_pairs", "--out", "data", GEST_MIRROR=str(copy))
+    assert done.returncode == 1
+    assert "not built: sk_pairs, cs_pairs" in done.stderr
+    assert "lacks kinit-sk/gest/data/gender_variants.csv" in done.stderr
+    assert (tmp_path / "data" / "en").exists()
+    assert (tmp_path / "data" / "README.md").exists()
+
+
+def test_folder_of_somebody_else(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.txt").write_text("mine")
+    done = gest("build", "en", "--out", "data")
+    assert done.returncode == 1
+    assert "did not write" in done.stderr
+
+
+def test_interrupt_says_that_the_same_command_goes_on(
+    script_environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    script = (
+        "import time\nfrom gest_dataset import build, cli\n"
+        "real = build.build\n"
+        "def slow(config, out):\n    print('x', flush=True); time.sleep(0.2); return real(config, out)\n"
+        "build.build = slow\n"
+        "import sys; sys.argv = ['gest', 'build', '--out', 'data']\ncli.main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=script_environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "the same command goes on" in errors
+    assert (tmp_path / "data" / "README.md").exists()
+
+
+def test_plain_output_without_a_terminal(gest: Gest) -> None:
+    assert "\x1b" not in gest("list").stdout
+    assert "\x1b" not in gest("build", "nothing", "--out", "data").stderr

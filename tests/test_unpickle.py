@@ -1,0 +1,59 @@
+"""Upstream pickles: tables of text are read, anything else is refused before it can run."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pandas
+import pytest
+
+from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.errors import DataError
+
+
+class Attack:
+    """Makes a pickle that calls a function when it is loaded."""
+
+    def __init__(self, function: object, *arguments: object) -> None:
+        self.call = (function, arguments)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self.call
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle_that_would_run_code_is_refused(tmp_path: Path, protocol: int) -> None:
+    trace = tmp_path / "trace"
+    path = tmp_path / "frame.pkl"
+    path.write_bytes(pickle.dumps([1, Attack(os.mkdir, str(trace))], protocol=protocol))
+    with pytest.raises(DataError, match=r"refused: the pickle asks for \w+\.mkdir"):
+        read_frame(path)
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("function", [eval, getattr, __import__, pandas.read_pickle, pickle.loads])
+def test_no_way_round_the_list(tmp_path: Path, function: object) -> None:
+    path = tmp_path / "frame.pkl"
+    path.write_bytes(pickle.dumps(Attack(function, "x")))
+    with pytest.raises(DataError, match="refused"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps([1, 2]), pickle.dumps({"a": 1})[:-3]])
+def test_damaged_or_other_pickles(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "frame.pkl"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"frame\.pkl, pickle: ."):
+        read_frame(path)
+
+
+def test_frame_is_the_one_that_pandas_reads(mirror: Path) -> None:
+    """The stand-ins against pandas itself, on every pickle of the mirror."""
+    for path in mirror.rglob("*.pkl"):
+        expected = pandas.read_pickle(path)
+        found = read_frame(path)
+        assert list(found) == list(expected.columns)
+        for name in expected.columns:
+            assert found[name] == expected[name].tolist()
