@@ -1,0 +1,83 @@
+"""The package as it is installed: examples in docstrings, and a wheel that holds everything."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+
+import gest_dataset
+from gest_dataset import card
+from tests.conftest import ROOT
+
+
+def modules() -> list[str]:
+    found = [gest_dataset.__name__]
+    for name in ("gest_dataset", "gest_dataset.builders"):
+        package = importlib.import_module(name)
+        found += [f"{name}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
+    return [name for name in found if not name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_card_source_is_the_one_at_the_top() -> None:
+    assert card.template() == (ROOT / "dataset_card.md").read_text(encoding="utf-8")
+
+
+def test_constraints_name_every_core_dependency() -> None:
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in (ROOT / "constraints.txt").open()}
+    core = [line for line in requires("gest-dataset") or () if "extra ==" not in line]
+    assert len(core) > 10
+    for requirement in core:
+        assert requirement.split(">=")[0] in pinned
+
+
+@pytest.mark.slow
+def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, ROOT],
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {
+        "gest_dataset/py.typed",
+        "gest_dataset/sources.json",
+        "gest_dataset/dataset_card.md",
+        "gest_dataset/builders/group_terms.json",
+        "gest_dataset/metrics/__init__.py",
+    } <= names
+    target = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(target)
+    script = (
+        "import gest_dataset, sys; assert gest_dataset.__file__.startswith(sys.argv[1])\n"
+        "from datasets import load_dataset\n"
+        "from gest_dataset import card; assert card.template()\n"
+        "print(load_dataset('gest', 'stereoset_control_race', data_dir=sys.argv[2])['test'].num_rows)"
+    )
+    mirror = ROOT / "tests" / "mirror"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(target), str(mirror)],
+        cwd=tmp_path,
+        env={
+            "PYTHONPATH": str(target),
+            "GEST_SOURCES": str(mirror / "MANIFEST.json"),
+            "HF_HOME": str(tmp_path / "hf"),
+            "PATH": "/usr/bin:/bin",
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0
