@@ -223,7 +223,7 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
     """The bytes of an upstream file from `start` on, with a progress bar."""
     from huggingface_hub import get_session
     from huggingface_hub.errors import OfflineModeIsEnabled
-    from huggingface_hub.utils import tqdm
+    from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
 
     headers = {"Accept-Encoding": "identity"}  # ranges count plain bytes
     if start:
@@ -239,7 +239,7 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
                 raise _unreachable(source, f"HTTP status {status}")
             skip = start if status == 200 else 0  # a server without ranges sends it all again
             length = int(answer.headers.get("Content-Length", 0)) or None
-            with tqdm(
+            with tqdm(  # type: ignore[no-untyped-call]
                 total=length and length + start - skip,
                 initial=start - skip,
                 desc=source.path,
