@@ -5,12 +5,27 @@ Importing the package registers the name `gest` with `datasets`:
     import gest_dataset
     from datasets import load_dataset
     load_dataset("gest", "sk_pairs")
+    gest_dataset.score("xlm-roberta-base", "sk_pairs")
 """
+
+from typing import TYPE_CHECKING, Any
 
 from gest_dataset import register
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
-__all__ = ["STEREOTYPES", "__version__"]
+if TYPE_CHECKING:
+    from gest_dataset.scores import Scores, score
+
+__all__ = ["STEREOTYPES", "Scores", "__version__", "score"]
 
 register.register()
+
+
+def __getattr__(name: str) -> Any:
+    """Scoring brings torch and transformers: it is imported when it is used."""
+    if name in {"Scores", "score"}:
+        from gest_dataset import scores
+
+        return getattr(scores, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,3 +25,11 @@ class DataError(GestError):
 
 class OutputError(GestError):
     """An output directory that cannot be used, or a write that failed."""
+
+
+class ModelError(GestError):
+    """A model that cannot be loaded, or is of another kind than the probe needs."""
+
+
+class ScoringError(GestError):
+    """Something that a run cannot go on with: a setting, a template, memory."""

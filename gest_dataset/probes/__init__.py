@@ -1,0 +1,1 @@
+"""Probes: a row becomes queries, and their answers its scores. One probe, one module."""

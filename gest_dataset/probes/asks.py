@@ -1,0 +1,102 @@
+"""The queries that several probes share, and the sample that they end up in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.scoring.batching import Values
+from gest_dataset.scoring.query import Query
+
+Score = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row as queries, and how their answers become its scores."""
+
+    queries: tuple[Query, ...]
+    fold: Callable[[Sequence[Values]], Score]
+
+
+def masked(reader: Reader, tokens: Tokens, slot: range) -> Query:
+    """ln P of each token of a slot, all of them masked at the same time."""
+    ids = tokens.replaced(slot, [_mask(reader)] * len(slot))
+    return Query(reader.fitting(ids), tuple(slot), tokens.slice(slot))
+
+
+def masked_contrast(reader: Reader, masculine: Tokens, feminine: Tokens, slots: Sequence[int]) -> Query:
+    """The logits of the masculine and then of the feminine token at each of some masked places.
+
+    Both texts must be the same tokens everywhere else.
+    """
+    ids = [_mask(reader) if i in slots else token for i, token in enumerate(masculine.ids)]
+    other = [_mask(reader) if i in slots else token for i, token in enumerate(feminine.ids)]
+    if ids != other:
+        raise CannotAskError("the rest of the sentence has other tokens in the two variants")
+    targets = [side.ids[i] for side in (masculine, feminine) for i in slots]
+    return Query(reader.fitting(ids), (*slots, *slots), tuple(targets), normalise=False)
+
+
+def contrast_of(values: Values) -> float:
+    """The sum of ln P(masculine) - ln P(feminine) over the places of a masked contrast."""
+    half = len(values) // 2
+    return float(values[:half].sum() - values[half:].sum())
+
+
+def continuation(reader: Reader, tokens: Tokens, first: int, started: bool = True) -> Query:
+    """ln P(token | tokens to its left) from the token `first` to the end, for a causal model.
+
+    Special tokens at the end do not count. Without anything on its left, the first token does not
+    either.
+    """
+    ids, added = reader.started(tokens) if started else (tokens.ids, 0)
+    end = max((i + 1 for i, special in enumerate(tokens.special) if not special), default=0) + added
+    begin = max(first + added, 1)
+    if begin >= end:
+        raise CannotAskError("no token has any text to its left")
+    return Query(reader.fitting(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
+
+
+def decoded(reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Sequence[int]]) -> Query:
+    """ln P of the tokens that an encoder-decoder puts behind each sentinel, by teacher forcing."""
+    if len(candidates) > len(reader.sentinels):
+        raise CannotAskError(f"{len(candidates)} slots, the tokeniser has {len(reader.sentinels)} sentinels")
+    assert reader.decoder_start_id is not None
+    ids, positions, targets = [reader.decoder_start_id], [], []
+    for sentinel, candidate in zip(reader.sentinels, candidates, strict=False):
+        ids.append(sentinel)
+        for token in candidate:
+            positions.append(len(ids) - 1)
+            targets.append(token)
+            ids.append(token)
+    return Query(reader.fitting(encoder_ids), tuple(positions), tuple(targets), decoder_ids=tuple(ids[:-1]))
+
+
+def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Query:
+    """ln P of the tokens of some slots, each of them a sentinel in the encoder."""
+    ids = list(tokens.ids)
+    for slot, sentinel in reversed(list(zip(slots, reader.sentinels, strict=False))):
+        ids[slot.start : slot.stop] = [sentinel]
+    return decoded(reader, ids, [tokens.slice(slot) for slot in slots])
+
+
+def log_likelihood_contrast(reader: Reader, masculine: Tokens, feminine: Tokens) -> Sample:
+    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs on."""
+    pairs = zip(masculine.ids, feminine.ids, strict=False)
+    first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
+    if first is None:
+        raise CannotAskError("the two variants have no token that differs")
+    queries = tuple(continuation(reader, tokens, first) for tokens in (masculine, feminine))
+    return Sample(queries, sum_difference)
+
+
+def sum_difference(values: Sequence[Values]) -> Score:
+    """Of two queries: the sum of the first one's values minus that of the second one's."""
+    return (float(values[0].sum() - values[1].sum()),)
+
+
+def _mask(reader: Reader) -> int:
+    assert reader.mask_id is not None
+    return reader.mask_id

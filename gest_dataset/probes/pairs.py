@@ -1,0 +1,51 @@
+"""Gender-swapped pairs: does a model prefer the masculine or the feminine form of one word?
+
+Masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for
+pairs that differ in exactly one token. With `multi_token`: mean ln P of the masculine word's
+tokens minus that of the feminine word's, each word masked as a whole. Causal and encoder-decoder
+models, which the paper does not have: the difference of log-likelihoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gest_dataset.builders.words import core_span
+from gest_dataset.probes.asks import (
+    Sample,
+    contrast_of,
+    log_likelihood_contrast,
+    masked,
+    masked_contrast,
+    spanned,
+    sum_difference,
+)
+from gest_dataset.probes.text import CannotAskError, Reader
+
+
+def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sample:
+    """The queries of one pair."""
+    texts = (row["masculine"], row["feminine"])
+    masculine, feminine = (reader(text) for text in texts)
+    if reader.kind == "causal":
+        return log_likelihood_contrast(reader, masculine, feminine)
+    own, other = (
+        tokens.of(*core_span(text, row["word_index"]))
+        for tokens, text in zip((masculine, feminine), texts, strict=True)
+    )
+    if reader.kind == "seq2seq":
+        queries = (spanned(reader, masculine, [own]), spanned(reader, feminine, [other]))
+        return Sample(queries, sum_difference)
+    if multi_token:
+        queries = (masked(reader, masculine, own), masked(reader, feminine, other))
+        return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
+    if len(own) != len(other):
+        raise CannotAskError("the two words are not as many tokens")
+    if own != other:
+        raise CannotAskError("the rest of the sentence has other tokens in the two variants")
+    differing = [i for i in own if masculine.ids[i] != feminine.ids[i]]
+    if len(differing) != 1:
+        raise CannotAskError(f"the two words differ in {len(differing)} tokens")
+    query = masked_contrast(reader, masculine, feminine, differing)
+    return Sample((query,), lambda values: (contrast_of(values[0]),))

@@ -1,0 +1,80 @@
+"""Control quadruplets and CrowS-Pairs: the answers that `ss`, `csk`, `f` and `cs` are made of.
+
+Pikuliak et al. (2023): `ss` (eq. 1), `csk` (eq. 2) and `f` (eq. 3) are differences of the four
+mean ln P of the keyword's tokens, all masked at once. `cs` is the CrowS-Pairs score: over the
+tokens that two sentences share, each masked in turn, the sum of ln P in the one minus in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.probes.asks import Sample, Score, masked, spanned
+from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.scoring.batching import Values
+from gest_dataset.scoring.query import Query
+
+COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
+
+
+def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
+    """The queries of one quadruplet; the score has the columns of `COLUMNS`."""
+    tokens = {field: reader(row[field]) for field in FIELDS}
+    keywords = () if row["keywords"] is None else _keywords(row, tokens, reader)
+    original: Sequence[Query] = ()
+    control: Sequence[Query] = ()
+    if reader.kind == "masked":
+        original = _shared(reader, tokens["original_stereotype"], tokens["control_stereotype"])
+        control = _shared(reader, tokens["original_antistereotype"], tokens["control_antistereotype"])
+
+    def fold(values: Sequence[Values]) -> Score:
+        split = len(keywords), len(keywords) + len(original)
+        means: Score = tuple(float(own.mean()) for own in values[: split[0]])
+        means = means or (None,) * len(FIELDS)
+        return (*means, _cs(values[split[0] : split[1]]), _cs(values[split[1] :]))
+
+    return Sample((*keywords, *original, *control), fold)
+
+
+def ask_pair(row: Mapping[str, Any], reader: Reader) -> Sample:
+    """A CrowS-Pairs pair: its `cs` alone, in the column of the original."""
+    queries = _shared(reader, reader(row["stereotyped"]), reader(row["other"]))
+    return Sample(queries, lambda values: (*[None] * len(FIELDS), _cs(values), None))
+
+
+def _keywords(row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: Reader) -> tuple[Query, ...]:
+    slots = {
+        field: tokens[field].of(start, end)
+        for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
+    }
+    for side in ("stereotype", "antistereotype"):
+        own, other = slots[f"original_{side}"], slots[f"control_{side}"]
+        if len(own) != len(other):
+            raise CannotAskError(
+                f"the {side} keyword is {len(own)} tokens in the original and {len(other)} in the control"
+            )
+    if reader.kind == "seq2seq":
+        return tuple(spanned(reader, tokens[field], [slots[field]]) for field in FIELDS)
+    return tuple(masked(reader, tokens[field], slots[field]) for field in FIELDS)
+
+
+def _shared(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
+    """For each token that both share, its ln P on the left and then on the right, masked alone."""
+    places = [[i for i, special in enumerate(side.special) if not special] for side in (left, right)]
+    ids = [[side.ids[i] for i in own] for side, own in zip((left, right), places, strict=True)]
+    queries: list[Query] = []
+    for block in SequenceMatcher(None, ids[0], ids[1], autojunk=False).get_matching_blocks():
+        for step in range(block.size):
+            for side, own, start in zip((left, right), places, block[:2], strict=True):
+                place = own[start + step]
+                queries.append(masked(reader, side, range(place, place + 1)))
+    return tuple(queries)
+
+
+def _cs(values: Sequence[Values]) -> float | None:
+    if not values:
+        return None
+    return float(sum(own[0] for own in values[::2]) - sum(own[0] for own in values[1::2]))

@@ -1,0 +1,138 @@
+"""Texts as tokens with their places: what every probe needs of a tokeniser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gest_dataset.errors import ModelError
+
+
+class CannotAskError(Exception):
+    """A sample that cannot be turned into queries; the message is the reason that is reported."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A tokenised text: ids, the characters that each covers, and which are special."""
+
+    ids: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    special: tuple[bool, ...]
+    type_ids: tuple[int, ...]
+
+    def of(self, start: int, end: int) -> range:
+        """The tokens that cover any of the characters [start, end)."""
+        found = [
+            i
+            for i, (first, last) in enumerate(self.offsets)
+            if not self.special[i] and first < end and last > start
+        ]
+        if not found:
+            raise CannotAskError("no token covers the slot")
+        if found != list(range(found[0], found[-1] + 1)):
+            raise CannotAskError("the tokens of the slot are not next to each other")
+        return range(found[0], found[-1] + 1)
+
+    def replaced(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids with other ones in the place of a slot."""
+        return (*self.ids[: slot.start], *ids, *self.ids[slot.stop :])
+
+    def slice(self, slot: range) -> tuple[int, ...]:
+        return self.ids[slot.start : slot.stop]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A tokeniser as the probes use it, with what they need to know of the model."""
+
+    tokenise: Callable[..., Any]
+    kind: str
+    limit: int | None
+    mask_id: int | None
+    start_id: int | None
+    mask_token: str | None
+    sentinels: tuple[int, ...]
+    decoder_start_id: int | None
+    next_label: int | None
+
+    def __call__(self, text: str, pair: str | None = None) -> Tokens:
+        """The tokens of a text (or of two, for next-sentence models), special ones included."""
+        if not text.strip():
+            raise CannotAskError("empty sentence")
+        if self.mask_token and self.mask_token in text:
+            raise CannotAskError(f"contains the mask token {self.mask_token}")
+        encoding = self.tokenise(text, pair)
+        return Tokens(
+            tuple(encoding.ids),
+            tuple(encoding.offsets),
+            tuple(map(bool, encoding.special_tokens_mask)),
+            tuple(encoding.type_ids),
+        )
+
+    def fitting(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids, if the model can take that many."""
+        if self.limit is not None and len(ids) > self.limit:
+            raise CannotAskError(f"{len(ids)} tokens, the model takes {self.limit}")
+        return tuple(ids)
+
+    def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
+        """The ids with the start token in front, if the tokeniser has one, and how many were added."""
+        if self.start_id is None or (tokens.ids and tokens.ids[0] == self.start_id):
+            return tokens.ids, 0
+        return (self.start_id, *tokens.ids), 1
+
+
+def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
+    """What the probes need of a loaded model."""
+    if kind == "masked" and tokenizer.mask_token_id is None:
+        raise ModelError(
+            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no mask token, "
+            f"which a masked model needs. Set tokenizer.mask_token, or score it as what it is."
+        )
+    tokenizer("")  # leaves the fast tokeniser without truncation and padding
+    sentinels = tokenizer.convert_tokens_to_ids([f"<extra_id_{i}>" for i in range(10)])
+    known = tuple(i for i in sentinels if i is not None and i != tokenizer.unk_token_id)
+    if kind == "seq2seq" and not known:
+        raise ModelError(
+            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
+            f"<extra_id_0>: only models that were trained to fill spans (T5, mT5) can be scored."
+        )
+    return Reader(
+        tokenise=tokenizer.backend_tokenizer.encode,
+        kind=kind,
+        limit=_limit(tokenizer, model),
+        mask_id=tokenizer.mask_token_id if kind == "masked" else None,
+        mask_token=tokenizer.mask_token if kind == "masked" else None,
+        start_id=tokenizer.bos_token_id,
+        sentinels=known if kind == "seq2seq" else (),
+        decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
+        next_label=_next_label(model.config) if kind == "nsp" else None,
+    )
+
+
+def _limit(tokenizer: Any, model: Any) -> int | None:
+    """The most tokens of an input: the tokeniser's limit or the model's table of positions."""
+    limits = []
+    if tokenizer.model_max_length and tokenizer.model_max_length < 10**9:
+        limits.append(int(tokenizer.model_max_length))
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if positions and positions > 0:
+        # RoBERTa and its kin number positions from the padding id on
+        offset = (model.config.pad_token_id or 0) + 1 if _counts_from_padding(model) else 0
+        limits.append(int(positions) - offset)
+    return min(limits, default=None)
+
+
+def _counts_from_padding(model: Any) -> bool:
+    return any(hasattr(module, "create_position_ids_from_input_ids") for module in model.modules())
+
+
+def _next_label(config: Any) -> int:
+    """The label that says 'follows': the one named so, else 0 as in BERT."""
+    for label, name in (config.id2label or {}).items():
+        words = name.lower().replace("_", " ").replace("-", " ").replace("isnext", "is next").split()
+        if "next" in words and "not" not in words:
+            return int(label)
+    return 0

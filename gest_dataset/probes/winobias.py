@@ -1,0 +1,42 @@
+"""WinoBias: ln P(masculine pronouns) - ln P(feminine pronouns) in a sentence with an occupation.
+
+Appendix B of Pikuliak et al. (2024). Where a sentence marks several pronouns they are masked
+together and their contrasts are added. Causal models: the difference of log-likelihoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gest_dataset.builders.words import core_span, differing_words
+from gest_dataset.probes.asks import (
+    Sample,
+    contrast_of,
+    log_likelihood_contrast,
+    masked_contrast,
+    spanned,
+    sum_difference,
+)
+from gest_dataset.probes.text import CannotAskError, Reader
+
+
+def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
+    """The queries of one contrast."""
+    texts = (row["masculine"], row["feminine"])
+    masculine, feminine = (reader(text) for text in texts)
+    if reader.kind == "causal":
+        return log_likelihood_contrast(reader, masculine, feminine)
+    words = differing_words(*texts)
+    if not words:
+        raise CannotAskError("no pronoun differs")
+    own, other = (
+        [tokens.of(*core_span(text, word)) for word in words]
+        for tokens, text in zip((masculine, feminine), texts, strict=True)
+    )
+    if reader.kind == "seq2seq":
+        return Sample((spanned(reader, masculine, own), spanned(reader, feminine, other)), sum_difference)
+    if any(len(slot) != 1 for slot in (*own, *other)):
+        raise CannotAskError("a pronoun is several tokens of this model")
+    query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])
+    return Sample((query,), lambda values: (contrast_of(values[0]),))

@@ -1,0 +1,1 @@
+"""Scorers: queries in, log-probabilities out, one batching layer for all kinds of models."""

@@ -1,0 +1,46 @@
+"""Which device and which number type a run uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gest_dataset.errors import ScoringError
+
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = ("auto", "float32", "float16", "bfloat16")
+# Padded tokens in a batch. More brings nothing on a CPU and only costs memory.
+BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
+
+
+def pick_device(asked: str) -> torch.device:
+    """The device asked for; `auto` takes CUDA, else Apple's GPU, else the CPU."""
+    import torch
+
+    if asked == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+    except RuntimeError as error:
+        raise ScoringError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
+    at_hand = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not at_hand.get(device.type, True):
+        raise ScoringError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
+    return device
+
+
+def pick_dtype(asked: str, device: torch.device) -> torch.dtype:
+    """The type asked for; `auto` takes bfloat16 on a GPU that has it, else float16; float32 on a CPU."""
+    import torch
+
+    if asked not in DTYPES:
+        raise ScoringError(f"There is no dtype {asked!r}. Use one of {', '.join(DTYPES)}.")
+    if asked != "auto":
+        dtype: torch.dtype = getattr(torch, asked)
+        return dtype
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    return torch.float16 if device.type == "mps" else torch.float32

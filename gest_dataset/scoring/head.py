@@ -1,0 +1,77 @@
+"""The model's own output layer on chosen hidden states, instead of on every position.
+
+Every `XForMaskedLM` and `XForCausalLM` runs a base model and then a head on all hidden states. Here
+the base runs once, the states at the queried positions are gathered, and the head runs on these
+rows alone: the model is called with its base answering the rows. For a contrast the output matrix
+is cut down to the few rows that are wanted. Both short ways are checked against the full one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
+
+# Rows of the vocabulary's width that exist at one time, in bytes
+_LOGITS_BYTES = 64 * 2**20
+
+
+@contextmanager
+def answering(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    """Let a module answer with another function for a while."""
+    before = vars(module).get("forward")
+    module.forward = forward
+    try:
+        yield
+    finally:
+        if before is None:
+            del module.forward
+        else:
+            module.forward = before
+
+
+class Head:
+    """The output layer of a language model whose base is `base`.
+
+    `inputs` makes the arguments for a call of the whole model from placeholder token ids.
+    """
+
+    def __init__(self, model: Any, base: nn.Module, inputs: Callable[[Tensor], dict[str, Any]]) -> None:
+        self.model, self.base, self.inputs = model, base, inputs
+        output = model.get_output_embeddings()
+        self.output = output if isinstance(output, nn.Linear) else None
+        self.vocabulary = int(output.weight.shape[0]) if output is not None else 0
+
+    def logits(self, rows: Tensor) -> Tensor:
+        """The logits of all tokens for some hidden states [N, H]."""
+        placeholder = torch.zeros(1, len(rows), dtype=torch.long, device=rows.device)
+        states = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=rows[None])
+        with answering(self.base, lambda *args, **kwargs: states):
+            logits: Tensor = self.model(**self.inputs(placeholder)).logits
+        return logits[0]
+
+    def columns(self, rows: Tensor, ids: Tensor) -> Tensor:
+        """The logits of the tokens `ids` only: the head runs with a cut-down output matrix."""
+        output = self.output
+        if output is None:
+            return self.logits(rows)[:, ids]
+        weight = output.weight[ids]
+        bias = None if output.bias is None else output.bias[ids]
+        with answering(output, lambda states: nn.functional.linear(states, weight, bias)):
+            return self.logits(rows)
+
+    def log_probabilities(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """ln P of `target[i]` at the hidden state `row[i]`, with a bounded piece of logits at a time."""
+        found = torch.empty(len(row), dtype=torch.float32, device=rows.device)
+        step = max(1, _LOGITS_BYTES // (4 * max(1, self.vocabulary)))
+        for start in range(0, len(rows), step):
+            logits = self.logits(rows[start : start + step]).float()
+            inside = (row >= start) & (row < start + step)
+            here = row[inside] - start
+            normaliser = torch.logsumexp(logits, dim=-1)
+            found[inside] = logits[here, target[inside]] - normaliser[here]
+        return found

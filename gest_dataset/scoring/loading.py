@@ -1,0 +1,167 @@
+"""From what a user calls a model to a model, its tokeniser and its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForNextSentencePrediction,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
+from transformers.models.auto import modeling_auto as auto
+
+from gest_dataset.errors import ModelError
+
+MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+
+# Kind of model: the class that loads it, and the names of the classes that are of this kind.
+# An architecture that stands under several kinds (T5 …) is of the first of them.
+_KINDS: dict[str, tuple[Any, set[str]]] = {
+    SEQ2SEQ: (
+        AutoModelForSeq2SeqLM,
+        set(auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values()),
+    ),
+    MASKED: (AutoModelForMaskedLM, set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())),
+    CAUSAL: (AutoModelForCausalLM, set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())),
+    NSP: (
+        AutoModelForNextSentencePrediction,
+        set(auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES.values())
+        | set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()),
+    ),
+}
+_WITHOUT_HEAD = {
+    "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model that is ready to be asked."""
+
+    model: Any
+    tokenizer: Any
+    kind: str
+    name: str
+    revision: str | None
+
+
+def load(
+    model: Any,
+    device: torch.device,
+    dtype: torch.dtype,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    next_sentence: bool = False,
+) -> Loaded:
+    """Load a Hub id, a local path or a `.gguf` file, or take a pair (model, tokenizer) as it is.
+
+    `next_sentence` asks a masked model's checkpoint for its next-sentence head.
+    """
+    if isinstance(model, tuple):
+        return _loaded_objects(model, device, dtype)
+    name = str(model)
+    common = {"revision": revision, "trust_remote_code": trust_remote_code}
+    if name.endswith(".gguf"):
+        return _load_gguf(Path(name), device, dtype)
+    try:
+        config = AutoConfig.from_pretrained(name, **common)
+        kind = _kind_of_config(config, name)
+        auto_class = _KINDS[kind][0]
+        if kind == NSP and not _has_next_sentence_class(config):
+            auto_class = AutoModelForSequenceClassification
+        if kind == MASKED and next_sentence and _has_next_sentence_class(config):
+            kind, auto_class = NSP, AutoModelForNextSentencePrediction
+        loaded, info = auto_class.from_pretrained(name, dtype=dtype, output_loading_info=True, **common)
+        tokenizer = AutoTokenizer.from_pretrained(name, **common)
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelError(
+            f"The model {name!r} cannot be loaded: {error}\n"
+            f"Give the id of a model on the Hub, or the path of a folder that holds config.json, "
+            f"weights and tokenizer.json."
+        ) from error
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"The checkpoint {name!r} has no weights for {type(loaded).__name__}: "
+            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
+        )
+    commit = getattr(config, "_commit_hash", None) or revision
+    return Loaded(_ready(loaded, device), _fast(tokenizer, name), kind, name, commit)
+
+
+def _ready(model: Any, device: torch.device) -> Any:
+    return model.to(device).eval()
+
+
+def _fast(tokenizer: Any, name: str) -> Any:
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. "
+            f"Save it with a tokenizer.json (transformers converts most: install sentencepiece)."
+        )
+    return tokenizer
+
+
+def _loaded_objects(pair: tuple[Any, ...], device: torch.device, dtype: torch.dtype) -> Loaded:
+    if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
+        raise ModelError("Loaded objects are given as a pair (model, tokenizer).")
+    model, tokenizer = pair
+    names = {cls.__name__ for cls in type(model).__mro__}
+    kind = next((kind for kind, (_, classes) in _KINDS.items() if names & classes), None)
+    if kind is None:
+        raise ModelError(
+            f"{type(model).__name__} is no masked, causal, encoder-decoder or next-sentence model "
+            f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
+        )
+    name = getattr(model.config, "_name_or_path", "") or type(model).__name__
+    ready = _ready(model.to(dtype), device)
+    return Loaded(ready, _fast(tokenizer, name), kind, name, getattr(model.config, "_commit_hash", None))
+
+
+def _kind_of_config(config: Any, name: str) -> str:
+    architectures = config.architectures or []
+    for architecture in architectures:
+        for kind, (_, classes) in _KINDS.items():
+            if architecture in classes:
+                return kind
+    # a checkpoint of the bare model, or of pre-training: what its type can be
+    for kind, mapping in _WITHOUT_HEAD.items():
+        if config.model_type in mapping:
+            return kind
+    if getattr(config, "auto_map", None):
+        for kind, (auto_class, _) in _KINDS.items():
+            if auto_class.__name__ in config.auto_map:
+                return kind
+    raise ModelError(
+        f"{name!r} ({', '.join(architectures) or config.model_type}) is no masked, causal, "
+        f"encoder-decoder or next-sentence model that transformers knows."
+    )
+
+
+def _has_next_sentence_class(config: Any) -> bool:
+    return config.model_type in auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+
+
+def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
+    if not path.is_file():
+        raise ModelError(f"There is no file {path}. Give the path of a .gguf file.")
+    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    try:
+        model = AutoModelForCausalLM.from_pretrained(dtype=dtype, **where)
+        tokenizer = AutoTokenizer.from_pretrained(**where)
+    except ImportError as error:
+        raise ModelError(
+            f"Reading {path.name} needs one more package: pip install gguf ({error})."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be loaded as a GGUF file: {error}") from error
+    return Loaded(_ready(model, device), _fast(tokenizer, path.name), CAUSAL, path.name, None)

@@ -1,0 +1,45 @@
+"""The only thing that a scorer sees: token ids, where to look, which ids to look for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Query:
+    """Asks for the values of `targets[i]` at `positions[i]` of one input.
+
+    With `normalise` a value is ln P(target); without it, a logit, of which only differences at one
+    position mean anything (they are differences of ln P, and need no normaliser). An
+    encoder-decoder is asked at positions of `decoder_ids`; a pair of sentences has `type_ids`.
+    """
+
+    input_ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    targets: tuple[int, ...]
+    normalise: bool = True
+    decoder_ids: tuple[int, ...] = ()
+    type_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Input:
+    """What one forward pass needs of a query; queries that share it share the pass."""
+
+    input_ids: tuple[int, ...]
+    decoder_ids: tuple[int, ...]
+    type_ids: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Its share in a batch's budget of tokens."""
+        return max(len(self.input_ids), len(self.decoder_ids))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One number that is wanted of an input."""
+
+    position: int
+    target: int
+    normalise: bool

@@ -1,0 +1,217 @@
+"""Scorers: how each kind of model answers the asks of a batch of inputs.
+
+Masked, causal and encoder-decoder models differ only in how hidden states come from inputs; what
+follows (gather, head, contrast or normaliser) is the same. A next-sentence model is its own case.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutput
+
+from gest_dataset.scoring.batching import Values
+from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.query import Ask, Input
+
+logger = logging.getLogger(__name__)
+
+_CHECKED_INPUTS = 2
+_TOLERANCE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
+_FULL_BYTES = 256 * 2**20
+
+
+def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Ids in a rectangle, padded on the right, and the mask of the real ones."""
+    ids = torch.full((len(rows), max(map(len, rows))), value, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = torch.tensor(row)
+        mask[i, : len(row)] = 1
+    return ids.to(device), mask.to(device)
+
+
+class _Model:
+    """What all scorers share: the model, its device, and a second try in float32."""
+
+    causal = False
+
+    def __init__(self, model: Any, pad_id: int | None) -> None:
+        self.model = model
+        self.pad_id = pad_id or 0
+        self.device: torch.device = model.device
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Say something once, now and in the result."""
+        if text not in self.notes:
+            self.notes.append(text)
+            logger.warning(text)
+
+    @torch.inference_mode()
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        """For each input, the values of its asks; not finite only where float32 is not either."""
+        values = self._values(inputs, asks)
+        if not np.isfinite(values).all() and self.model.dtype != torch.float32:
+            self.note(
+                f"{self.model.dtype} gave NaN or infinite values: from here on the model runs in float32."
+            )
+            self.model.float()
+            values = self._values(inputs, asks)
+        return np.split(values, np.cumsum([len(own) for own in asks])[:-1])
+
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+        raise NotImplementedError
+
+
+class LanguageModel(_Model):
+    """Masked, causal and encoder-decoder models."""
+
+    def __init__(self, model: Any, kind: str, pad_id: int | None) -> None:
+        super().__init__(model, pad_id)
+        self.causal = kind == "causal"
+        self.seq2seq = kind == "seq2seq"
+        self.base: nn.Module = model.get_decoder() if self.seq2seq else model.base_model
+        self.head = Head(model, self.base, self._placeholder)
+        self.checked = False
+        self.gathers = self.base is not model
+        self.cuts = self.head.output is not None
+
+    def _placeholder(self, ids: Tensor) -> dict[str, Any]:
+        if not self.seq2seq:
+            return {"input_ids": ids, "use_cache": False} if self.causal else {"input_ids": ids}
+        empty = torch.zeros(1, 1, self.model.config.d_model, dtype=self.model.dtype, device=ids.device)
+        encoded = BaseModelOutput(last_hidden_state=empty)
+        return {"encoder_outputs": encoded, "decoder_input_ids": ids, "use_cache": False}
+
+    def _tensors(self, inputs: Sequence[Input]) -> dict[str, Any]:
+        ids, mask = pad([one.input_ids for one in inputs], self.pad_id, self.device)
+        tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        if self.seq2seq:
+            tensors["decoder_input_ids"], _ = pad(
+                [one.decoder_ids for one in inputs], self.pad_id, self.device
+            )
+        if self.causal or self.seq2seq:
+            tensors["use_cache"] = False
+        return tensors
+
+    def _states(self, inputs: Sequence[Input]) -> Tensor:
+        """Hidden states of all positions; inputs with the same encoder side share its pass."""
+        if not self.seq2seq:
+            states: Tensor = self.base(**self._tensors(inputs)).last_hidden_state
+            return states
+        number: dict[tuple[int, ...], int] = {}
+        encoder_of = [number.setdefault(one.input_ids, len(number)) for one in inputs]
+        ids, mask = pad(list(number), self.pad_id, self.device)
+        encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+        decoder_ids, _ = pad([one.decoder_ids for one in inputs], self.pad_id, self.device)
+        decoded: Tensor = self.base(
+            input_ids=decoder_ids,
+            encoder_hidden_states=encoded[encoder_of],
+            encoder_attention_mask=mask[encoder_of],
+            use_cache=False,
+        ).last_hidden_state
+        return decoded
+
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+        if self.gathers and not self.checked:
+            self._check(inputs[-_CHECKED_INPUTS:], asks[-_CHECKED_INPUTS:])
+            self.checked = True
+        if not self.gathers:
+            return self._full_values(inputs, asks)
+        # unique places (input, position), and for each ask its place
+        number: dict[tuple[int, int], int] = {}
+        place = [
+            number.setdefault((i, ask.position), len(number)) for i, own in enumerate(asks) for ask in own
+        ]
+        where = torch.tensor(list(number), device=self.device)
+        states = self._states(inputs)
+        rows = states[where[:, 0], where[:, 1]]
+        del states
+        flat = list(chain.from_iterable(asks))
+        row = torch.tensor(place, device=self.device)
+        target = torch.tensor([ask.target for ask in flat], device=self.device)
+        normalise = torch.tensor([ask.normalise for ask in flat], device=self.device)
+        values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
+        for wanted, answer in ((normalise, self.head.log_probabilities), (~normalise, self._logits)):
+            if wanted.any():
+                used, own = torch.unique(row[wanted], return_inverse=True)
+                values[wanted] = answer(rows[used], own, target[wanted])
+        return values.double().cpu().numpy()
+
+    def _logits(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The logits of `target[i]` at the hidden state `row[i]`."""
+        if not self.cuts:
+            return self.head.logits(rows)[row, target].float()
+        ids, column = torch.unique(target, return_inverse=True)
+        return self.head.columns(rows, ids)[row, column].float()
+
+    def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+        """The long way: the whole model, all positions, the whole vocabulary, a few inputs at a time."""
+        width = max(1, self.head.vocabulary) * 4 * max(one.size for one in inputs)
+        step = max(1, _FULL_BYTES // width)
+        values: list[float] = []
+        for start in range(0, len(inputs), step):
+            logits = self.model(**self._tensors(inputs[start : start + step])).logits.float()
+            for i, own in enumerate(asks[start : start + step]):
+                for ask in own:
+                    at = logits[i, ask.position]
+                    normaliser = torch.logsumexp(at, dim=-1) if ask.normalise else 0.0
+                    values.append(float(at[ask.target] - normaliser))
+        return np.array(values)
+
+    def _check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Compare the short ways with the full one on a few inputs, and give up those that differ."""
+        where = sorted({(i, ask.position) for i, own in enumerate(asks) for ask in own})
+        ids = torch.tensor(sorted({ask.target for own in asks for ask in own}), device=self.device)
+        i, position = torch.tensor(where, device=self.device).T
+        full = self.model(**self._tensors(inputs)).logits[i, position]
+        tolerance = _TOLERANCE.get(self.model.dtype, 1e-3) * (1 + float(full.abs().max()))
+        try:
+            rows = self._states(inputs)[i, position]
+            short = self.head.logits(rows)
+            self.gathers = short.shape == full.shape and _close(short, full, tolerance)
+        except (RuntimeError, TypeError, AttributeError, KeyError, ValueError) as error:
+            logger.debug("the short way failed: %r", error)
+            self.gathers = False
+        if not self.gathers:
+            self.note(
+                f"{type(self.model).__name__} does more than a head on its base's last states: "
+                f"every pass computes the whole output, which is slow but right."
+            )
+            return
+        try:
+            self.cuts = self.cuts and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
+        except RuntimeError as error:
+            logger.debug("the cut-down output matrix failed: %r", error)
+            self.cuts = False
+        if not self.cuts:
+            self.note(
+                f"The head of {type(self.model).__name__} does more than a linear map: contrasts "
+                f"compute all logits at their positions."
+            )
+
+
+class NextSentence(_Model):
+    """Sequence classifiers that say whether the second text follows the first: targets are labels."""
+
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+        ids, mask = pad([one.input_ids for one in inputs], self.pad_id, self.device)
+        tensors = {"input_ids": ids, "attention_mask": mask}
+        if any(one.type_ids for one in inputs):
+            tensors["token_type_ids"], _ = pad([one.type_ids for one in inputs], 0, self.device)
+        logits = self.model(**tensors).logits.float().log_softmax(dim=-1)
+        rows = [i for i, own in enumerate(asks) for _ in own]
+        labels = [ask.target for own in asks for ask in own]
+        found: Values = logits[rows, labels].double().cpu().numpy()
+        return found
+
+
+def _close(found: Tensor, expected: Tensor, tolerance: float) -> bool:
+    return bool(((found - expected).abs() <= tolerance).all())
