@@ -78,6 +78,7 @@ def score(
     revision: str | None = None,
     trust_remote_code: bool = False,
     multi_token: bool = False,
+    cs: bool | None = None,
     intersentence: str = "auto",
 ) -> Scores:
     """Score a model on a config (docs/scoring.md defines every number).
@@ -95,7 +96,7 @@ def score(
     between = probe.name == "stereoset_intersentence"
     loaded = load(model, place, number_type, revision, trust_remote_code, next_sentence=between)
     check_kind(probe, loaded.kind, loaded.name, name)
-    options = Options(templates, multi_token, intersentence)
+    options = Options(templates, multi_token, cs, intersentence)
     reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
     askers = probe.askers(loaded.kind, options)
     scorer = _scorer(loaded)
@@ -193,6 +194,8 @@ def _told(options: Options, probe: Probe) -> dict[str, Any]:
     told: dict[str, Any] = {}
     if probe.name == "pairs" and options.multi_token:
         told["multi_token"] = True
+    if probe.name == "quadruplets" and options.cs is not None:
+        told["cs"] = options.cs
     if probe.name == "stereoset_intersentence" and options.intersentence != "auto":
         told["intersentence"] = options.intersentence
     if probe.name == "templates" and isinstance(options.templates, (str, Path)):

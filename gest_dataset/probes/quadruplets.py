@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.probes.asks import Sample, Score, masked, spanned
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
@@ -20,13 +21,16 @@ from gest_dataset.scoring.query import Query
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
-def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
-    """The queries of one quadruplet; the score has the columns of `COLUMNS`."""
+def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sample:
+    """The queries of one quadruplet; the score has the columns of `COLUMNS`.
+
+    `cs` takes ten times the passes of the rest; None computes it for gender sets only, as the paper.
+    """
     tokens = {field: reader(row[field]) for field in FIELDS}
     keywords = () if row["keywords"] is None else _keywords(row, tokens, reader)
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
-    if reader.kind == "masked":
+    if reader.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
         original = _shared(reader, tokens["original_stereotype"], tokens["control_stereotype"])
         control = _shared(reader, tokens["original_antistereotype"], tokens["control_antistereotype"])
 
@@ -43,6 +47,11 @@ def ask_pair(row: Mapping[str, Any], reader: Reader) -> Sample:
     """A CrowS-Pairs pair: its `cs` alone, in the column of the original."""
     queries = _shared(reader, reader(row["stereotyped"]), reader(row["other"]))
     return Sample(queries, lambda values: (*[None] * len(FIELDS), _cs(values), None))
+
+
+def _is_about_gender(row: Mapping[str, Any]) -> bool:
+    label = row["bias_type"]
+    return bool((label if isinstance(label, str) else BIAS_TYPE.int2str(label)) == "gender")
 
 
 def _keywords(row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: Reader) -> tuple[Query, ...]:

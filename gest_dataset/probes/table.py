@@ -23,6 +23,7 @@ class Options:
 
     templates: Sequence[int] | str | Path | None = None
     multi_token: bool = False
+    cs: bool | None = None
     intersentence: str = "auto"
 
 
@@ -89,10 +90,10 @@ PROBES = (
     ),
     Probe(
         "quadruplets",
-        frozenset({"id", *FIELDS, "keywords"}),
+        frozenset({"id", "bias_type", *FIELDS, "keywords"}),
         frozenset({"masked", "seq2seq"}),
         quadruplets.COLUMNS,
-        lambda kind, options: {0: quadruplets.ask},
+        lambda kind, options: {0: partial(quadruplets.ask, cs=options.cs)},
     ),
     Probe(
         "crows",
