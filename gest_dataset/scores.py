@@ -6,7 +6,8 @@ import logging
 import platform
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,7 @@ from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.table import Options, Probe, check_kind, find
 from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
+from gest_dataset.scoring.device import BATCH_TOKENS
 from gest_dataset.scoring.loading import NSP, Loaded, load
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.version import __version__
@@ -91,10 +92,8 @@ def score(
     """
     rows, name, data_fingerprint = _rows(config, limit)
     probe = find(rows.column_names, name)
-    place = pick_device(device)
-    number_type = pick_dtype(dtype, place)
     between = probe.name == "stereoset_intersentence"
-    loaded = load(model, place, number_type, revision, trust_remote_code, next_sentence=between)
+    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=between)
     check_kind(probe, loaded.kind, loaded.name, name)
     options = Options(templates, multi_token, cs, intersentence)
     reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
@@ -109,9 +108,12 @@ def score(
                 keys.append((row, template))
             except CannotAskError as error:
                 skipped.append((row["id"], template, str(error)))
-    if not samples:
-        raise _nothing_to_ask(skipped, loaded, name)
-    found, passes = _answer(samples, scorer, batch_tokens or BATCH_TOKENS[place.type], loaded, name)
+    for template in askers:
+        if not any(asked == template for _, asked in keys):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    budget = batch_tokens or BATCH_TOKENS.get(scorer.device.type, BATCH_TOKENS["cpu"])
+    with _evaluating(loaded.model):
+        found, passes = _answer(samples, scorer, budget, loaded, name)
     scored = []
     for (row, template), values in zip(keys, found, strict=True):
         if all(value is None or np.isfinite(value) for value in values):
@@ -128,8 +130,8 @@ def score(
         "templates": [template for template in askers if template],
         "options": _told(options, probe),
         "limit": limit,
-        "dtype": str(loaded.model.dtype).removeprefix("torch."),
-        "device": place.type,
+        "dtype": str(scorer.model.dtype).removeprefix("torch."),
+        "device": scorer.device.type,
         "samples": len(rows),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
@@ -162,8 +164,8 @@ def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.D
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
     pad_id = loaded.tokenizer.pad_token_id
     if loaded.kind == NSP:
-        return NextSentence(loaded.model, pad_id)
-    return LanguageModel(loaded.model, loaded.kind, pad_id)
+        return NextSentence(loaded.model, pad_id, loaded.owned)
+    return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)
 
 
 def _answer(
@@ -179,14 +181,30 @@ def _answer(
     return found, passes
 
 
-def _nothing_to_ask(skipped: Sequence[tuple[str, int, str]], loaded: Loaded, name: str) -> ScoringError:
-    reasons = Counter(reason for _, _, reason in skipped).most_common(3)
-    first = f" (the first is {skipped[0][0]})" if skipped else ""
+def _nothing_to_ask(
+    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Loaded, name: str
+) -> ScoringError:
+    own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
+    reasons = Counter(reason for _, reason in own).most_common(3)
+    first = f" (the first is {own[0][0]})" if own else ""
     listed = "; ".join(f"{number} x {reason}" for reason, number in reasons) or "there are no rows"
+    where = f" in template {template}" if template else ""
     return ScoringError(
-        f"Not one sample of {name} can be scored with {loaded.name}{first}: {listed}.\n"
+        f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
         f"Choose other templates or words, `multi_token`, or another model."
     )
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Without dropout for a while; a model that the user handed over goes on as it was."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
 
 
 def _told(options: Options, probe: Probe) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.asks import Sample, Score, continuation, decoded, spanned
+from gest_dataset.probes.asks import Sample, Score, continuation, spanned
 from gest_dataset.probes.text import CannotAskError, Reader
 from gest_dataset.scoring.batching import Values
 from gest_dataset.scoring.query import Query
@@ -78,14 +78,13 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
         whole = continuation(reader, reader(context), 0)
         parts = [(continuation(reader, reader(row[c]), 0), whole) for c in CANDIDATES]
         return _sample(parts, lambda values: _geometric(values[:1]) / _geometric(values[1:]))
-    if reader.kind == "seq2seq":
-        ids = (*_plain(reader, context), reader.sentinels[0], *_ending(reader, context))
-        parts = [(decoded(reader, ids, [_plain(reader, row[c])]),) for c in CANDIDATES]
-        return _sample(parts, _geometric)
     for candidate in CANDIDATES:
         tokens = reader(f"{context} {row[candidate]}")
-        first = tokens.of(len(context) + 1, len(context) + 1 + len(row[candidate])).start
-        parts.append((continuation(reader, tokens, first),))
+        slot = tokens.of(len(context) + 1, len(context) + 1 + len(row[candidate]))
+        if reader.kind == "seq2seq":
+            parts.append((spanned(reader, tokens, [slot]),))
+        else:
+            parts.append((continuation(reader, tokens, slot.start),))
     return _sample(parts, _geometric)
 
 
@@ -98,16 +97,6 @@ def _slot(context: str, sentence: str, word: str) -> tuple[int, int]:
     if sentence[start:end].casefold() != word.casefold():
         raise CannotAskError(f"the word {word!r} does not stand in the place of {_BLANK}")
     return start, end
-
-
-def _plain(reader: Reader, text: str) -> tuple[int, ...]:
-    tokens = reader(text)
-    return tuple(i for i, special in zip(tokens.ids, tokens.special, strict=True) if not special)
-
-
-def _ending(reader: Reader, text: str) -> tuple[int, ...]:
-    tokens = reader(text)
-    return tuple(i for i, special in zip(tokens.ids, tokens.special, strict=True) if special)
 
 
 def _arithmetic(values: Sequence[Values]) -> float:

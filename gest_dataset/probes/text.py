@@ -52,7 +52,7 @@ class Reader:
     limit: int | None
     mask_id: int | None
     start_id: int | None
-    mask_token: str | None
+    reserved: str | None
     sentinels: tuple[int, ...]
     decoder_start_id: int | None
     next_label: int | None
@@ -61,8 +61,8 @@ class Reader:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
         if not text.strip():
             raise CannotAskError("empty sentence")
-        if self.mask_token and self.mask_token in text:
-            raise CannotAskError(f"contains the mask token {self.mask_token}")
+        if self.reserved and self.reserved in text:
+            raise CannotAskError(f"contains {self.reserved}, with which the model is asked")
         encoding = self.tokenise(text, pair)
         return Tokens(
             tuple(encoding.ids),
@@ -104,7 +104,7 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
         kind=kind,
         limit=_limit(tokenizer, model),
         mask_id=tokenizer.mask_token_id if kind == "masked" else None,
-        mask_token=tokenizer.mask_token if kind == "masked" else None,
+        reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
         start_id=tokenizer.bos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,

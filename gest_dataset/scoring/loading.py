@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from transformers import (
 from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.errors import ModelError
+from gest_dataset.scoring.device import pick_device, pick_dtype
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -37,6 +39,7 @@ _KINDS: dict[str, tuple[Any, set[str]]] = {
         | set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()),
     ),
 }
+_NEXT_SENTENCE_CLASSES = set(auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES.values())
 _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -52,35 +55,39 @@ class Loaded:
     kind: str
     name: str
     revision: str | None
+    owned: bool = True
 
 
 def load(
     model: Any,
-    device: torch.device,
-    dtype: torch.dtype,
+    device: str,
+    dtype: str,
     revision: str | None = None,
     trust_remote_code: bool = False,
     next_sentence: bool = False,
 ) -> Loaded:
-    """Load a Hub id, a local path or a `.gguf` file, or take a pair (model, tokenizer) as it is.
+    """Load a Hub id, a local path or a `.gguf` file, or take a pair (model, tokenizer).
 
+    A pair is never changed: `auto` means its own device and dtype, anything else is done to a copy.
     `next_sentence` asks a masked model's checkpoint for its next-sentence head.
     """
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
     name = str(model)
     common = {"revision": revision, "trust_remote_code": trust_remote_code}
+    place = pick_device(device)
+    number_type = pick_dtype(dtype, place)
     if name.endswith(".gguf"):
-        return _load_gguf(Path(name), device, dtype)
+        return _load_gguf(Path(name), place, number_type)
     try:
         config = AutoConfig.from_pretrained(name, **common)
         kind = _kind_of_config(config, name)
         auto_class = _KINDS[kind][0]
-        if kind == NSP and not _has_next_sentence_class(config):
+        if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
         if kind == MASKED and next_sentence and _has_next_sentence_class(config):
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
-        loaded, info = auto_class.from_pretrained(name, dtype=dtype, output_loading_info=True, **common)
+        loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
         tokenizer = AutoTokenizer.from_pretrained(name, **common)
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
@@ -95,11 +102,7 @@ def load(
             f"{', '.join(missing[:3])} … would be random. It was saved without this head."
         )
     commit = getattr(config, "_commit_hash", None) or revision
-    return Loaded(_ready(loaded, device), _fast(tokenizer, name), kind, name, commit)
-
-
-def _ready(model: Any, device: torch.device) -> Any:
-    return model.to(device).eval()
+    return Loaded(loaded.to(place).eval(), _fast(tokenizer, name), kind, name, commit)
 
 
 def _fast(tokenizer: Any, name: str) -> Any:
@@ -111,7 +114,7 @@ def _fast(tokenizer: Any, name: str) -> Any:
     return tokenizer
 
 
-def _loaded_objects(pair: tuple[Any, ...], device: torch.device, dtype: torch.dtype) -> Loaded:
+def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
     if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
         raise ModelError("Loaded objects are given as a pair (model, tokenizer).")
     model, tokenizer = pair
@@ -123,8 +126,12 @@ def _loaded_objects(pair: tuple[Any, ...], device: torch.device, dtype: torch.dt
             f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
         )
     name = getattr(model.config, "_name_or_path", "") or type(model).__name__
-    ready = _ready(model.to(dtype), device)
-    return Loaded(ready, _fast(tokenizer, name), kind, name, getattr(model.config, "_commit_hash", None))
+    place = model.device if device == "auto" else pick_device(device)
+    number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)
+    if (place.type, number_type) != (model.device.type, model.dtype):
+        model = copy.deepcopy(model).to(device=place, dtype=number_type)
+    commit = getattr(model.config, "_commit_hash", None)
+    return Loaded(model, _fast(tokenizer, name), kind, name, commit, owned=False)
 
 
 def _kind_of_config(config: Any, name: str) -> str:
@@ -164,4 +171,5 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
         ) from error
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be loaded as a GGUF file: {error}") from error
-    return Loaded(_ready(model, device), _fast(tokenizer, path.name), CAUSAL, path.name, None)
+    ready: Any = model
+    return Loaded(ready.to(device).eval(), _fast(tokenizer, path.name), CAUSAL, path.name, None)
