@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -44,6 +44,17 @@ def pytest_sessionfinish() -> None:
 def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project's own small mirror, in force."""
     return use(MIRROR, monkeypatch)
+
+
+@pytest.fixture
+def one_thread(mirror: Path) -> Iterator[None]:
+    """The test mirror in force, and one thread: the models of the zoo are too small for more."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

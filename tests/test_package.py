@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 import zipfile
@@ -41,6 +42,16 @@ def test_constraints_name_every_core_dependency() -> None:
     assert len(core) > 10
     for requirement in core:
         assert requirement.split(">=")[0] in pinned
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = set(re.findall(r'^    "(gest_dataset[\w.]*)",$', text, flags=re.MULTILINE))
+    found = {"gest_dataset"}
+    for top, name in (("gest_dataset", "gest_dataset"), ("builders", "gest_dataset.builders")):
+        for file in (ROOT / top).rglob("__init__.py"):
+            found.add(".".join((name, *file.parent.relative_to(ROOT / top).parts)))
+    assert found <= listed
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.query import Ask, Input, Query
 from tests import zoo
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Echo:
