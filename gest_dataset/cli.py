@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from gest_dataset.errors import ConfigError, DataError, GestError, SourceError
+from gest_dataset.errors import ConfigError, DataError, GestError, SourceError, UnreachableError
 from gest_dataset.version import __version__
 
 app = typer.Typer(
@@ -116,11 +116,14 @@ def build(
     try:
         with bar:
             task = bar.add_task("", total=len(chosen))
-            for config in chosen:
+            for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)
                 start = time.perf_counter()
                 try:
                     built, new = building.build(config, out_dir)
+                except UnreachableError as error:
+                    failed.setdefault(str(error), []).extend(rest.name for rest in chosen[number:])
+                    break
                 except (SourceError, DataError) as error:
                     failed.setdefault(str(error), []).append(config.name)
                 else:

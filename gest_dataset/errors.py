@@ -13,6 +13,10 @@ class SourceError(GestError):
     """An upstream file that is missing, unreachable or not the pinned one."""
 
 
+class UnreachableError(SourceError):
+    """The network, or the server behind it, does not answer: the next file would fail as well."""
+
+
 class DataError(GestError):
     """An upstream file whose content breaks its format: file, place and reason."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gest_dataset.errors import SourceError
+from gest_dataset.errors import SourceError, UnreachableError
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
@@ -259,8 +259,8 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
         raise _LineLost(f"{type(error).__name__}: {error}") from error
 
 
-def _unreachable(source: Source, reason: str) -> SourceError:
-    return SourceError(
+def _unreachable(source: Source, reason: str) -> UnreachableError:
+    return UnreachableError(
         f"{source.url} cannot be reached ({reason}).\n"
         f"Connect to the network and try again, or set {MIRROR_VARIABLE} to a directory that "
         f"holds {source.key}."

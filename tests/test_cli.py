@@ -133,3 +133,11 @@ def test_interrupt_says_that_the_same_command_goes_on(
 def test_plain_output_without_a_terminal(gest: Gest) -> None:
     assert "\x1b" not in gest("list").stdout
     assert "\x1b" not in gest("build", "nothing", "--out", "data").stderr
+
+
+def test_no_network_is_found_out_once(gest: Gest, tmp_path: Path) -> None:
+    done = gest("build", "--out", "data", GEST_MIRROR="", GEST_SOURCES="", HF_HUB_OFFLINE="1")
+    assert done.returncode == 1
+    assert done.stderr.count("cannot be reached") == 1
+    assert f"not built: {', '.join(CONFIGS)}" in done.stderr
+    assert "GEST_MIRROR" in done.stderr
