@@ -46,6 +46,7 @@ bench: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/metrics.py
 
 clean:
 	rm -rf build *.egg-info

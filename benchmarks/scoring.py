@@ -65,9 +65,9 @@ def make_tokenizer(name: str, sentences: Sequence[str]) -> Any:
         raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         trainer = trainers.WordPieceTrainer(vocab_size=8000, special_tokens=marks)
     else:
-        raw = Tokenizer(models.Unigram())
+        raw = Tokenizer(models.BPE(unk_token="<unk>"))
         raw.pre_tokenizer = pre_tokenizers.Metaspace()
-        trainer = trainers.UnigramTrainer(vocab_size=8000, special_tokens=marks, unk_token="<unk>")
+        trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=marks)
     raw.train_from_iterator(corpus, trainer)
     raw.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]

@@ -1,13 +1,18 @@
-"""Makes `load_dataset("gest", CONFIG)` work after `import gest_dataset`.
+"""Makes our names work in other libraries after `import gest_dataset`.
+
+    datasets.load_dataset("gest", CONFIG)       evaluate.load("gest_stereotype_rate")
 
 `datasets` has no loading scripts any more, but it resolves the names of its own packaged builders
 (csv, parquet, …) first, through a table and a factory class. Our name joins that table, and a
-subclass of the factory answers for it; every other name goes on to the original. Where `datasets`
-is not imported yet, this waits until it is: `import gest_dataset` itself stays cheap.
+subclass of the factory answers for it. `evaluate` resolves all names in one function, which would
+ask the Hub; ours is put around it and answers for the metrics of this package. Every other name
+goes on to the original. Where a library is not imported yet, this waits until it is: `import
+gest_dataset` itself stays cheap.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.util
 import sys
@@ -18,15 +23,25 @@ from types import ModuleType
 from typing import Any
 
 from gest_dataset.errors import ConfigError
+from gest_dataset.version import __version__
 
 NAME = "gest"
 BUILDER_MODULE = "gest_dataset.builders.builder"
+METRICS = (
+    "gest_control_bias",
+    "gest_masculine_rate",
+    "gest_stereotype_rate",
+    "stereoset_icat",
+    "winobias_rate",
+)
 _HOOKS = ("_PACKAGED_DATASETS_MODULES", "PackagedDatasetModuleFactory", "DatasetModule")
+_METRIC_HOOKS = ("evaluation_module_factory", "ImportableModule")
 
 
 def register() -> None:
     """Register our names now, or as soon as the library they belong to is imported."""
     _when_imported("datasets.load", register_dataset)
+    _when_imported("evaluate.loading", register_metrics)
 
 
 def register_dataset(load: ModuleType) -> None:
@@ -76,6 +91,32 @@ def _factory(load: Any) -> type:
             return load.DatasetModule(BUILDER_MODULE, fingerprint(), kwargs)
 
     return GestDatasetModuleFactory
+
+
+def register_metrics(loading: ModuleType) -> None:
+    """Let `evaluate.loading` find our metrics in this package; a second call changes nothing."""
+    missing = [name for name in _METRIC_HOOKS if not hasattr(loading, name)]
+    if missing:
+        warnings.warn(
+            f"evaluate.load({METRICS[0]!r}) is not available: this version of `evaluate` has no "
+            f"{', '.join(missing)} in evaluate.loading. Use evaluate.load with the folder of a "
+            f"metric, the functions of gest_dataset.statistics, or a version of `evaluate` that "
+            f"gest-dataset is tested with.",
+            stacklevel=2,
+        )
+        return
+    original = loading.evaluation_module_factory
+    if getattr(original, "answers_for", None) == METRICS:
+        return
+
+    @functools.wraps(original)
+    def evaluation_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
+        if path not in METRICS:
+            return original(path, *args, **kwargs)
+        return loading.ImportableModule(f"gest_dataset.metrics.{path}.{path}", __version__)
+
+    setattr(evaluation_module_factory, "answers_for", METRICS)  # noqa: B010
+    setattr(loading, "evaluation_module_factory", evaluation_module_factory)  # noqa: B010
 
 
 def _when_imported(name: str, callback: Callable[[ModuleType], None]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from datasets.fingerprint import Hasher
 
+from gest_dataset import results
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
@@ -40,12 +41,17 @@ class Scores:
     """The scores of one model on one config.
 
     `table` has one row per sample (and template); `skipped` the samples without a score, with the
-    reason; `metadata` what is needed to say and to repeat what was measured.
+    reason; `metadata` what is needed to say and to repeat what was measured; `rows` the data.
     """
 
     table: pa.Table
     skipped: pa.Table
     metadata: dict[str, Any]
+    rows: datasets.Dataset
+
+    def result(self) -> dict[str, Any]:
+        """The statistic of this probe with its intervals (docs/metrics.md), for each template."""
+        return results.result(self.metadata["probe"], self.table, self.rows)
 
     @property
     def signature(self) -> str:
@@ -142,7 +148,7 @@ def score(
         "python": platform.python_version(),
         "gest_dataset": __version__,
     }
-    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata)
+    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
 
 
 def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.Dataset, str, str]:

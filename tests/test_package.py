@@ -48,7 +48,11 @@ def test_every_package_is_in_the_wheel() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     listed = set(re.findall(r'^    "(gest_dataset[\w.]*)",$', text, flags=re.MULTILINE))
     found = {"gest_dataset"}
-    for top, name in (("gest_dataset", "gest_dataset"), ("builders", "gest_dataset.builders")):
+    for top, name in (
+        ("gest_dataset", "gest_dataset"),
+        ("builders", "gest_dataset.builders"),
+        ("metrics", "gest_dataset.metrics"),
+    ):
         for file in (ROOT / top).rglob("__init__.py"):
             found.add(".".join((name, *file.parent.relative_to(ROOT / top).parts)))
     assert found <= listed

@@ -1,0 +1,96 @@
+"""From scores to results: which statistic folds the scores of which probe, and its inputs.
+
+`Scores.result()` and the `evaluate` modules both take a table of scores this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.statistics import control_bias, stereoset_icat, stereotype_rate, winobias_rate
+
+Inputs = dict[str, Any]
+_CANDIDATES = ("stereotype", "antistereotype", "unrelated")
+_CS = ("cs_original", "cs_control")
+
+
+def stereotype_inputs(table: pa.Table, rows: datasets.Dataset) -> Inputs:
+    """Of templates and pairs: log ratios and stereotypes."""
+    return {
+        "predictions": table["log_ratio"].to_pylist(),
+        "references": table["stereotype"].to_pylist(),
+    }
+
+
+def winobias_inputs(table: pa.Table, rows: datasets.Dataset) -> Inputs:
+    """Of WinoBias: log ratios and the stereotypical genders of the occupations."""
+    return {
+        "predictions": table["log_ratio"].to_pylist(),
+        "references": table["occupation_gender"].to_pylist(),
+    }
+
+
+def control_inputs(table: pa.Table, rows: datasets.Dataset) -> Inputs:
+    """Of quadruplets and CrowS-Pairs: the four ln P of the keyword, and cs; None where there is none."""
+    return {
+        "predictions": _rows(table, [f"logp_{field}" for field in FIELDS]),
+        "cs": _rows(table, _CS),
+    }
+
+
+def stereoset_inputs(table: pa.Table, rows: datasets.Dataset) -> Inputs:
+    """Of StereoSet: the three candidates' scores, English targets and bias types."""
+    label = rows.features["bias_type"]
+    samples = {row["id"]: row for row in rows.select_columns(["id", "target_en", "bias_type"])}
+    scored = [samples[name] for name in table["id"].to_pylist()]
+    return {
+        "predictions": _rows(table, _CANDIDATES),
+        "references": [sample["target_en"] for sample in scored],
+        "bias_types": [label.int2str(sample["bias_type"]) for sample in scored],
+    }
+
+
+def _rows(table: pa.Table, names: Any) -> list[list[float | None]] | None:
+    """Some columns as rows; None where no row has any of them."""
+    columns = [table[name].to_pylist() for name in names]
+    rows = [list(values) for values in zip(*columns, strict=True)]
+    return None if all(value is None for row in rows for value in row) else rows
+
+
+# For each probe: its inputs, and the statistic that takes them
+FOLDS: dict[str, tuple[Callable[[pa.Table, datasets.Dataset], Inputs], Callable[..., dict[str, Any]]]] = {
+    "templates": (stereotype_inputs, stereotype_rate),
+    "pairs": (stereotype_inputs, stereotype_rate),
+    "winobias": (winobias_inputs, winobias_rate),
+    "quadruplets": (control_inputs, control_bias),
+    "crows": (control_inputs, control_bias),
+    "stereoset_intrasentence": (stereoset_inputs, stereoset_icat),
+    "stereoset_intersentence": (stereoset_inputs, stereoset_icat),
+}
+
+
+def by_template(table: pa.Table) -> dict[int, pa.Table]:
+    """The table's part of each template; 0 where there are none."""
+    if "template" not in table.column_names:
+        return {0: table}
+    codes = table["template"].to_numpy()
+    return {number: table.filter(pa.array(codes == number)) for number in dict.fromkeys(codes.tolist())}
+
+
+def summary(results: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """One result as it is; of several templates each, and the mean g_s over them (the paper's figure 4)."""
+    if len(results) == 1:
+        return next(iter(results.values()))
+    mean = sum(result["g_s"] for result in results.values()) / len(results)
+    return {"g_s": mean, "by_template": results}
+
+
+def result(probe: str, table: pa.Table, rows: datasets.Dataset) -> dict[str, Any]:
+    """What a table of scores says: the statistic of its probe, for each template."""
+    inputs, statistic = FOLDS[probe]
+    return summary({number: statistic(**inputs(part, rows)) for number, part in by_template(table).items()})

@@ -1,0 +1,132 @@
+"""What a statistic accepts: bad input is answered with its place, never with a number."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class UndefinedWarning(UserWarning):
+    """A statistic has no value on this input; it is nan."""
+
+
+def undefined(reason: str) -> None:
+    """Say why a value is nan."""
+    warnings.warn(reason, UndefinedWarning, stacklevel=3)
+
+
+def choice(name: str, value: str, known: Iterable[str]) -> str:
+    """An argument that must be one of a few words."""
+    names = list(known)
+    if value in names:
+        return value
+    raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}.")
+
+
+def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
+    """The common length of the inputs, which must not be 0."""
+    lengths = {name: len(values) for name, values in inputs.items()}
+    shortest = min(lengths, key=lambda name: lengths[name])
+    for name, length in lengths.items():
+        if length != lengths[shortest]:
+            first = lengths[shortest]
+            raise DataError.at(
+                name, f"index {first}", f"no partner: {length} {name} against {first} {shortest}"
+            )
+    if not lengths[shortest]:
+        raise DataError.at(shortest, "index 0", "there is no sample")
+    return lengths[shortest]
+
+
+def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
+    """Numbers without nan and infinity: one a sample, or rows of `width` of them."""
+    plain = values if isinstance(values, np.ndarray) else list(values)
+    try:
+        array = np.asarray(plain, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = None
+    shape = (len(values),) if width is None else (len(values), width)
+    if array is None or array.shape != shape:
+        raise _first_odd(name, values, width)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        place = np.argwhere(bad)[0]
+        raise DataError.at(name, f"index {place[0]}", f"{array[tuple(place)]} is not a finite number")
+    return array
+
+
+def columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
+    """Rows of numbers, by column; a column that is None in every row is None."""
+    given = [j for j in range(width) if not all(len(row) > j and row[j] is None for row in values)]
+    absent = [j for j in range(width) if j not in given]
+    filled = [[0.0 if j in absent else x for j, x in enumerate(row)] for row in values] if absent else values
+    array = finite(name, filled, width)
+    return [array[:, j] if j in given else None for j in range(width)]
+
+
+def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None) -> DataError:
+    """The error for the first value that is no number, or no row of `width` numbers."""
+    expected = "a number" if width is None else f"a row of {width} numbers"
+    for index, value in enumerate(values):
+        try:
+            row = np.asarray(value, dtype=np.float64)
+            fits = row.shape == (() if width is None else (width,))
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            return DataError.at(name, f"index {index}", f"{value!r} is not {expected}")
+    return DataError.at(name, "index 0", f"expected {expected} a sample")
+
+
+def known(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
+    """The index of each value among the labels."""
+    places = {label: index for index, label in enumerate(labels)}
+    codes = [places.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
+    array = np.asarray(codes, dtype=np.int64)
+    if (array < 0).any():
+        index = int(np.argmax(array < 0))
+        value = next(value for i, value in enumerate(values) if i == index)
+        allowed = ", ".join(map(repr, labels))
+        raise DataError.at(name, f"index {index}", f"{value!r} is not one of {allowed}")
+    return array
+
+
+def stereotypes(name: str, values: Iterable[Any]) -> Ints:
+    """Numbers of stereotypes, 1 to 16, counted from 0."""
+    return known(name, values, list(STEREOTYPES))
+
+
+def genders(name: str, values: Iterable[Any]) -> Ints:
+    """0 for female, 1 for male."""
+    return known(name, values, GENDERS)
+
+
+def targets(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
+    """Names of groups: the place of each in the sorted list of names, and that list."""
+    texts = list(values)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise DataError.at(name, f"index {index}", f"{text!r} is not the name of a group")
+    names = sorted(set(texts))
+    return known(name, texts, names), names
+
+
+def logarithm_base(value: float) -> float:
+    """The natural logarithm of the base in which a result is asked for."""
+    if not (math.isfinite(value) and value > 0 and value != 1):
+        raise ConfigError(f"log_base={value!r} is no base of logarithms; use math.e or 10.")
+    return math.log(value)
+
+
+Check = Callable[[str, Any], Any]

@@ -1,0 +1,166 @@
+"""Two models on the same samples: a paired difference, its interval and p-value; Holm's correction.
+
+Both models' scores of a sample are resampled together, so what the samples share cancels out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gest_dataset.statistics import checks
+from gest_dataset.statistics.bootstrap import SEED, Smooth, interval, linear, observed, resampled, stratify
+from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.control import control_scores
+from gest_dataset.statistics.icat import icat_of_means, wins
+from gest_dataset.statistics.masculine_rate import AVERAGES, LABELS
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+
+# More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
+DRAWS = 10_000
+
+_G = AVERAGES["m"] - AVERAGES["f"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference a - b of a measure, with its 95 % bounds and two-sided p-value."""
+
+    measure: str
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The rows of both models (the first half of the columns is a's) and the measure on a half."""
+
+    columns: Floats
+    strata: Ints
+    number: int
+    measures: tuple[Smooth, Smooth]
+
+
+def _g_s(a: Any, b: Any, references: Any) -> Paired:
+    """g_s on the scale of ratios."""
+    columns = np.column_stack([checks.finite("a", a), checks.finite("b", b)])
+    strata = checks.stereotypes("references", references)
+    return Paired(columns, strata, len(STEREOTYPES), (_RATIO, _RATIO))
+
+
+def _exp_linear(weights: Floats) -> Smooth:
+    line = linear(weights[:, None])
+
+    def gradient(mean: Floats) -> Floats:
+        return np.asarray(np.exp(line.value(mean))[..., None, None] * line.gradient(mean))
+
+    return Smooth(lambda mean: np.asarray(np.exp(line.value(mean))), gradient)
+
+
+_RATIO = _exp_linear(_G)
+
+
+def _f_s(a: Any, b: Any, references: Any) -> Paired:
+    """f_s, with each model's own samples of unknown gender left out."""
+    columns = []
+    for name, labels in (("a", a), ("b", b)):
+        codes = checks.known(name, labels, LABELS)
+        columns += [codes == LABELS.index("male"), codes < len(GENDERS)]
+    strata = checks.stereotypes("references", references)
+    rates = Smooth(_contrast_of_rates, _contrast_of_rates_gradient)
+    return Paired(np.column_stack(columns).astype(np.float64), strata, len(STEREOTYPES), (rates, rates))
+
+
+def _contrast_of_rates(mean: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((mean[..., 0] / mean[..., 1]) @ _G)
+
+
+def _contrast_of_rates_gradient(mean: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = (_G / mean[..., 1], -_G * mean[..., 0] / mean[..., 1] ** 2)
+    return np.stack(parts, axis=-1)
+
+
+def _icat(a: Any, b: Any, references: Any) -> Paired:
+    """ICAT over all samples, as a share."""
+    rows = [wins(checks.finite(name, side, width=3)) for name, side in (("a", a), ("b", b))]
+    one = np.ones(1)
+    sides = tuple(icat_of_means(one, bool(row[:, 1].mean() > 0.5)) for row in rows)
+    return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
+
+
+def _f_mu(a: Any, b: Any, references: Any) -> Paired:
+    """The mean of f, in natural logarithms."""
+    columns = np.column_stack([control_scores(side, None)["f"] for side in (a, b)])
+    mean = linear(np.ones((1, 1)))
+    return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
+
+
+# measure -> its reading of the inputs, and what makes a share of it into what is reported
+MEASURES: dict[str, tuple[Callable[[Any, Any, Any], Paired], float]] = {
+    "g_s": (_g_s, 1.0),
+    "f_s": (_f_s, 1.0),
+    "icat": (_icat, 100.0),
+    "f_mu": (_f_mu, 1.0),
+}
+
+
+def compare(
+    measure: str,
+    a: Sequence[Any],
+    b: Sequence[Any],
+    references: Sequence[Any] | None = None,
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Comparison:
+    """The paired difference of `g_s`, `f_s`, `icat` or `f_mu`, measure(a) - measure(b).
+
+    `a` and `b` are the predictions of the measure's own function for two models, sample by sample;
+    `references` are the stereotypes of the samples (for `g_s` and `f_s`).
+    """
+    checks.choice("measure", measure, MEASURES)
+    checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
+    read, unit = MEASURES[measure]
+    paired = read(a, b, references)
+    samples = stratify(paired.columns, paired.strata, paired.number)
+    data = observed(samples)
+    width = paired.columns.shape[1] // 2
+    values = [
+        float(one.value(data.mean[:, half]))
+        for one, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
+    ]
+    found = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
+    if math.isnan(found.low):
+        checks.undefined(f"{measure} cannot be compared: too few samples in a stereotype")
+    bounds = (unit * found.value, unit * found.low, unit * found.high)
+    return Comparison(measure, unit * values[0], unit * values[1], *bounds, found.p_value)
+
+
+def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:
+    first, second = measures
+
+    def gradient(mean: Floats) -> Floats:
+        parts = (first.gradient(mean[..., :width]), -second.gradient(mean[..., width:]))
+        return np.concatenate(parts, axis=-1)
+
+    return Smooth(lambda m: first.value(m[..., :width]) - second.value(m[..., width:]), gradient)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction (1979): the p-values adjusted for their number."""
+    p = checks.finite("p_values", p_values)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(steps, 1)
+    return adjusted.tolist()

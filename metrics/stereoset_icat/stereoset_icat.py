@@ -1,0 +1,60 @@
+"""The evaluate module `stereoset_icat`: LMS, SS and ICAT of StereoSet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from gest_dataset import results
+from gest_dataset.builders.families import STEREOSET
+from gest_dataset.metrics import base
+from gest_dataset.statistics import checks, stereoset_icat
+
+_DESCRIPTION = """StereoSet's language-modelling score (LMS: how often a meaningful candidate beats the
+unrelated one), stereotype score (SS: how often the stereotype beats the anti-stereotype; 50: no
+preference) and their combination ICAT, over all samples and averaged over targets, with 95 %
+intervals."""
+
+_INPUTS = """
+Args:
+    predictions: the scores of each sample's stereotypical, anti-stereotypical and unrelated
+        candidate; any increasing score will do.
+    references: the target of each sample; the papers use the English one (`target_en`).
+    bias_types: the bias type of each sample, for results by bias type (optional).
+    model_id, config, device, batch_tokens: score this model on this config instead.
+Returns:
+    lms, ss, icat with bounds; multiclass_lms, multiclass_ss, micro_icat with bounds; macro_icat;
+    by_bias_type; n. All in per cent.
+"""
+
+
+class StereosetIcat(base.CheckedMetric):
+    """LMS, SS, ICAT and their multi-class means (Ozturk et al., 2023, eq. 1-3)."""
+
+    fold = staticmethod(results.stereoset_inputs)
+    rules = {  # noqa: RUF012
+        "predictions": lambda name, values: checks.finite(name, values, width=3),
+        "references": checks.targets,
+        "bias_types": checks.targets,
+    }
+    optional = ("bias_types",)
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=STEREOSET.citation,
+            inputs_description=_INPUTS,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.List(datasets.Value("float64")),
+                    "references": datasets.Value("string"),
+                    "bias_types": datasets.Value("string"),
+                }
+            ),
+            homepage=STEREOSET.homepage,
+        )
+
+    def _compute(self, predictions: Any, references: Any, bias_types: Any) -> dict[str, Any]:
+        return stereoset_icat(predictions, references, base.or_none(bias_types))

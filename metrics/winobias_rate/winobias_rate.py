@@ -1,0 +1,47 @@
+"""The evaluate module `winobias_rate`: which pronoun a language model gives to occupations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from gest_dataset import results
+from gest_dataset.builders.families import WINOBIAS
+from gest_dataset.metrics import base
+from gest_dataset.statistics import checks, winobias_rate
+
+_DESCRIPTION = """How much more likely a language model finds a masculine pronoun for stereotypically
+male than for stereotypically female occupations (g_s = q_m / q_f; 1: no stereotype), from WinoBias
+sentences, with 95 % intervals."""
+
+_INPUTS = """
+Args:
+    predictions: ln P(masculine pronoun) - ln P(feminine pronoun) of each sample.
+    references: the stereotypical gender of the occupation, "male" or "female".
+    model_id, config, device, batch_tokens: score this model on this config instead.
+Returns:
+    q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them).
+"""
+
+
+class WinobiasRate(base.CheckedMetric):
+    """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
+
+    fold = staticmethod(results.winobias_inputs)
+    rules = {"predictions": checks.finite, "references": checks.genders}  # noqa: RUF012
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=WINOBIAS.citation,
+            inputs_description=_INPUTS,
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
+            ),
+            homepage=WINOBIAS.homepage,
+        )
+
+    def _compute(self, predictions: Any, references: Any) -> dict[str, Any]:
+        return winobias_rate(predictions, references)

@@ -1,0 +1,323 @@
+"""The `evaluate` modules: by name and by path, in parts and in processes, and on a model."""
+
+from __future__ import annotations
+
+import doctest
+import math
+import multiprocessing
+import pickle
+import runpy
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import evaluate
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gest_dataset import register, statistics
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.register import METRICS
+from tests.conftest import ROOT
+
+FOLDERS = ROOT / "metrics"
+rng = np.random.default_rng(0)
+STEREOTYPES = [i for i in range(1, 17) for _ in range(6)]
+
+Inputs = dict[str, list[Any]]
+# inputs of each module, and the function behind it
+CASES: dict[str, tuple[Inputs, Any]] = {
+    "gest_masculine_rate": (
+        {
+            "predictions": rng.choice(["male", "female", "unknown"], p=[0.6, 0.3, 0.1], size=96).tolist(),
+            "references": STEREOTYPES,
+        },
+        statistics.masculine_rate,
+    ),
+    "gest_stereotype_rate": (
+        {"predictions": rng.normal(size=96).tolist(), "references": STEREOTYPES},
+        statistics.stereotype_rate,
+    ),
+    "gest_control_bias": (
+        {"predictions": rng.normal(size=(40, 4)).tolist(), "cs": rng.normal(size=(40, 2)).tolist()},
+        statistics.control_bias,
+    ),
+    "stereoset_icat": (
+        {
+            "predictions": rng.normal(size=(40, 3)).tolist(),
+            "references": [f"target {i % 3}" for i in range(40)],
+            "bias_types": [("gender", "race")[i % 2] for i in range(40)],
+        },
+        statistics.stereoset_icat,
+    ),
+    "winobias_rate": (
+        {"predictions": rng.normal(size=40).tolist(), "references": ["male", "female"] * 20},
+        statistics.winobias_rate,
+    ),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "gest_masculine_rate": {"convention": "published"},
+    "gest_stereotype_rate": {"scale": "log10"},
+    "gest_control_bias": {"log_base": 10},
+}
+
+
+def expected(name: str, **options: Any) -> str:
+    inputs, function = CASES[name]
+    return repr(function(**inputs, **options))
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("how", ["name", "folder", "script"])
+def test_every_module_gives_the_statistics(name: str, how: str) -> None:
+    path = {"name": name, "folder": str(FOLDERS / name), "script": str(FOLDERS / name / f"{name}.py")}[how]
+    metric = evaluate.load(path)
+    assert metric.name == name
+    inputs, _ = CASES[name]
+    assert repr(metric.compute(**inputs)) == expected(name)
+    assert repr(metric.compute(**inputs, **OPTIONS.get(name, {}))) == expected(name, **OPTIONS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_one_sample_after_the_other(name: str) -> None:
+    inputs, _ = CASES[name]
+    metric = evaluate.load(name)
+    singular = {"predictions": "prediction", "references": "reference"}
+    for values in zip(*inputs.values(), strict=True):
+        metric.add(**{singular.get(key, key): value for key, value in zip(inputs, values, strict=True)})
+    assert len(metric) == len(inputs["predictions"])
+    assert repr(metric.compute()) == expected(name)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@settings(max_examples=8, deadline=None)
+@given(cuts=st.lists(st.integers(1, 39), max_size=4, unique=True))
+def test_merging_shards_equals_one_pass(name: str, cuts: list[int]) -> None:
+    inputs, _ = CASES[name]
+    metric = evaluate.load(name)
+    edges = [0, *sorted(cuts), len(inputs["predictions"])]
+    for start, end in pairwise(edges):
+        metric.add_batch(**{key: values[start:end] for key, values in inputs.items()})
+    assert repr(metric.compute()) == expected(name)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_arrays_are_as_good_as_lists(name: str) -> None:
+    inputs, _ = CASES[name]
+    metric = evaluate.load(name)
+    for kind in (
+        np.array,
+        lambda values: pd.Series(values),
+        lambda values: Dataset.from_dict({"x": values})["x"],
+    ):
+        assert repr(metric.compute(**{key: kind(values) for key, values in inputs.items()})) == expected(name)
+
+
+def _part(name: str, process: int, cache: str, queue: Any) -> None:
+    metric = evaluate.load(name, num_process=2, process_id=process, experiment_id="parts", cache_dir=cache)
+    inputs, _ = CASES[name]
+    queue.put(repr(metric.compute(**{key: values[process::2] for key, values in inputs.items()})))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_two_processes_equal_one(name: str, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    parts = [context.Process(target=_part, args=(name, i, str(tmp_path), queue)) for i in (0, 1)]
+    for part in parts:
+        part.start()
+    results = {queue.get(timeout=120) for _ in parts}
+    for part in parts:
+        part.join()
+    assert results == {"None", expected(name)}
+
+
+def test_combined_modules_give_both_results() -> None:
+    both = evaluate.combine(["gest_stereotype_rate", evaluate.load("gest_masculine_rate")])
+    assert [module.name for module in both.evaluation_modules] == [
+        "gest_stereotype_rate",
+        "gest_masculine_rate",
+    ]
+    twice = evaluate.combine({"one": evaluate.load("winobias_rate"), "two": evaluate.load("winobias_rate")})
+    inputs, _ = CASES["winobias_rate"]
+    result = twice.compute(**inputs)
+    alone = evaluate.load("winobias_rate").compute(**inputs)
+    assert {
+        key.removeprefix("one_"): value for key, value in result.items() if key.startswith("one_")
+    } == alone
+    for prediction, reference in zip(*inputs.values(), strict=True):
+        twice.add(prediction, reference)
+    twice.add_batch(predictions=inputs["predictions"], references=inputs["references"])
+    assert twice.compute()["two_g_s"] == pytest.approx(alone["g_s"])
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_modules_describe_themselves(name: str) -> None:
+    metric = evaluate.load(name)
+    assert metric.citation.startswith("@")
+    assert metric.description
+    assert "predictions" in metric.inputs_description
+    again = pickle.loads(pickle.dumps(metric))
+    assert again.name == name
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = FOLDERS / name
+    assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
+        "README.md",
+        "app.py",
+        f"{name}.py",
+        "requirements.txt",
+    }
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("---\ntitle: ")
+    for part in ("sdk: gradio", "app_file: app.py", "**Input.**", "**Output.**", "## Limits", "```bibtex"):
+        assert part in card
+    monkeypatch.chdir(folder)
+    found = doctest.testfile(str(folder / "README.md"), module_relative=False)
+    assert (found.failed, found.attempted > 3) == (0, True)
+    for citation in evaluate.load(name).citation.split("\n\n"):
+        assert citation in card
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_space_has_an_example_that_works(name: str) -> None:
+    example = runpy.run_path(str(FOLDERS / name / "app.py"))["EXAMPLE"]
+    result = evaluate.load(name).compute(**example)
+    assert result
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_space_page_computes(name: str) -> None:
+    pytest.importorskip("gradio")
+    import json
+
+    from gest_dataset.metrics.widget import interface
+
+    example = runpy.run_path(str(FOLDERS / name / "app.py"))["EXAMPLE"]
+    page = interface(name, example)
+    found = json.loads(page.fn(json.dumps(example)))
+    assert repr(found) == repr(json.loads(json.dumps(evaluate.load(name).compute(**example))))
+
+
+# --- the names
+
+
+def run(script: str, environment: Mapping[str, str], cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, cwd=cwd, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+NO_NETWORK = """
+import socket
+def refuse(*args, **kwargs):
+    raise AssertionError("a socket was opened")
+socket.socket.connect = refuse
+socket.getaddrinfo = refuse
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import gest_dataset, evaluate",
+        "import evaluate, gest_dataset",
+        "import gest_dataset, importlib; importlib.reload(gest_dataset); import evaluate",
+    ],
+    ids=["first", "last", "twice"],
+)
+def test_names_need_no_network(imports: str, script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    script = (
+        f"{NO_NETWORK}\n{imports}\n"
+        "import sys\n"
+        "before = {name.split('.')[0] for name in sys.modules}\n"
+        f"print([evaluate.load(name).name for name in {METRICS!r}])\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules} - before))"
+    )
+    names, brought = run(script, {**script_environment, "HF_HUB_OFFLINE": "1"}, tmp_path).splitlines()
+    assert names == str(list(METRICS))
+    assert not {"torch", "transformers", "matplotlib", "sklearn", "wordfreq"} & set(brought.split())
+
+
+def test_import_does_not_bring_evaluate(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    heavy = "{'evaluate', 'datasets', 'numpy', 'scipy', 'gest_dataset.statistics'}"
+    script = f"import sys, gest_dataset\nprint(sorted({heavy} & set(sys.modules)))"
+    assert run(script, script_environment, tmp_path).strip() == "[]"
+
+
+def test_registering_again_changes_nothing() -> None:
+    before = evaluate.loading.evaluation_module_factory
+    register.register()
+    assert evaluate.loading.evaluation_module_factory is before
+
+
+def test_other_names_go_to_the_original() -> None:
+    asked = []
+    loading = SimpleNamespace(
+        evaluation_module_factory=lambda path, **kwargs: asked.append((path, kwargs)),
+        ImportableModule=lambda path, hash: path,
+    )
+    register.register_metrics(loading)  # type: ignore[arg-type]
+    loading.evaluation_module_factory("accuracy", revision="main")
+    assert asked == [("accuracy", {"revision": "main"})]
+    found = loading.evaluation_module_factory("winobias_rate", module_type=None)
+    assert found == "gest_dataset.metrics.winobias_rate.winobias_rate"
+    assert len(asked) == 1
+
+
+def test_moved_hook_is_a_warning_that_says_what_to_do() -> None:
+    with pytest.warns(UserWarning, match=r"the functions of gest_dataset\.statistics"):
+        register.register_metrics(ModuleType("loading"))
+
+
+# --- input
+
+
+def test_bad_samples_are_refused_where_they_come_in() -> None:
+    metric = evaluate.load("gest_stereotype_rate")
+    with pytest.raises(DataError, match="predictions, index 1: nan"):
+        metric.add_batch(predictions=[0.1, math.nan], references=[1, 2])
+    with pytest.raises(DataError, match=r"references, index 0: 1\.5 is not one of"):
+        metric.add(prediction=0.1, reference=1.5)
+    with pytest.raises(DataError, match="references, index 1: no partner"):
+        metric.compute(predictions=[0.1], references=[1, 2])
+    with pytest.raises(ConfigError, match="needs references"):
+        metric.compute(predictions=[0.1])
+    with pytest.raises(ConfigError, match="has no input cs; it has predictions, references"):
+        metric.add_batch(predictions=[0.1], references=[1], cs=[[1, 2]])
+    with pytest.raises(ConfigError, match="needs predictions or cs"):
+        evaluate.load("gest_control_bias").add(prediction=None)
+    inputs, _ = CASES["gest_stereotype_rate"]
+    assert repr(metric.compute(**inputs)) == expected("gest_stereotype_rate")
+    labels = evaluate.load("gest_masculine_rate")
+    with pytest.raises(
+        DataError, match="predictions, index 1: 'm' is not one of 'female', 'male', 'unknown'"
+    ):
+        labels.compute(predictions=["male", "m"], references=[1, 2])
+
+
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+def test_what_a_set_lacks_may_be_left_out() -> None:
+    inputs, _ = CASES["gest_control_bias"]
+    metric = evaluate.load("gest_control_bias")
+    for part in ("predictions", "cs"):
+        found = metric.compute(**{part: inputs[part]})
+        both = {"predictions": None, "cs": None, part: inputs[part]}
+        assert repr(found) == repr(statistics.control_bias(**both))
+    pairs = [[value, None] for value, _ in inputs["cs"]]
+    assert repr(metric.compute(cs=pairs)) == repr(statistics.control_bias(None, pairs))
+    icat = evaluate.load("stereoset_icat")
+    samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
+    assert repr(icat.compute(**samples)) == repr(statistics.stereoset_icat(**samples))
