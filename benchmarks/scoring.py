@@ -171,7 +171,7 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     samples = [ask({"sentence": s}, t, reader) for s in sentences for t in templates]
     inputs = sorted({query.input_ids for sample in samples for query in sample.queries}, key=len)
     best = float("inf")
-    for budget in (512, 1024, 2048, 4096) if device == "cpu" else (8192, 32768, 131072):
+    for budget in (256, 512, 1024, 2048) if device == "cpu" else (8192, 32768, 131072):
         batches, start = [], 0
         while start < len(inputs):
             end = start + 1

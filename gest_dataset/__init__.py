@@ -1,11 +1,13 @@
 """Gender-stereotype data sets and exact metrics for language models and translators.
 
-Importing the package registers the name `gest` with `datasets`:
+Importing the package registers the name `gest` with `datasets`, and the metrics with `evaluate`:
 
     import gest_dataset
     from datasets import load_dataset
     load_dataset("gest", "sk_pairs")
-    gest_dataset.score("xlm-roberta-base", "sk_pairs")
+    import evaluate
+    evaluate.load("gest_stereotype_rate")
+    gest_dataset.score("xlm-roberta-base", "sk_pairs").result()
 """
 
 from typing import TYPE_CHECKING, Any

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
-# Padded tokens in a batch. More brings nothing on a CPU and only costs memory.
-BATCH_TOKENS = {"cpu": 2048, "mps": 8192, "cuda": 32768}
+# Padded tokens in a batch. On a CPU more is slower: the batch no longer fits into the caches.
+BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
 
 
 def pick_device(asked: str) -> torch.device:
