@@ -11,14 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from printing import machine, save, show
 
 _BUILD = """
 import json, resource, sys, time
@@ -110,16 +108,10 @@ def main() -> None:
         "first_load_seconds_sum": sum(first.values()),
         "cached_load_seconds_max": again[slowest],
         "cached_load_slowest": slowest,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
     }
-    table = Table(title="gest build")
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value))
-    Console().print(table)
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    show("gest build", figures)
+    save(arguments.json, figures)
 
 
 if __name__ == "__main__":

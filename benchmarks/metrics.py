@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import os
-import platform
 import random
 import resource
 import subprocess
@@ -24,8 +23,7 @@ from pathlib import Path
 
 import evaluate
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from printing import machine, save, show
 
 import gest_dataset
 from gest_dataset import statistics
@@ -146,16 +144,10 @@ def main() -> None:
         "g_s with bounds": ", ".join(f"{result[key]:.4f}" for key in ("g_s", "g_s_low", "g_s_high")),
         "g_s with bounds, plain loop": ", ".join(f"{value:.4f}" for value in naive),
         "peak memory of this run, megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
     }
-    table = Table(title="metrics")
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value))
-    Console().print(table)
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    show("metrics", figures)
+    save(arguments.json, figures)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import threading
@@ -22,8 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from printing import machine, save, show
 
 MODELS = ("xlm-roberta-base", "bert-base", "gpt2")
 TARGETS = {
@@ -249,8 +246,8 @@ def measure(name: str, number: int, device: str) -> dict[str, Any]:
     )
     run = lambda data, **kwargs: gest_dataset.score((model, tokenizer), data, device=device, **kwargs)  # noqa: E731
     few, some = sentences[: max(8, number // 12)], sentences[: max(16, number // 4)]
-    run(rows.select(range(8)))
     with PeakMemory(device) as memory:
+        run(rows.select(range(8)))
         scores, ours = timed(lambda: run(rows))
     bare = floor(name, model, tokenizer, sentences, device)
     scores, again = timed(lambda: run(rows))
@@ -335,16 +332,9 @@ def main() -> None:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         results.append(json.loads(done.stdout.splitlines()[-1]))
     for result in results:
-        table = Table(title=result.get("model") or result["config"])
-        table.add_column("figure")
-        table.add_column("value", justify="right")
-        for name, value in result.items():
-            table.add_row(name, f"{value:.4g}" if isinstance(value, float) else str(value))
-        Console().print(table)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {arguments.device}"
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {"machine": machine, "targets": TARGETS, "results": results}
-    arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+        show(result.get("model") or result["config"], result)
+    report = {"machine": machine(arguments.device), "targets": TARGETS, "results": results}
+    save(arguments.json, report)
 
 
 if __name__ == "__main__":
