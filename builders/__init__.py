@@ -7,7 +7,7 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from gest_dataset import sources
+from gest_dataset import languages, sources, stereotypes
 from gest_dataset.builders import (
     controls,
     crows,
@@ -35,10 +35,12 @@ def get_config(name: str) -> Config:
     """The config of that name; a wrong name is answered with the list, the nearest first."""
     if name in CONFIGS:
         return CONFIGS[name]
-    nearest = difflib.get_close_matches(name, CONFIGS, n=len(CONFIGS), cutoff=0.0)
+    asked = name.casefold()
+    nearest = difflib.get_close_matches(asked, CONFIGS, n=len(CONFIGS), cutoff=0.0)
+    close = difflib.get_close_matches(asked, CONFIGS, n=1)
+    question = f" Did you mean {close[0]!r}?" if close else ""
     raise ConfigError(
-        f"There is no config {name!r}. Did you mean {nearest[0]!r}?\n"
-        f"Configs, the nearest first: {', '.join(nearest)}"
+        f"There is no config {name!r}.{question}\nConfigs, the nearest first: {', '.join(nearest)}"
     )
 
 
@@ -48,7 +50,7 @@ def fingerprint(config: Config | None = None) -> str:
     The package version, the blob ids of the upstream files and the code that turns them into
     rows: a new release, another table of sources or an edited builder never meets an old cache.
     """
-    keys = config.sources if config else [key for c in CONFIGS.values() for key in c.sources]
+    keys = config.sources if config else sources.table()
     parts = [__version__, _code_digest(), *sources.blobs(keys)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -56,7 +58,8 @@ def fingerprint(config: Config | None = None) -> str:
 @lru_cache(maxsize=1)
 def _code_digest() -> str:
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.iterdir()):
+    tables = [Path(module.__file__) for module in (languages, stereotypes) if module.__file__]
+    for file in [*sorted(Path(__file__).parent.iterdir()), *tables]:
         if file.suffix in {".py", ".json"}:
             digest.update(file.read_bytes())
     return digest.hexdigest()

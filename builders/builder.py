@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ class GestBuilder(datasets.ArrowBasedBuilder):
             description=f"{self.gest.description}.\n\n{family.description}\n\n{family.limits}",
             citation=family.citation,
             homepage=family.homepage,
-            license=family.licence,
+            license=self.gest.licence,
             features=self.gest.features,
         )
 
@@ -87,11 +87,12 @@ class GestBuilder(datasets.ArrowBasedBuilder):
 def tables(config: Config, files: Files, dropped: Counter[str]) -> Iterator[pa.Table]:
     """The rows of a config as Arrow tables of its features."""
     rows = config.read(files, dropped)
-    for _ in count():
-        chunk = list(islice(rows, _ROWS_PER_TABLE))
-        if not chunk:
-            return
+    empty = True
+    while chunk := list(islice(rows, _ROWS_PER_TABLE)):
+        empty = False
         yield _table(config.features, chunk)
+    if empty:
+        raise DataError.at(files[config.sources[-1]], "end of file", "no rows")
 
 
 def _table(features: datasets.Features, rows: Sequence[Row]) -> pa.Table:

@@ -10,6 +10,7 @@ from typing import Any
 
 from datasets import ClassLabel, Features, Value
 
+from gest_dataset import sources
 from gest_dataset.stereotypes import GENDERS
 
 Row = dict[str, Any]
@@ -25,7 +26,6 @@ class Family:
     title: str
     description: str
     homepage: str
-    licence: str
     citation: str
     limits: str
 
@@ -35,7 +35,7 @@ class Config:
     """One config of `gest`.
 
     `read` turns the verified files into rows and counts the rows that a rule leaves out, by
-    reason. `published_rows` is the size on the pinned files (`exact`) or the papers' mean.
+    reason. `published_rows` is the size on the pinned files (`exact`) or at most so many.
     """
 
     name: str
@@ -47,6 +47,11 @@ class Config:
     read: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
     exact: bool = True
+
+    @property
+    def licence(self) -> str:
+        """The licence of the upstream files, as the table of sources states it."""
+        return sources.licences(self.sources)
 
 
 STRING = Value("string")

@@ -58,8 +58,6 @@ _WINOBIAS_PAPER = """@inproceedings{zhao-etal-2018-gender,
 
 _GEST_HOME = "https://github.com/kinit-sk/gest"
 _WORD_FILLING_HOME = "https://github.com/kinit-sk/bias-methodology"
-_STEREOSET_LICENCE = "CC-BY-SA-4.0"
-_UNSTATED = "not stated"
 
 GEST = Family(
     name="gest",
@@ -73,7 +71,6 @@ GEST = Family(
         "annotator's verdict where the two steps did not agree."
     ),
     homepage=_GEST_HOME,
-    licence="Apache-2.0",
     citation=_GEST_PAPER,
     limits=(
         "Two genders only, because the grammar that the method reads has two. The stereotypes "
@@ -94,7 +91,6 @@ TRANSLATIONS = Family(
         "Trials and prompted forms in the upstream files are left out."
     ),
     homepage=_GEST_HOME,
-    licence="Apache-2.0",
     citation=_GEST_PAPER,
     limits=(
         "A snapshot: the commercial systems have changed since. Not every translation shows the "
@@ -112,7 +108,6 @@ PAIRS = Family(
         "systems is one row that lists them."
     ),
     homepage=_GEST_HOME,
-    licence="Apache-2.0",
     citation=_GEST_PAPER,
     limits=(
         "The first-letter rule lets about one pair in a hundred through whose words are not the "
@@ -129,13 +124,12 @@ STEREOSET = Family(
         "a sentence (a word) or between sentences (a continuation)."
     ),
     homepage="https://github.com/slds-lmu/stereotypes-multi",
-    licence=_STEREOSET_LICENCE,
     citation=f"{_STEREOSET_PAPER}\n\n{_STEREOSET_MULTI_PAPER}",
     limits=(
         "Crowd-sourced in the United States and noisy: critics found problems in 38 % to 94 % of "
         "the samples. The translations are machine made with repairs, and carry US stereotypes. "
-        "There are no control groups: see the control sets. The licence is StereoSet's; the "
-        "repository of the translations states none."
+        "There are no control groups: see the control sets. StereoSet is CC BY-SA 4.0; the "
+        "repository that these files are from states no licence of its own."
     ),
 )
 
@@ -149,12 +143,13 @@ STEREOSET_CONTROL = Family(
         "with ten other groups, drawn with the sample as the seed."
     ),
     homepage=_WORD_FILLING_HOME,
-    licence=f"{_UNSTATED} (from {_STEREOSET_LICENCE})",
     citation=f"{_WORD_FILLING_PAPER}\n\n{_STEREOSET_PAPER}",
     limits=(
         "A drawn control group may carry the same stereotype, be the group itself, or not agree "
         "in grammar. Groups are found as substrings, as the authors did it, so a few controls "
-        "are broken words. The noise of StereoSet stays."
+        "are broken words, and where a group is part of the keyword the two keywords differ. Drawn "
+        "groups repeat, so some quadruplets are equal. The noise of StereoSet stays. StereoSet is "
+        "CC BY-SA 4.0; the repository of the controls states no licence."
     ),
 )
 
@@ -167,7 +162,6 @@ CROWS = Family(
         "shows a stereotype or breaks one. As published, and in a revision that repairs errors."
     ),
     homepage="https://github.com/nyu-mll/crows-pairs",
-    licence="CC-BY-SA-4.0",
     citation=f"{_CROWS_PAPER}\n\n{_WORD_FILLING_PAPER}",
     limits=(
         "US stereotypes; many pairs confound several changes, which is what the revision and the "
@@ -184,9 +178,11 @@ CROWS_CONTROL = Family(
         "fields the other group's; `cs` compares across the groups."
     ),
     homepage=_WORD_FILLING_HOME,
-    licence=f"{_UNSTATED} (from CC-BY-SA-4.0)",
     citation=f"{_WORD_FILLING_PAPER}\n\n{_CROWS_PAPER}",
-    limits="Small, so intervals are wide; negation is hard for small language models.",
+    limits=(
+        "Small, so intervals are wide; negation is hard for small language models. CrowS-Pairs is "
+        "CC BY-SA 4.0; the repository of the controls states no licence."
+    ),
 )
 
 SLOVAK_GENDER = Family(
@@ -198,7 +194,6 @@ SLOVAK_GENDER = Family(
         "and about the other. Only the samples that passed the authors' validation."
     ),
     homepage=_WORD_FILLING_HOME,
-    licence=_UNSTATED,
     citation=_WORD_FILLING_PAPER,
     limits=(
         "One stereotype, six authors. Slovak agreement changes other words with the gender, so "
@@ -215,7 +210,6 @@ WINOBIAS = Family(
         "that differs in more than its pronouns is noise and left out."
     ),
     homepage="https://github.com/uclanlp/corefBias",
-    licence="MIT",
     citation=_WINOBIAS_PAPER,
     limits=(
         "Occupations only, by US labour statistics. Some sentences mark several pronouns, which "

@@ -12,7 +12,7 @@ from gest_dataset.builders.families import TRANSLATIONS
 from gest_dataset.builders.gest import DATA, RELEASES, read_sentences
 from gest_dataset.builders.reading import filled, read_csv
 from gest_dataset.errors import DataError
-from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.languages import LANGUAGES
 
 # Our name of a system, and the folder that holds its translations upstream
 SYSTEMS = {
@@ -22,7 +22,6 @@ SYSTEMS = {
     "nllb": "nllb_3b",
 }
 SYSTEM = ClassLabel(names=list(SYSTEMS))
-_PARTIAL = {"bg"}
 _SENTENCES = RELEASES["en_1_0"]  # the text that the translations are keyed by
 
 
@@ -59,7 +58,7 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
                     "stereotype": sentence["stereotype"],
                     "gender": sentence["gender"],
                 }
-            elif language in _PARTIAL:
+            elif LANGUAGES[language].in_part:
                 dropped["not translated yet"] += 1
             else:
                 raise DataError.at(path, "end of file", f"no translation of {text!r}")
@@ -79,7 +78,7 @@ _FEATURES = Features(
 
 def _config(language: str) -> Config:
     name, systems = LANGUAGES[language].name, LANGUAGES[language].systems
-    in_part = language in _PARTIAL
+    in_part = LANGUAGES[language].in_part
     return Config(
         name=f"{language}_translations",
         family=TRANSLATIONS,
@@ -92,4 +91,4 @@ def _config(language: str) -> Config:
     )
 
 
-CONFIGS = [_config(language) for language in (*SLAVIC, *sorted(_PARTIAL))]
+CONFIGS = [_config(code) for code, language in LANGUAGES.items() if language.systems]

@@ -46,15 +46,28 @@ class _Frame:
         self.manager: _Manager = state["_mgr"]
 
 
-# numpy hands out the functions that rebuild an array, under whatever private name they have
-_REBUILD: Any = np.empty(0, dtype=object).__reduce__()[0]
+def _array(kind: str, shape: Any, code: Any) -> Any:
+    """The empty array that a pickle fills afterwards; numpy checks the state that it is given."""
+    return np.empty(0, dtype=np.int8)
+
+
+# numpy's own instances: unlike those of a copy, their flags cannot be changed by a pickle
+_TYPES = {name: np.dtype(name) for name in ("O", "i8")}
+
+
+def _dtype(name: str, *_: Any) -> np.dtype[Any]:
+    """A type by its code, with or without its size in bytes; only objects and integers are needed."""
+    return _TYPES["O" if name == "O8" else name]
+
+
+# numpy hands out the function that reads a buffer, under whatever private name it has
 _FROM_BUFFER: Any = np.empty(0, dtype=np.int64).__reduce_ex__(5)[0]
 
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("builtins", "slice"): slice,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy.core.multiarray", "_reconstruct"): _REBUILD,
+    ("numpy", "dtype"): _dtype,
+    ("numpy", "ndarray"): "ndarray",
+    ("numpy.core.multiarray", "_reconstruct"): _array,
     ("numpy.core.numeric", "_frombuffer"): _FROM_BUFFER,
     ("pandas._libs.internals", "_unpickle_block"): _block,
     ("pandas.core.frame", "DataFrame"): _Frame,

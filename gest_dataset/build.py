@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
 from gest_dataset import sources
 from gest_dataset.builders import CONFIGS, fingerprint
@@ -30,6 +31,7 @@ CARD = "README.md"
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 _KEY = b"gest"
 _FILE = "test-00000-of-00001.parquet"
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,16 @@ def find(config: Config, out: Path) -> Built | None:
         return None
     try:
         metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return None  # cut off by a power failure: as good as not there
+    try:
         facts = json.loads((metadata.metadata or {})[_KEY])
-    except (pa.ArrowException, KeyError, ValueError) as error:
+        return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
+    except (KeyError, ValueError) as error:
         raise OutputError(
             f"{path} was not written by `gest build` ({error!r}).\n"
             f"Choose another folder with --out, or remove that file."
         ) from error
-    return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
 
 
 def find_all(out: Path) -> list[Built]:
@@ -93,24 +98,54 @@ def prepare(out: Path) -> None:
     card = out / CARD
     try:
         out.mkdir(parents=True, exist_ok=True)
-        foreign = any(out.iterdir()) and not find_all(out)
-        if card.exists():
-            foreign = SIGNATURE not in card.read_text(encoding="utf-8")
+        foreign = [path for path in out.iterdir() if not _is_ours(path)]
+        if card.exists() and SIGNATURE.encode() not in card.read_bytes():
+            foreign.append(card)
     except OSError as error:
         raise OutputError(f"{out} cannot be used: {error}. Choose another one with --out.") from error
     if foreign:
         raise OutputError(
-            f"{out} holds files that `gest build` did not write. Choose an empty or a new folder with --out."
+            f"{out} holds {foreign[0].name}, which `gest build` did not write. Choose an empty or a new "
+            f"folder with --out."
         )
 
 
+def _is_ours(path: Path) -> bool:
+    """A card, a config's folder with its one file, what a killed build left of either, or git's own."""
+    if path.name in {_LOCK, ".git", ".gitattributes"}:
+        return True
+    if path.is_dir():
+        return path.name in CONFIGS and all(_is_named(child, _FILE) for child in path.iterdir())
+    return _is_named(path, CARD)
+
+
+def _is_named(path: Path, name: str) -> bool:
+    return path.name == name or path.name.startswith(f".{name}.")
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """Keep other builds out of a folder while this one runs."""
+    lock = FileLock(out / _LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise OutputError(f"Another `gest build` is writing to {out}. Wait for it to end.") from error
+    try:
+        yield
+    finally:
+        (out / _LOCK).unlink(missing_ok=True)
+        lock.release()
+
+
 def write_card(out: Path) -> Sequence[Built]:
-    """Write the card for all configs that the folder holds."""
+    """Write the card for all configs that the folder holds as this version builds them."""
     from gest_dataset.card import render
 
-    found = find_all(out)
+    found = [built for built in find_all(out) if built.fingerprint == fingerprint(built.config)]
+    text = render(found)
     with replacing(out / CARD) as partial:
-        partial.write_text(render(found), encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
     return found
 
 

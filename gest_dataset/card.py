@@ -23,7 +23,7 @@ from gest_dataset.version import __version__
 
 _TEMPLATE = "dataset_card.md"
 # The column that says what a row is about, whichever of them a config has
-_TOPICS = ("stereotype", "bias_type", "direction", "occupation_gender")
+_TOPICS = ("bias_type", "direction", "occupation_gender", "stereotype")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,10 @@ class Section:
     family: Family
     built: Sequence[Built]
     counts: str
+
+    @property
+    def licences(self) -> str:
+        return "; ".join(dict.fromkeys(built.config.licence for built in self.built))
 
 
 def template() -> str:

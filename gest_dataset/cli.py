@@ -63,10 +63,10 @@ def list_configs() -> None:
     from gest_dataset.builders import CONFIGS
 
     table = Table(title="Configs of gest", caption="load_dataset('gest', CONFIG, split='test')")
-    table.add_column("config", no_wrap=True)
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("languages", no_wrap=True)
-    table.add_column("licence")
+    table.add_column("config", overflow="fold")
+    table.add_column("rows", justify="right", overflow="fold")
+    table.add_column("languages", overflow="fold")
+    table.add_column("licence", overflow="fold")
     previous = None
     for config in CONFIGS.values():
         if previous not in (None, config.family):
@@ -74,8 +74,8 @@ def list_configs() -> None:
         previous = config.family
         rows = f"{config.published_rows:,}"
         languages = ", ".join(config.languages)
-        licence = config.family.licence
-        table.add_row(config.name, rows if config.exact else f"about {rows}", languages, licence)
+        licence = config.licence
+        table.add_row(config.name, rows if config.exact else f"up to {rows}", languages, licence)
     out.print(table)
 
 
@@ -98,7 +98,7 @@ def build(
     from gest_dataset import build as building
     from gest_dataset.builders import CONFIGS, get_config
 
-    chosen = [get_config(name) for name in configs] if configs else list(CONFIGS.values())
+    chosen = [get_config(name) for name in dict.fromkeys(configs or CONFIGS)]
     building.prepare(out_dir)
     table = Table(title=f"Written to {out_dir}")
     table.add_column("config")
@@ -114,7 +114,7 @@ def build(
         transient=True,
     )
     try:
-        with bar:
+        with building.alone(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
             for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)
@@ -136,8 +136,11 @@ def build(
         raise typer.Exit(130) from None
     finally:
         if table.row_count:
-            building.write_card(out_dir)
+            listed = {built.config.name for built in building.write_card(out_dir)}
+            old = [b.config.name for b in building.find_all(out_dir) if b.config.name not in listed]
             out.print(table)
+            if old:
+                err.print(f"Of another version, so not on the card; build again: {', '.join(old)}")
     for reason, names in failed.items():
         _show_error(f"not built: {', '.join(names)}\n{reason}")
     if failed:

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Language:
-    """An ISO 639-1 code, its English name, and the systems whose GEST translations exist."""
+    """An ISO 639-1 code, its English name, and the systems whose GEST translations exist.
+
+    `in_part`: upstream has translated some of the sentences only.
+    """
 
     code: str
     name: str
     systems: tuple[str, ...] = ()
+    in_part: bool = False
 
 
 _ALL = ("amazon", "deepl", "google", "nllb")
@@ -31,7 +35,7 @@ LANGUAGES: dict[str, Language] = {
         Language("cs", "Czech", _ALL),
         Language("pl", "Polish", _ALL),
         Language("sk", "Slovak", _ALL),
-        Language("bg", "Bulgarian", ("google",)),
+        Language("bg", "Bulgarian", ("google",), in_part=True),
     )
 }
 

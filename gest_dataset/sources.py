@@ -11,6 +11,8 @@ import errno
 import hashlib
 import json
 import os
+import shlex
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -90,6 +92,11 @@ def blobs(keys: Iterable[str]) -> list[str]:
     return [_source(key).blob for key in keys]
 
 
+def licences(keys: Iterable[str]) -> str:
+    """The licences of some files, each named once."""
+    return ", ".join(dict.fromkeys(_source(key).licence for key in keys))
+
+
 def mirror_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
     """The mirror in force: the call's own, else the environment's, else none."""
     name = data_dir or os.environ.get(MIRROR_VARIABLE)
@@ -110,7 +117,7 @@ def verify_mirror(keys: Iterable[str], data_dir: str | os.PathLike[str] | None =
     mirror = mirror_directory(data_dir)
     if mirror is not None:
         for source in map(_source, keys):
-            if (mirror / source.key).exists():
+            if os.path.lexists(mirror / source.key):
                 _from_mirror(source, mirror)
 
 
@@ -131,19 +138,19 @@ def _from_mirror(source: Source, mirror: Path) -> Path:
             f"Set {MIRROR_VARIABLE} (or data_dir) to a directory that holds {source.key}, "
             f"or unset it to download."
         )
+    command = f"curl --create-dirs -o {shlex.quote(str(path))} {source.url}"
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SourceError(f"{path} is not a file.\nRemove it and get the file with: {command}")
         found = git_blob_id(path)
     except FileNotFoundError:
-        raise SourceError(
-            f"The mirror {mirror} lacks {source.key}.\n"
-            f"Get it with: curl --create-dirs -o '{path}' {source.url}"
-        ) from None
+        raise SourceError(f"The mirror {mirror} lacks {source.key}.\nGet it with: {command}") from None
     except OSError as error:
-        raise SourceError(f"The mirror file {path} cannot be read: {error}.") from error
+        raise SourceError(f"{path} cannot be read: {error}.\nGet it again with: {command}") from error
     if found != source.blob:
         raise SourceError(
             f"{path} is not the pinned file: its git blob id is {found}, expected {source.blob}.\n"
-            f"Get the pinned one with: curl -o '{path}' {source.url}"
+            f"Get the pinned one with: {command}"
         )
     return path
 
@@ -221,10 +228,12 @@ def _download(source: Source, partial: Path) -> None:
 
 def _stream(source: Source, start: int) -> Iterator[bytes]:
     """The bytes of an upstream file from `start` on, with a progress bar."""
+    from datasets import config
     from huggingface_hub import get_session
-    from huggingface_hub.errors import OfflineModeIsEnabled
     from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
 
+    if config.HF_HUB_OFFLINE:  # HF_HUB_OFFLINE or HF_DATASETS_OFFLINE
+        raise _unreachable(source, "offline mode is set")
     headers = {"Accept-Encoding": "identity"}  # ranges count plain bytes
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -236,7 +245,10 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
             if status >= 500 or status == 429:
                 raise _LineLost(f"HTTP status {status}")
             if status not in (200, 206):
-                raise _unreachable(source, f"HTTP status {status}")
+                raise SourceError(
+                    f"{source.url} answers with HTTP status {status}.\nIf it has moved, get the file "
+                    f"elsewhere and set {MIRROR_VARIABLE} to a directory that holds {source.key}."
+                )
             skip = start if status == 200 else 0  # a server without ranges sends it all again
             length = int(answer.headers.get("Content-Length", 0)) or None
             with tqdm(  # type: ignore[no-untyped-call]
@@ -252,8 +264,6 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
                     skip = max(0, skip - len(chunk))
     except (SourceError, _LineLost, _RangeRefused):
         raise
-    except OfflineModeIsEnabled as error:
-        raise _unreachable(source, "HF_HUB_OFFLINE is set") from error
     except Exception as error:
         # the HTTP library's own errors: which library it is depends on huggingface_hub's age
         raise _LineLost(f"{type(error).__name__}: {error}") from error

@@ -73,10 +73,10 @@ def test_card_has_a_section_per_family_with_counts(folder: Path) -> None:
     facts = yaml.safe_load(header)
     assert [config["config_name"] for config in facts["configs"]] == list(CONFIGS)
     assert "Content warning" in body
+    assert all(config.licence in body for config in CONFIGS.values())
     for family in {config.family for config in CONFIGS.values()}:
         section = body.split(f"## {family.title}\n")[1].split("\n## ")[0]
         assert family.homepage in section
-        assert family.licence in section
         assert family.citation in section
         assert family.limits in section
     counts = Counter(load_dataset("gest", "sk_pairs", split="test")["stereotype"])
@@ -174,3 +174,66 @@ def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: P
     assert done.returncode == 0, done.stderr
     files = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert files == {"README.md", "test-00000-of-00001.parquet"}
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_build_that_fails_at_its_first_config_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def fail(*args: object) -> None:
+        raise failure
+
+    build.prepare(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(build.pq, "write_table", fail)
+        with pytest.raises((OutputError, KeyboardInterrupt)):
+            build.build(CONFIGS["en"], tmp_path)
+    (tmp_path / "en" / ".test-00000-of-00001.parquet.x1").write_text("left by a kill")
+    build.prepare(tmp_path)
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert [path.name for path in (tmp_path / "en").iterdir()] == ["test-00000-of-00001.parquet"]
+
+
+def test_two_builds_in_one_folder(tmp_path: Path) -> None:
+    with (
+        build.alone(tmp_path),
+        pytest.raises(OutputError, match="Another `gest build`"),
+        build.alone(tmp_path),
+    ):
+        raise AssertionError("both are at work")
+    with build.alone(tmp_path):
+        build.prepare(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cut_off_file_is_built_again(tmp_path: Path) -> None:
+    built, _ = build.build(CONFIGS["en"], tmp_path)
+    whole = built.path.read_bytes()
+    built.path.write_bytes(b"")
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert built.path.read_bytes() == whole
+
+
+def test_config_of_another_version_is_not_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("gest_dataset.builders.__version__", "0.0.1")
+        build.build(CONFIGS["crows_gender"], tmp_path)
+    build.build(CONFIGS["en"], tmp_path)
+    assert [built.config.name for built in build.write_card(tmp_path)] == ["en"]
+
+
+def test_counts_of_every_family_add_up(folder: Path) -> None:
+    body = (folder / "README.md").read_text(encoding="utf-8")
+    checked = 0
+    for section in body.split("\n## ")[1:]:
+        rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+        total = next((i for i, row in enumerate(rows) if row[0] == "**all**"), None)
+        if total is None:
+            continue
+        for column in range(1, len(rows[0])):
+            cells = [int(row[column].replace(",", "")) for row in rows[2:total]]
+            assert sum(cells) == int(rows[total][column].strip("*").replace(",", ""))
+            checked += 1
+    assert checked == len(CONFIGS)

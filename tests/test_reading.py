@@ -58,9 +58,9 @@ def test_stereotypes_are_1_to_16(file: Path) -> None:
 
 
 def test_keyword_span_points_at_the_keyword(file: Path) -> None:
-    sentence, (start, end) = keyword_span("Muži sú <lepší> lídri.", file, 1)
-    assert sentence == "Muži sú lepší lídri."
-    assert sentence[start:end] == "lepší"
+    sentence, (start, end) = keyword_span("Susedia boli <milší> ako obvykle.", file, 1)
+    assert sentence == "Susedia boli milší ako obvykle."
+    assert sentence[start:end] == "milší"
     for wrong in ("none", "<two> of <them>", "<>", "< >", "<a <b>", "a> <b>"):
         with pytest.raises(DataError, match="expected one keyword"):
             keyword_span(wrong, file, 1)

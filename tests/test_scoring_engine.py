@@ -13,6 +13,15 @@ import pytest
 import torch
 from datasets import Dataset
 from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import (
+    BertLMHeadModel,
+    FNetConfig,
+    FNetForMaskedLM,
+    MixtralConfig,
+    MixtralForCausalLM,
+    OPTConfig,
+    OPTForCausalLM,
+)
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, ModelError, ScoringError
@@ -31,6 +40,9 @@ class Echo:
     def __init__(self, causal: bool = False, memory: int | None = None) -> None:
         self.causal, self.memory = causal, memory
         self.batches: list[list[Input]] = []
+
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Nothing is short here."""
 
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         padded = len(inputs) * max(one.size for one in inputs)
@@ -309,10 +321,81 @@ def test_devices_and_dtypes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pick_dtype("auto", torch.device("cpu")) == torch.float32
     assert pick_dtype("bfloat16", torch.device("cpu")) == torch.bfloat16
     for has, dtype in ((True, torch.bfloat16), (False, torch.float16)):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has=has: has)
+        monkeypatch.setattr(
+            torch.cuda,
+            "is_bf16_supported",
+            lambda has=has, including_emulation=True: has and not including_emulation,
+        )
         assert pick_dtype("auto", torch.device("cuda")) == dtype
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert pick_device("auto").type == "cpu"
     with pytest.raises(ScoringError, match="not at hand"):
         pick_device("cuda")
+
+
+def test_encoder_is_no_causal_model() -> None:
+    bert, tokenizer = zoo.load("bert")
+    looks_ahead = BertLMHeadModel(bert.config).eval()
+    looks_ahead.load_state_dict(bert.state_dict())
+    with pytest.raises(ModelError, match="looks ahead"):
+        gest_dataset.score((looks_ahead, tokenizer), "en", limit=4, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("config", "model"),
+    [(MixtralConfig, MixtralForCausalLM), (OPTConfig, OPTForCausalLM)],
+    ids=["mixture of experts", "decoder inside the base"],
+)
+def test_unusual_bases_take_the_short_way(config: Any, model: Any) -> None:
+    _, tokenizer = zoo.load("gpt2")
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    torch.manual_seed(0)
+    if config is MixtralConfig:
+        sizes["num_key_value_heads"] = 2
+    own = model(config(vocab_size=len(tokenizer), **sizes)).eval()
+    scores = gest_dataset.score((own, tokenizer), "en", limit=4, device="cpu")
+    assert scores.metadata["notes"] == []
+
+
+def test_model_in_which_padding_leaks_runs_one_by_one() -> None:
+    _, tokenizer = zoo.load("bert")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
+    fnet = FNetForMaskedLM(FNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
+    wide = gest_dataset.score((fnet, tokenizer), "en", device="cpu", batch_tokens=4000)
+    narrow = gest_dataset.score((fnet, tokenizer), "en", device="cpu", batch_tokens=1)
+    assert "Padding changes" in wide.metadata["notes"][0]
+    np.testing.assert_allclose(
+        np.array(wide.table["log_ratio"]), np.array(narrow.table["log_ratio"]), atol=1e-4
+    )
+
+
+def test_output_layer_without_plain_weights_is_used_as_it_is() -> None:
+    """As after quantisation: a module that gives logits, and no matrix whose rows could be taken."""
+
+    class Packed(torch.nn.Module):
+        def __init__(self, inner: torch.nn.Linear) -> None:
+            super().__init__()
+            self.packed = [inner]
+
+        def forward(self, states: torch.Tensor) -> torch.Tensor:
+            return self.packed[0](states)
+
+    model, tokenizer = zoo.load("gpt2")
+    expected = gest_dataset.score((model, tokenizer), "en", limit=4, device="cpu").table["log_ratio"]
+    model.lm_head = Packed(model.lm_head)
+    scores = gest_dataset.score((model, tokenizer), "en", limit=4, device="cpu")
+    np.testing.assert_allclose(np.array(scores.table["log_ratio"]), np.array(expected), atol=1e-4)
+
+
+def test_devices_without_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values become float64 on the CPU only: `double` is never called on the device's own tensors."""
+    calls: list[str] = []
+    cpu, double = torch.Tensor.cpu, torch.Tensor.double
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda tensor: calls.append("cpu") or cpu(tensor))
+    monkeypatch.setattr(torch.Tensor, "double", lambda tensor: calls.append("double") or double(tensor))
+    gest_dataset.score(zoo.load("bert"), "en", limit=2, device="cpu")
+    gest_dataset.score(zoo.load("bert-nsp"), "stereoset_en_intersentence", limit=2, device="cpu")
+    assert calls[::2] == ["cpu"] * len(calls[::2])
+    assert calls[1::2] == ["double"] * len(calls[1::2])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gest_dataset import sources
-from gest_dataset.errors import SourceError
+from gest_dataset.errors import SourceError, UnreachableError
 
 KEY = "kinit-sk/gest/data/gest.csv"
 BODY = b"sentence,stereotype\n" + b"I sing.,5\n" * 50_000
@@ -192,11 +192,12 @@ def test_lasting_fault_and_missing_file_say_what_to_do(
     server: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources.time, "sleep", lambda seconds: None)
-    for status, tries in ((404, 1), (503, 4)):
+    for status, tries, whole_network in ((404, 1, False), (503, 4, True)):
         server.requests.clear()
         server.statuses = [status] * 10
-        with pytest.raises(SourceError, match=f"HTTP status {status}"):
+        with pytest.raises(SourceError, match=f"HTTP status {status}") as caught:
             sources.fetch(KEY)
+        assert isinstance(caught.value, UnreachableError) == whole_network
         assert len(server.requests) == tries
 
 
@@ -219,11 +220,12 @@ def test_no_network_and_no_mirror_is_two_lines(server: Upstream, monkeypatch: py
     assert "GEST_MIRROR" in lines[1]
 
 
-def test_offline_mode_is_respected(server: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"])
+def test_offline_mode_is_respected(server: Upstream, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     script = (
         f"from gest_dataset import sources\nsources.UPSTREAM_URL = {server.url!r}\nsources.fetch({KEY!r})\n"
     )
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv(variable, "1")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 1
     assert "cannot be reached" in done.stderr

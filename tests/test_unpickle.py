@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas
@@ -39,6 +41,28 @@ def test_no_way_round_the_list(tmp_path: Path, function: object) -> None:
     path.write_bytes(pickle.dumps(Attack(function, "x")))
     with pytest.raises(DataError, match="refused"):
         read_frame(path)
+
+
+def test_allowed_names_cannot_forge_an_array(tmp_path: Path) -> None:
+    """Bytes that are taken for pointers would end the process: an object type with other flags."""
+    path = tmp_path / "frame.pkl"
+    path.write_bytes(
+        b"".join(
+            (
+                b"\x80\x05",
+                b"cnumpy.core.numeric\n_frombuffer\n",
+                b"(C\x08AAAAAAAA",
+                b"cnumpy\ndtype\n(X\x02\x00\x00\x00O8\x89\x88tR",
+                b"(K\x03X\x01\x00\x00\x00|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
+                b"K\x01\x85X\x01\x00\x00\x00CtR.",
+            )
+        )
+    )
+    script = "import sys; from pathlib import Path; from gest_dataset.builders.unpickle import read_frame\n"
+    script += "read_frame(Path(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "cannot create an OBJECT array" in done.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps([1, 2]), pickle.dumps({"a": 1})[:-3]])

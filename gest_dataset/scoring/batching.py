@@ -42,6 +42,9 @@ class Scorer(Protocol):
     def causal(self) -> bool:
         """Whether a position depends on the tokens before it only."""
 
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Find out on a few inputs which short ways are right."""
+
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         """For each input, the values of its asks."""
 
@@ -102,6 +105,8 @@ def _run(
     """All values, batch by batch; long inputs first, so what is too large for the memory shows at once."""
     values: list[Values] = [np.empty(0)] * len(work)
     waiting = sorted(range(len(work)), key=lambda i: (-work[i][0].size, work[i][0].input_ids))
+    few = _two_shortest(work, waiting)
+    scorer.check([work[i][0] for i in few], [work[i][1] for i in few])
     batches = 0
     with tqdm(total=len(work), desc=description, unit="inputs", disable=None) as bar:
         while waiting:
@@ -127,3 +132,9 @@ def _run(
             batches += 1
             bar.update(len(batch))
     return values, batches
+
+
+def _two_shortest(work: Sequence[tuple[Input, list[Ask]]], order: Sequence[int]) -> list[int]:
+    """The shortest input, and the shortest one of another length; `order` has long inputs first."""
+    sizes = {work[i][0].size: i for i in order}
+    return list(reversed(sizes.values()))[:2]

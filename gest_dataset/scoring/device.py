@@ -26,6 +26,8 @@ def pick_device(asked: str) -> torch.device:
         device = torch.device(asked)
     except RuntimeError as error:
         raise ScoringError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ScoringError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
     at_hand = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not at_hand.get(device.type, True):
         raise ScoringError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
@@ -42,5 +44,5 @@ def pick_dtype(asked: str, device: torch.device) -> torch.dtype:
         dtype: torch.dtype = getattr(torch, asked)
         return dtype
     if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return torch.float16 if device.type == "mps" else torch.float32

@@ -42,14 +42,15 @@ class Head:
 
     def __init__(self, model: Any, base: nn.Module, inputs: Callable[[Tensor], dict[str, Any]]) -> None:
         self.model, self.base, self.inputs = model, base, inputs
-        output = model.get_output_embeddings()
-        self.output = output if isinstance(output, nn.Linear) else None
-        self.vocabulary = int(output.weight.shape[0]) if output is not None else 0
+        self.vocabulary = int(model.config.get_text_config().vocab_size)
+        self.output = _plain_linear(model.get_output_embeddings())
+        # what the base answers with; some heads read more of it than the states
+        self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions
 
     def logits(self, rows: Tensor) -> Tensor:
         """The logits of all tokens for some hidden states [N, H]."""
         placeholder = torch.zeros(1, len(rows), dtype=torch.long, device=rows.device)
-        states = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=rows[None])
+        states = self.output_class(last_hidden_state=rows[None])
         with answering(self.base, lambda *args, **kwargs: states):
             logits: Tensor = self.model(**self.inputs(placeholder)).logits
         return logits[0]
@@ -64,14 +65,23 @@ class Head:
         with answering(output, lambda states: nn.functional.linear(states, weight, bias)):
             return self.logits(rows)
 
-    def log_probabilities(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """ln P of `target[i]` at the hidden state `row[i]`, with a bounded piece of logits at a time."""
+    def values(self, rows: Tensor, row: Tensor, target: Tensor, normalise: bool) -> Tensor:
+        """ln P (or the logit) of `target[i]` at the state `row[i]`, a bounded piece of logits at a time."""
         found = torch.empty(len(row), dtype=torch.float32, device=rows.device)
-        step = max(1, _LOGITS_BYTES // (4 * max(1, self.vocabulary)))
+        step = max(1, _LOGITS_BYTES // (4 * self.vocabulary))
         for start in range(0, len(rows), step):
             logits = self.logits(rows[start : start + step]).float()
             inside = (row >= start) & (row < start + step)
             here = row[inside] - start
-            normaliser = torch.logsumexp(logits, dim=-1)
-            found[inside] = logits[here, target[inside]] - normaliser[here]
+            found[inside] = logits[here, target[inside]]
+            if normalise:
+                found[inside] -= torch.logsumexp(logits, dim=-1)[here]
         return found
+
+
+def _plain_linear(output: Any) -> nn.Linear | None:
+    """The output layer, if its rows can be taken one by one (not packed, quantised or wrapped)."""
+    weight = getattr(output, "weight", None)
+    if isinstance(output, nn.Linear) and isinstance(weight, Tensor) and weight.is_floating_point():
+        return output if weight.shape == (output.out_features, output.in_features) else None
+    return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -17,15 +18,17 @@ import torch
 from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
+from gest_dataset.errors import ModelError
 from gest_dataset.scoring.batching import Values
 from gest_dataset.scoring.head import Head
 from gest_dataset.scoring.query import Ask, Input
 
 logger = logging.getLogger(__name__)
 
-_CHECKED_INPUTS = 2
 # Of the largest logit; two right ways differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+# Other tokens on the right may change the last digits of an answer, but not more
+_FORESIGHT = 100
 _FULL_BYTES = 256 * 2**20
 
 
@@ -70,8 +73,12 @@ class _Model:
             )
             # a model that the user handed over stays as it is
             self._bind((self.model if self.owned else copy.deepcopy(self.model)).float())
+            self.check(inputs[-1:], asks[-1:])
             values = self._values(inputs, asks)
         return np.split(values, np.cumsum([len(own) for own in asks])[:-1])
+
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Whether short ways are right, on a few inputs before a run; there may be none."""
 
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         raise NotImplementedError
@@ -87,10 +94,12 @@ class LanguageModel(_Model):
 
     def _bind(self, model: Any) -> None:
         super()._bind(model)
-        self.base: nn.Module = model.get_decoder() if self.seq2seq else model.base_model
+        # what the head runs on; a causal model's may stand deeper than its base model (OPT)
+        decoder = model.get_decoder() if self.causal or self.seq2seq else None
+        self.base: nn.Module = model.base_model if decoder is None else decoder
         self.head = Head(model, self.base, self._placeholder)
-        self.checked = False
-        self.gathers = self.base is not model
+        self.alone = False
+        self.gathers = True
         self.cuts = self.head.output is not None
 
     def _placeholder(self, ids: Tensor) -> dict[str, Any]:
@@ -114,7 +123,9 @@ class LanguageModel(_Model):
     def _states(self, inputs: Sequence[Input]) -> Tensor:
         """Hidden states of all positions; inputs with the same encoder side share its pass."""
         if not self.seq2seq:
-            states: Tensor = self.base(**self._tensors(inputs)).last_hidden_state
+            output = self.base(**self._tensors(inputs))
+            self.head.output_class = type(output)
+            states: Tensor = output.last_hidden_state
             return states
         number: dict[tuple[int, ...], int] = {}
         encoder_of = [number.setdefault(one.input_ids, len(number)) for one in inputs]
@@ -130,9 +141,9 @@ class LanguageModel(_Model):
         return decoded
 
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
-        if self.gathers and not self.checked:
-            self._check(inputs[-_CHECKED_INPUTS:], asks[-_CHECKED_INPUTS:])
-            self.checked = True
+        if self.alone and len(inputs) > 1:
+            each = zip(inputs, asks, strict=True)
+            return np.concatenate([self._values([one], [own]) for one, own in each])
         if not self.gathers:
             return self._full_values(inputs, asks)
         # unique places (input, position), and for each ask its place
@@ -149,22 +160,24 @@ class LanguageModel(_Model):
         target = torch.tensor([ask.target for ask in flat], device=self.device)
         normalise = torch.tensor([ask.normalise for ask in flat], device=self.device)
         values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
-        for wanted, answer in ((normalise, self.head.log_probabilities), (~normalise, self._logits)):
+        for wanted, with_normaliser in ((normalise, True), (~normalise, False)):
             if wanted.any():
                 used, own = torch.unique(row[wanted], return_inverse=True)
-                values[wanted] = answer(rows[used], own, target[wanted])
-        return values.double().cpu().numpy()
+                if with_normaliser or not self.cuts:
+                    found = self.head.values(rows[used], own, target[wanted], with_normaliser)
+                else:
+                    found = self._contrast(rows[used], own, target[wanted])
+                values[wanted] = found
+        return values.cpu().double().numpy()  # some devices have no float64
 
-    def _logits(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """The logits of `target[i]` at the hidden state `row[i]`."""
-        if not self.cuts:
-            return self.head.logits(rows)[row, target].float()
+    def _contrast(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The logits of `target[i]` at the state `row[i]`, from the few rows of the output matrix."""
         ids, column = torch.unique(target, return_inverse=True)
         return self.head.columns(rows, ids)[row, column].float()
 
     def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         """The long way: the whole model, all positions, the whole vocabulary, a few inputs at a time."""
-        width = max(1, self.head.vocabulary) * 4 * max(one.size for one in inputs)
+        width = self.head.vocabulary * 4 * max(one.size for one in inputs)
         step = max(1, _FULL_BYTES // width)
         values: list[float] = []
         for start in range(0, len(inputs), step):
@@ -176,37 +189,71 @@ class LanguageModel(_Model):
                     values.append(float(at[ask.target] - normaliser))
         return np.array(values)
 
-    def _check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
-        """Compare the short ways with the full one on a few inputs, and give up those that differ."""
-        where = sorted({(i, ask.position) for i, own in enumerate(asks) for ask in own})
-        ids = torch.tensor(sorted({ask.target for own in asks for ask in own}), device=self.device)
-        i, position = torch.tensor(where, device=self.device).T
-        full = self.model(**self._tensors(inputs)).logits[i, position]
+    @torch.inference_mode()
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Compare the short ways with the full one on a few inputs, and give up those that differ.
+
+        The full way takes each input alone and without padding, so that a model in which the padding
+        (or, where it should not, the text on the right) changes the answer is noticed as well.
+        """
+        places = sorted({(n, ask.position) for n, own in enumerate(asks) for ask in own})
+        alone = [self.model(**self._tensors([one])).logits[0] for one in inputs]
+        full = torch.stack([alone[n][position] for n, position in places])
         largest = full[full.isfinite()].abs().amax().item() if full.isfinite().any() else 0.0
         tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + largest)
+        name = type(self.model).__name__
+        if self.causal:
+            self._refuse_foresight(inputs, places, full, _FORESIGHT * tolerance)
+        first = [place for place in places if place[0] == 0]
+        why = "its head gives other values than the whole model"
         try:
-            rows = self._states(inputs)[i, position]
-            short = self.head.logits(rows)
-            self.gathers = _close(short, full, tolerance)
-        except (RuntimeError, TypeError, AttributeError, KeyError, ValueError) as error:
+            rows = self._rows(inputs, places)
+            if not _close(self.head.logits(rows), full, tolerance):
+                rows, full, places = self._rows(inputs[:1], first), full[: len(first)], first
+                self.gathers = self.alone = _close(self.head.logits(rows), full, tolerance)
+        except _UNUSABLE as error:
+            self.gathers, why = False, f"its head cannot run by itself ({type(error).__name__})"
             logger.debug("the short way failed: %r", error)
-            self.gathers = False
         if not self.gathers:
-            self.note(
-                f"{type(self.model).__name__} does more than a head on its base's last states: "
-                f"every pass computes the whole output, which is slow but right."
-            )
+            self.note(f"{name}: {why}, so every pass computes all outputs, which is slow but right.")
+            together = self.model(**self._tensors(inputs)).logits
+            padded = torch.stack([together[n, position] for n, position in places])
+            self.alone = not _close(padded, full, tolerance)
+        if self.alone:
+            self.note(f"Padding changes what {name} answers: inputs run one by one.")
+        if not self.gathers:
             return
+        ids = torch.tensor(sorted({ask.target for own in asks for ask in own}), device=self.device)
         try:
             self.cuts = self.cuts and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
-        except RuntimeError as error:
+        except _UNUSABLE as error:
             logger.debug("the cut-down output matrix failed: %r", error)
             self.cuts = False
         if not self.cuts:
             self.note(
-                f"The head of {type(self.model).__name__} does more than a linear map: contrasts "
-                f"compute all logits at their positions."
+                f"The head of {name} does more than a linear map: contrasts compute all logits at "
+                f"their positions."
             )
+
+    def _rows(self, inputs: Sequence[Input], places: Sequence[tuple[int, int]]) -> Tensor:
+        states = self._states(inputs)
+        return torch.stack([states[n, position] for n, position in places])
+
+    def _refuse_foresight(
+        self, inputs: Sequence[Input], places: Sequence[tuple[int, int]], full: Tensor, tolerance: float
+    ) -> None:
+        """A causal model's answers do not depend on what stands to the right of them."""
+        longer = [replace(one, input_ids=(*one.input_ids, *one.input_ids[:2])) for one in inputs]
+        ahead = [self.model(**self._tensors([one])).logits[0] for one in longer]
+        if not _close(torch.stack([ahead[n][position] for n, position in places]), full, tolerance):
+            raise ModelError(
+                f"{type(self.model).__name__} looks ahead, so it is no causal language model as it is. "
+                f"Load it as a masked model, or with is_decoder=True."
+            )
+
+
+# What a model raises whose parts do not fit together as the short ways expect
+_UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
 
 
 class NextSentence(_Model):
@@ -220,7 +267,7 @@ class NextSentence(_Model):
         logits = self.model(**tensors).logits.float().log_softmax(dim=-1)
         rows = [i for i, own in enumerate(asks) for _ in own]
         labels = [ask.target for own in asks for ask in own]
-        found: Values = logits[rows, labels].double().cpu().numpy()
+        found: Values = logits[rows, labels].cpu().double().numpy()
         return found
 
 
