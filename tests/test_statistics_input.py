@@ -50,9 +50,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: statistics.control_bias([ROW, [*ROW[:3], math.nan]]),
         "predictions, index 1: nan is not a finite number",
     ),
-    "missing control": (
-        lambda: statistics.control_bias([ROW] * 3, [[1.0, None], [1.0, 2.0], [1.0, None]]),
-        "cs, index 0: nan is not a finite number",
+    "nan in cs": (
+        lambda: statistics.control_bias([ROW] * 3, [[1.0, None], [1.0, math.nan], [1.0, None]]),
+        "cs, index 1: nan is not a finite number",
     ),
     "stereotype": (
         lambda: statistics.stereotype_rate([0.1] * 3, [1, 16, 17]),

@@ -190,12 +190,15 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
     freedom = total**2 / float((parts**2 / np.maximum(data.size - 1, 1)).sum())
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
+    tail = float(special.stdtr(freedom, -abs(value) / error))
+    students = Interval(value, *analytic, *analytic, 2 * tail)
     if freedom < LEAST_FREEDOM:
-        tail = float(special.stdtr(freedom, -abs(value) / error))
-        return Interval(value, *analytic, *analytic, 2 * tail)
+        return students
     again = _without(draws, spare) if len(spare) else draws
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = (function.value(again.mean) - value) / np.sqrt(_variances(function, again).sum(axis=-1))
+    if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
+        return students  # too many resamples miss the few rows that differ, and bound nothing
     low, high, p_value = studentised(value, error, ratios)
     return Interval(value, low, high, *analytic, p_value)
 

@@ -53,7 +53,7 @@ def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | Non
     """Numbers without nan and infinity: one a sample, or rows of `width` of them."""
     plain = values if isinstance(values, np.ndarray) else list(values)
     try:
-        array = np.asarray(plain, dtype=np.float64)
+        array = np.array(plain, dtype=np.float64)
     except (TypeError, ValueError):
         array = None
     shape = (len(values),) if width is None else (len(values), width)
@@ -67,12 +67,13 @@ def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | Non
 
 
 def columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
-    """Rows of numbers, by column; a column that is None in every row is None."""
-    given = [j for j in range(width) if not all(len(row) > j and row[j] is None for row in values)]
-    absent = [j for j in range(width) if j not in given]
-    filled = [[0.0 if j in absent else x for j, x in enumerate(row)] for row in values] if absent else values
+    """Rows of numbers, by column: None where no row has it, nan in the rows that have None."""
+    rows = [[None] * width if row is None else list(row) for row in values]
+    filled = [[0.0 if x is None else x for x in row] for row in rows]
     array = finite(name, filled, width)
-    return [array[:, j] if j in given else None for j in range(width)]
+    absent = np.array([[x is None for x in row] for row in rows], dtype=bool).reshape(len(rows), width)
+    array[absent] = np.nan
+    return [None if absent[:, j].all() else array[:, j] for j in range(width)]
 
 
 def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None) -> DataError:
@@ -91,12 +92,13 @@ def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int |
 
 def known(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value among the labels."""
+    values = values.tolist() if hasattr(values, "tolist") else list(values)  # arrays, series, tensors
     places = {label: index for index, label in enumerate(labels)}
     codes = [places.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
     array = np.asarray(codes, dtype=np.int64)
     if (array < 0).any():
         index = int(np.argmax(array < 0))
-        value = next(value for i, value in enumerate(values) if i == index)
+        value = values[index]
         allowed = ", ".join(map(repr, labels))
         raise DataError.at(name, f"index {index}", f"{value!r} is not one of {allowed}")
     return array

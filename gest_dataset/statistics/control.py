@@ -30,6 +30,7 @@ from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
     UNDEFINED,
+    Interval,
     interval,
     linear,
     observed,
@@ -101,7 +102,8 @@ def control_bias(
     `predictions` are rows of ln p of the keyword: original stereotype, original anti-stereotype,
     control stereotype, control anti-stereotype (None for sets without keywords); `cs` are rows of
     the pairs' CrowS-Pairs scores, original and control (None in all rows for sets without control
-    pairs). Means are in logarithms to `log_base`.
+    pairs, or in single rows without one: cs is of the other rows then, `n_cs` of them). Means are in
+    logarithms to `log_base`.
     """
     unit = checks.logarithm_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}
@@ -117,17 +119,25 @@ def control_bias(
         checks.undefined("one sample only: bounds of means and correlations are nan")
     result = _means(scores, unit, draws, seed)
     for name, score in SHARES.items():
-        result |= _share(name, scores[score] > 0 if score in scores else np.array([], dtype=bool))
+        (values,) = _together(scores, score)
+        result |= _share(name, values > 0)
     for name, (first, second) in CORRELATIONS.items():
-        both = first in scores and second in scores
-        result[name] = pearson(scores[first], scores[second]) if both else math.nan
-        if both and number > 1 and math.isnan(result[name]):
+        x, y = _together(scores, first, second)
+        result[name] = pearson(x, y) if len(x) else math.nan
+        if len(x) > 1 and math.isnan(result[name]):
             checks.undefined(f"{name} is nan: {first} or {second} is the same in all samples")
     for name, (first, second) in AGREEMENTS.items():
-        both = first in scores and second in scores
-        agree = (scores[first] > 0) == (scores[second] > 0) if both else np.array([], dtype=bool)
-        result |= _share(name, agree)
-    return result | _errors(scores) | {"n": number}
+        x, y = _together(scores, first, second)
+        result |= _share(name, (x > 0) == (y > 0))
+    return result | _errors(scores) | {"n": number, "n_cs": len(_together(scores, "cs_original")[0])}
+
+
+def _together(scores: Scores, *names: str) -> list[Floats]:
+    """Some scores of the samples that have all of them."""
+    if any(name not in scores for name in names):
+        return [np.empty(0) for _ in names]
+    there = np.all([np.isfinite(scores[name]) for name in names], axis=0)
+    return [scores[name][there] for name in names]
 
 
 def _share(name: str, hits: Any) -> dict[str, float]:
@@ -137,14 +147,21 @@ def _share(name: str, hits: Any) -> dict[str, float]:
 def _means(scores: Scores, unit: float, draws: int, seed: int) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples, so that all are of the same draws."""
     names = sorted(scores)
-    rows = np.column_stack([scores[name] / unit for name in names])
-    samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
-    data, again = observed(samples), resampled(samples, draws, seed)
+    groups = [names]
+    if any(np.isnan(scores[name]).any() for name in names):
+        # the rows without cs count for everything else
+        own = [name for name in names if name.startswith("cs_")]
+        groups = [group for group in ([name for name in names if name not in own], own) if group]
+    found: dict[str, Interval] = {}
+    for group in groups:
+        rows = np.column_stack(_together(scores, *group)) / unit
+        samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
+        data, again = observed(samples), resampled(samples, draws, seed)
+        for column, name in enumerate(group):
+            found[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
-        weights = np.array([[1.0 if other == score else 0.0 for other in names]])
-        found = interval(linear(weights), data, again) if score in scores else UNDEFINED
-        result |= bounded(name, found)
+        result |= bounded(name, found.get(score, UNDEFINED))
     return result
 
 

@@ -10,6 +10,7 @@ Translations of unknown gender are left out and counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def masculine_rate(
     """Masculine rates from the gender of each translation and the stereotype of each sample.
 
     `convention="published"` reports the centre of the Agresti-Coull interval as p_i, as the tables
-    of the paper do, and builds the averages from it; the bounds are the same either way.
+    of the paper do, and builds the averages from it; bounds are widened to hold the value.
     """
     checks.choice("convention", convention, CONVENTIONS)
     checks.same_length(predictions=predictions, references=references)
@@ -73,7 +74,7 @@ def masculine_rate(
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
     for name, (weights, limits) in _COMBINATIONS.items():
         found = rate_contrast(positive, number, weights, draws, seed)
-        result |= bounded(name, found, limits=limits) | {name: values[name]}
+        result |= bounded(name, replace(found, value=values[name]), limits=limits)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     result["n_unknown"] = int((genders == LABELS.index(UNKNOWN)).sum())
     return result
