@@ -48,10 +48,11 @@ def stereoset_inputs(table: pa.Table, rows: datasets.Dataset) -> Inputs:
     label = rows.features["bias_type"]
     samples = {row["id"]: row for row in rows.select_columns(["id", "target_en", "bias_type"])}
     scored = [samples[name] for name in table["id"].to_pylist()]
+    kinds = [sample["bias_type"] for sample in scored]
     return {
         "predictions": _rows(table, _CANDIDATES),
         "references": [sample["target_en"] for sample in scored],
-        "bias_types": [label.int2str(sample["bias_type"]) for sample in scored],
+        "bias_types": label.int2str(kinds) if isinstance(label, datasets.ClassLabel) else kinds,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import platform
 import time
@@ -96,6 +97,8 @@ def score(
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
+    if batch_tokens is not None and batch_tokens < 1:
+        raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
     rows, name, data_fingerprint = _rows(config, limit)
     probe = find(rows.column_names, name)
     between = probe.name == "stereoset_intersentence"
@@ -126,6 +129,19 @@ def score(
             scored.append((row, template, values))
         else:
             skipped.append((row["id"], template, NOT_FINITE))
+    for template in askers:
+        if not any(number == template for _, number, _ in scored):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    if skipped:
+        reasons = Counter(reason for _, _, reason in skipped).most_common(3)
+        logger.warning(
+            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
+            len(skipped),
+            len(rows) * len(askers),
+            name,
+            "; ".join(f"{number} x {reason}" for reason, number in reasons),
+            " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
+        )
     metadata = {
         "config": name,
         "data_fingerprint": data_fingerprint,
@@ -136,9 +152,10 @@ def score(
         "templates": [template for template in askers if template],
         "options": _told(options, probe),
         "limit": limit,
-        "dtype": str(scorer.model.dtype).removeprefix("torch."),
+        "dtype": "+".join(scorer.dtypes),
         "device": scorer.device.type,
         "samples": len(rows),
+        "asked": len(rows) * len(askers),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
@@ -158,6 +175,11 @@ def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.D
     if isinstance(config, str):
         rows = datasets.load_dataset("gest", get_config(config).name, split="test")
         mark = fingerprint(CONFIGS[config])
+    elif not isinstance(config, datasets.Dataset):
+        raise ScoringError(
+            f"A {type(config).__name__} cannot be scored: give the name of a config, or one split of a "
+            f"data set (datasets.Dataset)."
+        )
     else:
         rows = config
         config = rows.info.config_name or "data"
@@ -223,7 +245,8 @@ def _told(options: Options, probe: Probe) -> dict[str, Any]:
     if probe.name == "stereoset_intersentence" and options.intersentence != "auto":
         told["intersentence"] = options.intersentence
     if probe.name == "templates" and isinstance(options.templates, (str, Path)):
-        told["templates"] = Path(options.templates).name
+        path = Path(options.templates)
+        told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
     return told
 
 
@@ -235,8 +258,7 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     if probe.about is not None:
         values = [row[probe.about] for row, _, _ in scored]
         feature = features[probe.about]
-        is_label = isinstance(feature, datasets.ClassLabel)
-        columns[probe.about] = feature.int2str(values) if is_label else pa.array(values, pa.int32())
+        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
     return pa.table(columns)

@@ -171,21 +171,26 @@ def test_overflow_in_half_precision_is_done_again_in_float32(caplog: pytest.LogC
         scores = gest_dataset.score((model, tokenizer), "en", limit=4, device="cpu", dtype="float16")
     assert "NaN or infinite" in scores.metadata["notes"][0]
     assert "NaN or infinite" in caplog.text
-    assert scores.metadata["dtype"] == "float32"
+    assert scores.metadata["dtype"] == "float16+float32"
     found = np.array(scores.table["log_ratio"]), np.array(expected["log_ratio"])
     np.testing.assert_allclose(*found, rtol=0.05)  # the weights themselves were rounded
 
 
-def test_values_that_stay_infinite_are_reported_by_sample() -> None:
+def test_values_that_stay_infinite_are_reported_by_sample(caplog: pytest.LogCaptureFixture) -> None:
     model, tokenizer = zoo.load("bert")
-    word = tokenizer.convert_tokens_to_ids("He")
+    (word, *_) = sorted({*tokenizer("I sing.")["input_ids"]} - {*tokenizer("I am here.")["input_ids"]})
     with torch.no_grad():
-        model.get_output_embeddings().bias[word] = float("nan")
-    scores = gest_dataset.score((model, tokenizer), "en", templates=[1, 3], limit=4, device="cpu")
-    assert set(scores.skipped["template"].to_pylist()) == {1}
-    assert set(scores.skipped["reason"].to_pylist()) == {NOT_FINITE}
-    assert scores.metadata["skipped"] == {NOT_FINITE: 4}
-    assert scores.table.num_rows == 4
+        model.get_input_embeddings().weight[word] = float("nan")
+    rows = Dataset.from_dict({"id": ["a", "b"], "sentence": ["I sing.", "I am here."], "stereotype": [1, 2]})
+    with caplog.at_level(logging.WARNING):
+        scores = gest_dataset.score((model, tokenizer), rows, templates=[1], device="cpu", batch_tokens=1)
+    assert scores.skipped.to_pylist() == [{"id": "a", "template": 1, "reason": NOT_FINITE}]
+    assert scores.table["id"].to_pylist() == ["b"]
+    assert f"1 of 2 samples of data have no score: 1 x {NOT_FINITE}" in caplog.text
+    with torch.no_grad():
+        model.get_output_embeddings().bias.fill_(float("nan"))
+    with pytest.raises(ScoringError, match=f"Not one sample .*{NOT_FINITE}"):
+        gest_dataset.score((model, tokenizer), rows, templates=[1], device="cpu")
 
 
 def test_head_that_does_more_is_noticed() -> None:
@@ -204,7 +209,7 @@ def test_bf16_error_is_small() -> None:
 def test_signature_and_metadata_say_what_was_measured() -> None:
     scores = gest_dataset.score(str(zoo.directory("gpt2")), "en", limit=3, device="cpu")
     m = scores.metadata
-    assert (m["samples"], m["scored"], m["skipped"]) == (3, 6, {})
+    assert (m["samples"], m["asked"], m["scored"], m["skipped"]) == (3, 6, 6, {})
     assert m["templates"] == [3, 4]
     assert m["passes"]["inputs"] == 3, "both templates share a pass"
     assert m["packages"]["torch"] == torch.__version__
@@ -227,9 +232,17 @@ def test_templates_of_ones_own(tmp_path: Path) -> None:
         scores = gest_dataset.score(zoo.load(animal), "en", templates=path, limit=3, device="cpu")
         assert scores.table["template"].to_pylist() == [7, 7, 7]
         assert "templates.json" in scores.signature
-    for wrong in ("[", '[{"id": 1}]', '[{"id": 1, "text": "{word}", "masculine": "a", "feminine": "b"}]'):
+    for wrong in (
+        "[]",
+        '[{"id": 0, "text": "{word} {sentence}", "masculine": "a", "feminine": "b"}]',
+        '[{"id": 1, "text": "{word} {sentence}", "masculine": "a", "feminine": "a"}]',
+        '[{"id": 1, "text": "{word} {sentence}", "masculine": null, "feminine": "b"}]',
+        "[",
+        '[{"id": 1}]',
+        '[{"id": 1, "text": "{word}", "masculine": "a", "feminine": "b"}]',
+    ):
         path.write_text(wrong)
-        with pytest.raises(ScoringError, match=r"templates\.json"):
+        with pytest.raises(ScoringError, match=r"templates\.json|No template is left"):
             gest_dataset.score(zoo.load("bert"), "en", templates=path, device="cpu")
 
 
@@ -309,6 +322,14 @@ def test_wrong_settings() -> None:
         gest_dataset.score(bert, "en", templates=[9], device="cpu")
     with pytest.raises(ScoringError, match="limit=0"):
         gest_dataset.score(bert, "en", limit=0)
+    with pytest.raises(ScoringError, match="batch_tokens=0"):
+        gest_dataset.score(bert, "en", batch_tokens=0)
+    with pytest.raises(ScoringError, match="A list cannot be scored"):
+        gest_dataset.score(bert, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(ScoringError, match="takes a masked model"):
+        gest_dataset.score(zoo.load("t5"), "slovak_gender", cs=True, device="cpu")
+    with pytest.raises(ScoringError, match="no keywords, and cs is not computed"):
+        gest_dataset.score(bert, "crows_control_negation", cs=False, device="cpu")
     with pytest.raises(ScoringError, match="No probe reads sk_translations"):
         gest_dataset.score(bert, "sk_translations")
     with pytest.raises(ScoringError, match="There is no device"):

@@ -13,6 +13,7 @@ from typing import Any
 
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
+from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, masked, spanned
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 from gest_dataset.scoring.batching import Values
@@ -26,6 +27,8 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
 
     `cs` takes ten times the passes of the rest; None computes it for gender sets only, as the paper.
     """
+    if cs and reader.kind != "masked":
+        raise ScoringError("cs masks one token at a time, which takes a masked model: leave out cs=True.")
     tokens = {field: reader(row[field]) for field in FIELDS}
     keywords = () if row["keywords"] is None else _keywords(row, tokens, reader)
     original: Sequence[Query] = ()
@@ -33,6 +36,9 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
     if reader.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
         original = _shared(reader, tokens["original_stereotype"], tokens["control_stereotype"])
         control = _shared(reader, tokens["original_antistereotype"], tokens["control_antistereotype"])
+
+    if not (keywords or original or control):
+        raise CannotAskError("no keywords, and cs is not computed")
 
     def fold(values: Sequence[Values]) -> Score:
         split = len(keywords), len(keywords) + len(original)

@@ -77,7 +77,7 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
     if method == "ratio":
         whole = continuation(reader, reader(context), 0)
         parts = [(continuation(reader, reader(row[c]), 0), whole) for c in CANDIDATES]
-        return _sample(parts, lambda values: _geometric(values[:1]) / _geometric(values[1:]))
+        return _sample(parts, _ratio)
     for candidate in CANDIDATES:
         tokens = reader(f"{context} {row[candidate]}")
         slot = tokens.of(len(context) + 1, len(context) + 1 + len(row[candidate]))
@@ -107,6 +107,11 @@ def _arithmetic(values: Sequence[Values]) -> float:
 def _geometric(values: Sequence[Values]) -> float:
     """Eq. 4: the geometric mean of the probabilities."""
     return math.exp(float(np.concatenate(values).mean()))
+
+
+def _ratio(values: Sequence[Values]) -> float:
+    """Eq. 4 of the candidate over eq. 4 of the context."""
+    return math.exp(float(values[0].mean() - values[1].mean()))
 
 
 def _sample(parts: Sequence[tuple[Query, ...]], combine: Any) -> Sample:

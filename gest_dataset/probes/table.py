@@ -60,6 +60,8 @@ def _intersentence(kind: str, options: Options) -> dict[int, Asker]:
 
 _LANGUAGE_MODELS = frozenset({"masked", "causal", "seq2seq"})
 
+_STEREOSET = frozenset({"id", "context", "target_en", "bias_type", *stereoset.CANDIDATES})
+
 PROBES = (
     Probe(
         "templates",
@@ -104,14 +106,14 @@ PROBES = (
     ),
     Probe(
         "stereoset_intrasentence",
-        frozenset({"id", "context", *(f"{c}_word" for c in stereoset.CANDIDATES)}),
+        frozenset({*_STEREOSET, *(f"{c}_word" for c in stereoset.CANDIDATES)}),
         _LANGUAGE_MODELS,
         stereoset.CANDIDATES,
         lambda kind, options: {0: stereoset.ask_intrasentence},
     ),
     Probe(
         "stereoset_intersentence",
-        frozenset({"id", "context", *stereoset.CANDIDATES}),
+        _STEREOSET,
         frozenset({"masked", "nsp", "causal", "seq2seq"}),
         stereoset.CANDIDATES,
         _intersentence,

@@ -60,6 +60,8 @@ def choose(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template
         if unknown:
             raise ScoringError(f"There is no template {unknown[0]}. Use some of 1, 2, 3, 4, or a file.")
         chosen = [TEMPLATES[number] for number in numbers]
+    if not chosen:
+        raise ScoringError("No template is left: name some of 1, 2, 3, 4, or a file with one or more.")
     for template in chosen:
         if kind == "causal" and "{sentence}" not in template.text.split("{word}")[0]:
             raise ScoringError(
@@ -78,6 +80,15 @@ def _read(path: Path) -> list[Template]:
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
     for template in found:
+        strings = (template.text, template.masculine, template.feminine)
+        if not isinstance(template.id, int) or not 0 < template.id < 2**31:
+            raise ScoringError(f"A template in {path} has the id {template.id!r}: use a number from 1 on.")
+        if not all(isinstance(string, str) and string.strip() for string in strings):
+            raise ScoringError(f"Template {template.id} in {path} needs text, masculine and feminine.")
+        if template.masculine == template.feminine:
+            raise ScoringError(
+                f"Template {template.id} in {path} compares {template.masculine!r} with itself."
+            )
         if template.text.count("{word}") != 1 or template.text.count("{sentence}") != 1:
             raise ScoringError(
                 f"Template {template.id} in {path} needs one {{word}} and one {{sentence}}: {template.text!r}"

@@ -126,7 +126,12 @@ def _limit(tokenizer: Any, model: Any) -> int | None:
 
 
 def _counts_from_padding(model: Any) -> bool:
-    return any(hasattr(module, "create_position_ids_from_input_ids") for module in model.modules())
+    for module in model.modules():
+        table = getattr(module, "position_embeddings", None)
+        counts = getattr(table, "padding_idx", None) is not None
+        if counts or hasattr(module, "create_position_ids_from_input_ids"):
+            return True
+    return False
 
 
 def _next_label(config: Any) -> int:

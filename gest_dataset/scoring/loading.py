@@ -81,6 +81,8 @@ def load(
         return _load_gguf(Path(name), place, number_type)
     try:
         config = AutoConfig.from_pretrained(name, **common)
+        commit = getattr(config, "_commit_hash", None) or revision
+        common["revision"] = commit  # weights and tokenizer of the same commit
         kind = _kind_of_config(config, name)
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
@@ -101,7 +103,7 @@ def load(
             f"The checkpoint {name!r} has no weights for {type(loaded).__name__}: "
             f"{', '.join(missing[:3])} … would be random. It was saved without this head."
         )
-    commit = getattr(config, "_commit_hash", None) or revision
+    _check_labels(kind, config, name)
     return Loaded(loaded.to(place).eval(), _fast(tokenizer, name), kind, name, commit)
 
 
@@ -112,6 +114,14 @@ def _fast(tokenizer: Any, name: str) -> Any:
             f"Save it with a tokenizer.json (transformers converts most: install sentencepiece)."
         )
     return tokenizer
+
+
+def _check_labels(kind: str, config: Any, name: str) -> None:
+    """Between sentences there are two answers: it follows, or it does not."""
+    if kind == NSP and config.num_labels != 2:
+        raise ModelError(
+            f"{name!r} has {config.num_labels} labels; a next-sentence model has two. Use another model."
+        )
 
 
 def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
@@ -126,9 +136,11 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
             f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
         )
     name = getattr(model.config, "_name_or_path", "") or type(model).__name__
+    _check_labels(kind, model.config, name)
     place = model.device if device == "auto" else pick_device(device)
     number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)
-    if (place.type, number_type) != (model.device.type, model.dtype):
+    elsewhere = place.type != model.device.type or place.index not in (None, model.device.index)
+    if elsewhere or number_type != model.dtype:
         model = copy.deepcopy(model).to(device=place, dtype=number_type)
     commit = getattr(model.config, "_commit_hash", None)
     return Loaded(model, _fast(tokenizer, name), kind, name, commit, owned=False)

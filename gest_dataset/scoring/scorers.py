@@ -50,12 +50,14 @@ class _Model:
     def __init__(self, model: Any, pad_id: int | None, owned: bool) -> None:
         self.pad_id = pad_id or 0
         self.owned = owned
+        self.dtypes: list[str] = []
         self.notes: list[str] = []
         self._bind(model)
 
     def _bind(self, model: Any) -> None:
         self.model = model
         self.device: torch.device = model.device
+        self.dtypes.append(str(model.dtype).removeprefix("torch."))
 
     def note(self, text: str) -> None:
         """Say something once, now and in the result."""
