@@ -63,7 +63,7 @@ def list_configs() -> None:
     from gest_dataset.builders import CONFIGS
 
     table = Table(title="Configs of gest", caption="load_dataset('gest', CONFIG, split='test')")
-    table.add_column("config", overflow="fold")
+    table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
     table.add_column("languages", overflow="fold")
     table.add_column("licence", overflow="fold")
