@@ -1,0 +1,344 @@
+"""Why a gendered word speaks of the first person: one function for each kind of reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gest_dataset.gender.clauses import (
+    FINITE,
+    NAMES,
+    SUBJECTS,
+    attribute,
+    first_finite,
+    has_accusative,
+    opening_of,
+    other_auxiliary,
+    other_person,
+    predicate,
+    stretch,
+    subject_like,
+)
+from gest_dataset.gender.conditional import conditional
+from gest_dataset.gender.first import auxiliary, first_person, pronoun
+from gest_dataset.gender.grammar import Grammar
+from gest_dataset.gender.tokens import Sentence, Token
+
+Anchor = Callable[[Sentence, Token, Grammar], bool]
+_COMPLEMENTS = {"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"}
+_REFLEXIVES = {"sa", "si", "se", "się"}
+_REFLEXIVE_OBJECTS = {"sa", "se", "seba", "sebe", "себя", "себе", "сябе"}
+
+
+def coordinated(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The word shares the subject of a predicate of the first person: *prišla som a zaspala*."""
+    top = predicate(sentence, token)
+    if any(c.relation in SUBJECTS or c.relation == "mark" for c in sentence.children(top)):
+        return False
+    if other_auxiliary(sentence, top) or any(other_person(t, grammar) for t in stretch(sentence, token)):
+        return False
+    while top.relation == "conj":
+        head = sentence.head(top)
+        if head is None:
+            return False
+        top = head
+        if auxiliary(sentence, top, grammar) or pronoun(sentence, top, grammar) or first_finite(top):
+            return True
+        if any(c.relation in SUBJECTS for c in sentence.children(top)):
+            return False
+    return False
+
+
+def linking(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
+    below = sentence.children(token)
+    if attribute(sentence, token) or any(c.relation in SUBJECTS or c.form in grammar.others for c in below):
+        return False
+    infinitive = any(other.form in grammar.infinitives for other in below)
+    for head in (token, *sentence.ancestors(token)):
+        if head is not token:
+            if head.form in grammar.auxiliaries or _links(sentence, head, grammar):
+                return True
+            if head.feats.get("Person") in {"2", "3"} and head.upos in FINITE:
+                return False
+            infinitive = infinitive or head.form in grammar.infinitives
+            infinitive = infinitive or any(c.form in grammar.infinitives for c in sentence.children(head))
+            if infinitive and (
+                first_person(sentence, head, grammar) or _experiencer(sentence, head, grammar)
+            ):
+                return True
+        above = sentence.head(head)
+        if head.relation not in _COMPLEMENTS or (
+            head.relation == "amod" and above is not None and above.upos == "PRON"
+        ):
+            return False
+    return False
+
+
+def _links(sentence: Sentence, verb: Token, grammar: Grammar) -> bool:
+    """A verb of the table; *считаю*, which may take any object, only with a reflexive."""
+    return grammar.links(verb.form) or (
+        grammar.considers(verb.form)
+        and any(other.form in _REFLEXIVE_OBJECTS for other in stretch(sentence, verb))
+    )
+
+
+def _experiencer(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """*Мне нравится быть первой*: a dative of the first person, whose infinitive it is."""
+    return any(child.form in grammar.datives for child in sentence.children(token))
+
+
+def object_complement(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """*Меня считают сильной*: the word completes a verb whose object is the first person."""
+    head = sentence.head(token)
+    return (
+        head is not None
+        and head.upos == "VERB"
+        and token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
+        and not attribute(sentence, token)
+        and any(
+            c.form in grammar.objects and c.relation in {"obj", "iobj", "nsubj"}
+            for c in sentence.children(head)
+        )
+    )
+
+
+def linking_nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A verb that takes an adjective for its subject stands around the word, wherever it hangs."""
+    around = stretch(sentence, token)
+    if attribute(sentence, token) or any(other.form in grammar.others for other in around):
+        return False
+    return any(_links(sentence, other, grammar) for other in around) or (
+        any(other.form in grammar.infinitives for other in around)
+        and (
+            any(first_finite(other) or other.form in grammar.datives for other in around)
+            or unclaimed(sentence, token, grammar)
+        )
+    )
+
+
+def _impersonal(token: Token) -> bool:
+    """A verb that the tagger takes for a neuter; with *я* it is none, alone it may be."""
+    return token.upos in FINITE and token.feats.get("Gender") == "Neut" and token.form.endswith("ся")
+
+
+def subordinate(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A clause without a subject below a verb of the first person: *Жалею, что не ходила*."""
+    top = predicate(sentence, token)
+    if top.relation not in {"ccomp", "advcl", "conj", "parataxis"} or _impersonal(token):
+        return False
+    if any(c.relation in SUBJECTS for c in (*sentence.children(top), *sentence.children(token))):
+        return False
+    around = stretch(sentence, token)
+    if any(t.form in grammar.others or t.relation in SUBJECTS for t in around):
+        return False
+    if any(t.upos in NAMES and subject_like(sentence, t, token) for t in around):
+        return False
+    head = sentence.head(top)
+    return head is not None and (first_finite(head) or pronoun(sentence, head, grammar))
+
+
+def nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The parser has hung the auxiliary or pronoun elsewhere, but the word is alone with it."""
+    around = stretch(sentence, token)
+    forms = grammar.forms["past"]
+    return (
+        any(other.form in grammar.auxiliaries or other.form in grammar.pronouns for other in around)
+        and not any(
+            other is not token and (forms.gender(other) or other_person(other, grammar)) for other in around
+        )
+        and not attribute(sentence, token)
+    )
+
+
+def lone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """Like `nearby`, and no verb stands around the word: it must be the predicate, whatever its tag."""
+    around = stretch(sentence, token)
+    before = around[: around.index(token)]
+    return (
+        nearby(sentence, token, grammar)
+        and not (before and before[-1].upos == "ADP")
+        and not any(
+            other is not token
+            and other.upos in FINITE
+            and other.form not in grammar.auxiliaries
+            and other.feats.get("VerbForm", "Fin") == "Fin"
+            for other in around
+        )
+    )
+
+
+def before_copula(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The word opens its clause and the copula of the first person follows: *Utrujena sem*."""
+    around = stretch(sentence, token)
+    return (
+        around[0] is token
+        and len(around) > 1
+        and around[1].form in grammar.auxiliaries
+        and not any(grammar.forms["past"].gender(other) for other in around)
+        and not attribute(sentence, token)
+    )
+
+
+def depictive(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A nominative beside a verb of the first person describes its subject: *prichádzam pripravená*."""
+    head = sentence.head(token)
+    return (
+        head is not None
+        and token.relation in {"xcomp", "advcl", "acl", "obl"}
+        and token.feats.get("Case") == "Nom"
+        and (first_finite(head) or head.form in grammar.certain)
+        and not attribute(sentence, token)
+        and not any(c.relation == "nsubj" and c.form not in grammar.pronouns for c in sentence.children(head))
+        and not any(c.relation in {"nsubj", "mark", "cop", "aux"} for c in sentence.children(token))
+    )
+
+
+def unclaimed(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
+    around = stretch(sentence, token)
+    conditional = any(other.form in grammar.impersonal for other in around)
+    return not any(
+        other is not token
+        and (
+            other_person(other, grammar)
+            or (not conditional and grammar.forms["past"].gender(other))
+            or (
+                other.relation == "nsubj"
+                and (other.id < token.id or other.upos in {"PROPN", "PRON"})
+                and other.form not in grammar.pronouns
+                and other.feats.get("Case") == "Nom"
+                and not grammar.ends_first(other.form)
+            )
+            or (
+                other.upos in FINITE
+                and other.feats.get("Number") == "Plur"
+                and other.feats.get("VerbForm") in {"Fin", "Part"}
+            )
+        )
+        for other in around
+    )
+
+
+def ending(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A word with the ending of the first person stands around, whatever its tag, and nobody else."""
+    around = stretch(sentence, token)
+    return unclaimed(sentence, token, grammar) and any(
+        other is not token and grammar.ends_first(other.form) for other in around
+    )
+
+
+def before_ending(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The next word, but for a reflexive, has the ending of the first person: *rád čtu*."""
+    after = [other for other in sentence.tokens if other.id > token.id and other.form not in _REFLEXIVES]
+    return bool(after) and grammar.ends_first(after[0].form) and not other_person(after[0], grammar)
+
+
+def alone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The main clause has this word and no subject: East Slavic leaves *я* out.
+
+    A verb of saying that governs another clause is left alone: *Сказала, что придёт* is a report.
+    """
+    if token.relation != "root" or any(other.form in grammar.pronouns for other in sentence.tokens):
+        return False
+    if _impersonal(token):
+        return False  # Belarusian *хацелася* is also written like a feminine
+    below = sentence.children(token)
+    if any(c.relation in {"ccomp", "parataxis"} for c in below) and grammar.reports(token.form):
+        return False
+    around = stretch(sentence, token)
+    opening = opening_of(sentence, around)
+    if any(_may_name(sentence, other) for other in around[: around.index(token)]):
+        return False
+    if opening is not None and opening.upos == "SCONJ":
+        return False
+    return not any(c.relation in {"csubj", "expl"} for c in below) and not any(
+        other_person(other, grammar)
+        or other.form in grammar.datives | grammar.objects
+        or (other.upos in NAMES and subject_like(sentence, other, token))
+        or (other.feats.get("Number") == "Plur" and other.feats.get("VerbForm") == "Fin")
+        for other in around
+    )
+
+
+def _may_name(sentence: Sentence, other: Token) -> bool:
+    """A word before the verb that may be its subject, whatever the tagger has made of it."""
+    if other.upos in NAMES:
+        return other.feats.get("Case", "Nom") == "Nom" and not has_accusative(sentence, other)
+    return other.upos == "X"
+
+
+def around_first(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A pronoun or a verb of the first person stands around the word, and none of another person."""
+    around = stretch(sentence, token)
+    return any(first_finite(t) or t.form in grammar.pronouns for t in around) and not any(
+        other_person(t, grammar) for t in around
+    )
+
+
+def dative(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """It agrees with the dative of the first person: *Мне пришлось идти одному*."""
+    around = stretch(sentence, token)
+    return any(other.form in grammar.datives for other in around) and not attribute(sentence, token)
+
+
+def spoken(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A word of a closed list with a verb of the first person above it or around it."""
+    before = next((other for other in sentence.tokens if other.id == token.id - 1), None)
+    if before is not None and (before.upos == "DET" or before.form in grammar.selves):
+        return False  # *v sebe sama*, *w ten sam sposób*
+    for head in (predicate(sentence, token), *sentence.ancestors(token)):
+        if first_person(sentence, head, grammar):
+            return True
+        if (head is not token and head.relation in {"ccomp", "advcl", "acl", "csubj", "parataxis"}) or any(
+            c.relation == "nsubj" and c is not token for c in sentence.children(head)
+        ):
+            return False
+    return False
+
+
+def second_finite(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The clause has its finite verb already, of the first person: Croatian *sam* is no auxiliary."""
+    around = [other for other in stretch(sentence, token) if other is not token]
+    return any(
+        other.upos == "VERB" and (first_finite(other) or other.form in grammar.certain) for other in around
+    ) and not any(
+        grammar.forms["past"].gender(other)
+        or other.form in grammar.auxiliaries | grammar.pronouns
+        or other_person(other, grammar)
+        or other.upos == "ADJ"
+        or other.upos == "SCONJ"
+        for other in around
+    )
+
+
+def itself(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The ending of the word holds the first person: *byłam*."""
+    return True
+
+
+ANCHORS: Mapping[str, Anchor] = {
+    function.__name__: function
+    for function in (
+        auxiliary,
+        pronoun,
+        coordinated,
+        linking,
+        linking_nearby,
+        conditional,
+        subordinate,
+        object_complement,
+        around_first,
+        lone,
+        before_copula,
+        depictive,
+        nearby,
+        unclaimed,
+        ending,
+        before_ending,
+        alone,
+        dative,
+        spoken,
+        second_finite,
+        itself,
+    )
+}

@@ -1,0 +1,158 @@
+"""From texts to the gender of their first person: parse, ask the rules, map the evidence back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.gender import cache as parse_cache
+from gest_dataset.gender import conllu, parsers, reported, script
+from gest_dataset.gender.engine import decide
+from gest_dataset.gender.errors import unfinished
+from gest_dataset.gender.grammar import UNKNOWN
+from gest_dataset.gender.rules import GRAMMARS, RULES
+from gest_dataset.gender.texts import problem
+from gest_dataset.gender.tokens import Token
+
+_LISTED = 5  # rows that a warning names
+
+
+class TextWarning(UserWarning):
+    """Texts that no rule was asked about: empty, garbled, not translated, not parsed."""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """The gender of a text's first person: `male`, `female` or `unknown`, and why.
+
+    `rule` is the name of the rule that found it, `evidence` the words that it points at, as they are
+    written in the text at `spans`. `conflict`: rules of the same rank disagree, and the gender is
+    unknown. `problem`: why no rule was asked; nothing is the empty string.
+    """
+
+    gender: str
+    rule: str
+    evidence: tuple[str, ...]
+    conflict: bool
+    spans: tuple[tuple[int, int], ...] = ()
+    problem: str = ""
+
+
+def languages() -> list[str]:
+    """The languages that there are rules for."""
+    return list(GRAMMARS)
+
+
+def detect(
+    texts: Sequence[str],
+    language: str = "sk",
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+) -> list[Detection]:
+    """The gender of the first person in each text, in order.
+
+    `model` is what the parser needs (docs/gender.md); `cache` the file that keeps parses.
+
+    >>> detect(["Bola som unavená."], "sk", model="sk.udpipe")  # doctest: +SKIP
+    [Detection(gender='female', rule='past-auxiliary', evidence=('Bola', 'unavená'), ...)]
+    """
+    if language not in GRAMMARS:
+        raise ConfigError(
+            f"There are no rules for the language {language!r}; choose one of {', '.join(GRAMMARS)}."
+        )
+    problems = [problem(text, language) for text in texts]
+    wanted = [text for text, wrong in zip(texts, problems, strict=True) if not wrong]
+    written = {text: script.to_latin(text) if language == "sr" else (text, None) for text in wanted}
+    where = Path(cache) if cache is not None else parse_cache.default_path()
+    path = Path(model).expanduser() if model is not None else None
+    documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)
+    found: dict[str, Detection] = {}
+    for text, (latin, places) in written.items():
+        document = documents.get(latin)
+        found[text] = _NOT_PARSED if document is None else _detection(text, latin, places, document, language)
+    detections = [
+        found[text] if not wrong else Detection(UNKNOWN, "", (), False, problem=wrong)
+        for text, wrong in zip(texts, problems, strict=True)
+    ]
+    _warn([detection.problem for detection in detections])
+    return detections
+
+
+_NOT_PARSED = Detection(UNKNOWN, "", (), False, problem="not parsed")
+
+
+def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, where: Path) -> dict[str, str]:
+    """CoNLL-U of each text: from the cache, or from the parser and then into the cache."""
+    parser = parsers.open_parser(name, language, model)
+    unique = list(dict.fromkeys(texts))
+    if not parser.cached:
+        return dict(parser.parse(unique))
+    documents = parse_cache.load(where, parser.signature, unique)
+    missing = [text for text in unique if text not in documents]
+    if missing:
+        try:
+            for text, document in parse_cache.store(where, parser.signature, parser.parse(missing)):
+                documents[text] = document
+        except Exception as error:
+            left = [text for text in missing if text not in documents]
+            raise unfinished(error, left, len(unique), where) from error
+    return documents
+
+
+def _detection(text: str, latin: str, places: list[int] | None, document: str, language: str) -> Detection:
+    sentences = conllu.read(document, latin)
+    verdict = decide(sentences, RULES[language], GRAMMARS[language], reported.quoted(latin))
+    spans = [_span(token, places) for token in verdict.tokens]
+    spans = list(dict.fromkeys(spans))  # the parts of one written word are one piece of evidence
+    return Detection(
+        gender=verdict.gender,
+        rule=verdict.rule,
+        evidence=tuple(text[start:end] for start, end in spans),
+        conflict=verdict.conflict,
+        spans=tuple(spans),
+    )
+
+
+def _span(token: Token, places: list[int] | None) -> tuple[int, int]:
+    if places is None:
+        return token.start, token.end
+    return places[token.start], places[token.end]
+
+
+def _warn(problems: Sequence[str]) -> None:
+    reasons: dict[str, list[int]] = {}
+    for row, reason in enumerate(problems):
+        if reason:
+            reasons.setdefault(reason, []).append(row)
+    if reasons:
+        each = "; ".join(f"{len(rows)} {reason} (row {_rows(rows)})" for reason, rows in reasons.items())
+        number = sum(map(len, reasons.values()))
+        warnings.warn(
+            f"{number} of {len(problems)} texts are unknown without a rule asked: {each}.",
+            TextWarning,
+            stacklevel=3,
+        )
+
+
+def _rows(rows: Sequence[int]) -> str:
+    return ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
+
+
+def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")) -> str:
+    """The text with its evidence marked, and what was found.
+
+    >>> explain("Bola som tam.", Detection("female", "past-auxiliary", ("Bola",), False, ((0, 4),)))
+    '[Bola] som tam.  (female: past-auxiliary)'
+    """
+    pieces, last = [], 0
+    for start, end in detection.spans:
+        pieces += [text[last:start], marks[0], text[start:end], marks[1]]
+        last = end
+    reason = detection.rule or detection.problem or "no evidence"
+    verdict = f"{detection.gender}{', conflict' if detection.conflict else ''}: {reason}"
+    return f"{''.join(pieces)}{text[last:]}  ({verdict})"

@@ -1,0 +1,43 @@
+"""Stanza, a neural parser; an extra: `pip install "gest-dataset[stanza]"`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.gender.errors import ParserError
+from gest_dataset.gender.parser import Parser
+
+_BATCH = 128
+
+
+def open_parser(language: str, model: Path | None) -> Parser:
+    """Stanza's pipeline of a language; `model` is the directory of its models, if not its own one."""
+    try:
+        stanza = importlib.import_module("stanza")
+    except ImportError as error:
+        raise ConfigError(
+            f"Stanza is not installed ({error}).\n"
+            f'Install it with: pip install "gest-dataset[stanza]", or use the parser udpipe.'
+        ) from error
+    return Parser(
+        f"stanza {stanza.__version__} {language} {model or 'default'}",
+        lambda texts: _parse(stanza, language, model, texts),
+    )
+
+
+def _parse(stanza: Any, language: str, model: Path | None, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    where = {} if model is None else {"dir": str(model), "download_method": None}
+    try:
+        pipeline = stanza.Pipeline(
+            language, processors="tokenize,mwt,pos,lemma,depparse", verbose=False, **where
+        )
+    except Exception as error:  # Stanza's own, of many kinds: no models, no network
+        raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
+    for start in range(0, len(texts), _BATCH):
+        part = texts[start : start + _BATCH]
+        for text, document in zip(part, pipeline.bulk_process(list(part)), strict=True):
+            yield text, f"{document:C}" + "\n\n"
