@@ -28,6 +28,7 @@ from gest_dataset.errors import ConfigError, ModelError, ScoringError
 from gest_dataset.scores import NOT_FINITE
 from gest_dataset.scoring.batching import Values, answer
 from gest_dataset.scoring.device import pick_device, pick_dtype
+from gest_dataset.scoring.head import Head
 from gest_dataset.scoring.query import Ask, Input, Query
 from tests import zoo
 
@@ -103,6 +104,23 @@ def test_memory_that_runs_out_halves_the_budget(caplog: pytest.LogCaptureFixture
     assert "Out of memory: going on with" in caplog.text
     with pytest.raises(ScoringError, match="Out of memory with one input"):
         answer(asked, Echo(memory=3), 10_000)
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_memory_that_runs_out_in_the_check_is_not_taken_for_an_odd_head(
+    monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    calls = iter(range(1, 10))
+    logits = Head.logits
+
+    def failing(head: Head, rows: torch.Tensor) -> torch.Tensor:
+        if next(calls) == call:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+        return logits(head, rows)
+
+    monkeypatch.setattr(Head, "logits", failing)
+    with pytest.raises(ScoringError, match="Out of memory with one input"):
+        gest_dataset.score(zoo.load("bert"), "en", limit=4, device="cpu")
 
 
 def test_other_errors_are_not_taken_for_memory() -> None:

@@ -106,7 +106,12 @@ def _run(
     values: list[Values] = [np.empty(0)] * len(work)
     waiting = sorted(range(len(work)), key=lambda i: (-work[i][0].size, work[i][0].input_ids))
     few = _two_shortest(work, waiting)
-    scorer.check([work[i][0] for i in few], [work[i][1] for i in few])
+    try:
+        scorer.check([work[i][0] for i in few], [work[i][1] for i in few])
+    except Exception as error:
+        if not should_reduce_batch_size(error):
+            raise
+        raise _no_memory(work[few[0]][0].size) from error
     batches = 0
     with tqdm(total=len(work), desc=description, unit="inputs", disable=None) as bar:
         while waiting:
@@ -118,10 +123,7 @@ def _run(
                 if not should_reduce_batch_size(error):
                     raise
                 if len(batch) == 1:
-                    raise ScoringError(
-                        f"Out of memory with one input of {longest} tokens. Use a smaller model, "
-                        f"dtype='bfloat16' or device='cpu'."
-                    ) from error
+                    raise _no_memory(longest) from error
                 budget = max(longest, longest * len(batch) // 2)
                 clear_device_cache(garbage_collection=True)
                 logger.warning("Out of memory: going on with %d tokens in a batch.", budget)
@@ -132,6 +134,13 @@ def _run(
             batches += 1
             bar.update(len(batch))
     return values, batches
+
+
+def _no_memory(tokens: int) -> ScoringError:
+    return ScoringError(
+        f"Out of memory with one input of {tokens} tokens. Use a smaller model, dtype='bfloat16' or "
+        f"device='cpu'."
+    )
 
 
 def _two_shortest(work: Sequence[tuple[Input, list[Ask]]], order: Sequence[int]) -> list[int]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -214,6 +215,8 @@ class LanguageModel(_Model):
                 rows, full, places = self._rows(inputs[:1], first), full[: len(first)], first
                 self.gathers = self.alone = _close(self.head.logits(rows), full, tolerance)
         except _UNUSABLE as error:
+            if should_reduce_batch_size(error):
+                raise
             self.gathers, why = False, f"its head cannot run by itself ({type(error).__name__})"
             logger.debug("the short way failed: %r", error)
         if not self.gathers:
@@ -229,6 +232,8 @@ class LanguageModel(_Model):
         try:
             self.cuts = self.cuts and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
         except _UNUSABLE as error:
+            if should_reduce_batch_size(error):
+                raise
             logger.debug("the cut-down output matrix failed: %r", error)
             self.cuts = False
         if not self.cuts:
