@@ -1,0 +1,1 @@
+"""What `gest demo` runs on: sentences written for this project, and a tiny model."""

@@ -1,0 +1,1 @@
+"""Reports: from runs on disk to one page that a person can read."""
