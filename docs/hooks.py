@@ -1,0 +1,129 @@
+"""Pages of the site that are made from the package itself, so that they cannot be out of date.
+
+A page for each config (from its table), for each metric (its card) and for the commands (their
+`--help`); CONTRIBUTING.md and CHANGELOG.md as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from datasets import ClassLabel, Features, List, Value
+from jinja2 import Environment, StrictUndefined
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.config import Config
+from gest_dataset.cli import COMMANDS
+from gest_dataset.errors import ScoringError
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.probes.table import find
+from gest_dataset.register import METRICS
+from gest_dataset.results import FOLDS
+
+ROOT = Path(__file__).resolve().parent.parent
+# The metric of each statistic that folds a probe's scores
+_METRIC_OF = {"stereotype_rate": "gest_stereotype_rate", "control_bias": "gest_control_bias"}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the made pages into the navigation."""
+    made = {
+        "configs": {"Configs": [{name: f"configs/{name}.md"} for name in CONFIGS]},
+        "metrics": {"Metrics": [{name: f"metrics/{name}.md"} for name in METRICS]},
+    }
+    config.nav = [_filled(entry, made) for entry in config.nav or []]
+    return config
+
+
+def _filled(entry: Any, made: dict[str, Any]) -> Any:
+    if isinstance(entry, str):
+        return made.get(entry, entry)
+    return {
+        title: [_filled(one, made) for one in below] if isinstance(below, list) else below
+        for title, below in entry.items()
+    }
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the made pages."""
+    for path, text in _pages():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def _pages() -> Iterator[tuple[str, str]]:
+    template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
+        (Path(__file__).parent / "config.md.jinja").read_text(encoding="utf-8")
+    )
+    for name, config in CONFIGS.items():
+        scored, metric = _measured(config)
+        yield (
+            f"configs/{name}.md",
+            template.render(
+                config=config,
+                languages=[LANGUAGES[code].name for code in config.languages],
+                fields={field: _type(feature) for field, feature in config.features.items()},
+                files=config.sources,
+                scored=scored,
+                metric=metric,
+            ),
+        )
+    for name in METRICS:
+        card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
+        yield f"metrics/{name}.md", re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
+    yield "commands.md", _commands()
+    yield "contributing.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def _measured(config: Config) -> tuple[str, str]:
+    """What a config is scored as, and the metric of these scores; nothing where it is not scored."""
+    if config.family.name == "translations":
+        return "the gender that each translation gives to the speaker", "gest_masculine_rate"
+    try:
+        probe = find(list(config.features), config.name).name
+    except ScoringError:
+        return "", ""
+    statistic = FOLDS[probe][1].__name__
+    return probe.replace("_", ", "), _METRIC_OF.get(statistic, statistic)
+
+
+def _type(feature: Any) -> str:
+    match feature:
+        case ClassLabel():
+            return "one of " + ", ".join(f"`{name}`" for name in feature.names)
+        case Value():
+            return str(feature.dtype)
+        case List():
+            return f"list of {_type(feature.feature)}"
+        case dict() | Features():
+            return ", ".join(f"{name}: {_type(inner)}" for name, inner in feature.items())
+    return str(feature)
+
+
+def _commands() -> str:
+    """Every command's help, as it is printed on 88 columns without a terminal."""
+    parts = [
+        "# Commands",
+        "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. `NO_COLOR=1` prints plainly; "
+        "without a terminal that is the default.",
+    ]
+    environment = {**os.environ, "COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
+    for name in COMMANDS:
+        shown = subprocess.run(
+            [sys.executable, "-m", "gest_dataset", name, "--help"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        parts.append(f"## gest {name}\n\n```text\n{shown.stdout.strip()}\n```")
+    return "\n\n".join(parts) + "\n"
