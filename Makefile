@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_MIRROR := GEST_SOURCES=$(CURDIR)/tests/mirror/MANIFEST.json GEST_MIRROR=$(CURDIR)/tests/mirror
 
-.PHONY: install demo test test-all lint types bench clean
+.PHONY: install demo test test-all lint types docs bench clean
 
 install: $(STAMP)
 
@@ -43,6 +43,9 @@ types: $(STAMP)
 	@ln -s $(CURDIR)/gest_dataset/* build/types/gest_dataset/
 	@ln -s $(CURDIR)/builders $(CURDIR)/metrics build/types/gest_dataset/
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p gest_dataset
+
+docs: $(STAMP)
+	$(BIN)/python -m mkdocs build
 
 bench: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench]"

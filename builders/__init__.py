@@ -11,6 +11,7 @@ from gest_dataset import languages, sources, stereotypes
 from gest_dataset.builders import (
     controls,
     crows,
+    demo,
     gest,
     pairs,
     slovak,
@@ -26,7 +27,7 @@ DEFAULT_CONFIG = "en"
 
 CONFIGS: dict[str, Config] = {
     config.name: config
-    for family in (gest, translations, pairs, stereoset, controls, crows, slovak, winobias)
+    for family in (gest, translations, pairs, stereoset, controls, crows, slovak, winobias, demo)
     for config in family.CONFIGS
 }
 
@@ -47,11 +48,14 @@ def get_config(name: str) -> Config:
 def fingerprint(config: Config | None = None) -> str:
     """What a cache of one config (or of all) has to depend on.
 
-    The package version, the blob ids of the upstream files and the code that turns them into
-    rows: a new release, another table of sources or an edited builder never meets an old cache.
+    The package version, the blob ids of the upstream (or embedded) files and the code that turns
+    them into rows: a new release, another table of sources, an edited file or an edited builder
+    never meets an old cache.
     """
     keys = config.sources if config else sources.table()
-    parts = [__version__, _code_digest(), *sources.blobs(keys)]
+    configs = [config] if config else CONFIGS.values()
+    embedded = [sources.git_blob_id(one.embedded) for one in configs if one.embedded]
+    parts = [__version__, _code_digest(), *sources.blobs(keys), *embedded]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -16,6 +16,7 @@ from gest_dataset.stereotypes import GENDERS
 Row = dict[str, Any]
 Files = Mapping[str, Path]
 Dropped = Counter[str]
+_OWN_LICENCE = "Apache-2.0"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class Config:
     """One config of `gest`.
 
     `read` turns the verified files into rows and counts the rows that a rule leaves out, by
-    reason. `published_rows` is the size on the pinned files (`exact`) or at most so many.
+    reason. `published_rows` is the size on the pinned files (`exact`) or at most so many. A config
+    that is `embedded` reads that file of this package and no upstream ones; it is no published
+    test set, so `gest build` writes it only where it is named.
     """
 
     name: str
@@ -47,11 +50,12 @@ class Config:
     read: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
     exact: bool = True
+    embedded: Path | None = None
 
     @property
     def licence(self) -> str:
-        """The licence of the upstream files, as the table of sources states it."""
-        return sources.licences(self.sources)
+        """The licence of the upstream files, as the table of sources states it, or the package's own."""
+        return _OWN_LICENCE if self.embedded else sources.licences(self.sources)
 
 
 STRING = Value("string")

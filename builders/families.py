@@ -216,3 +216,42 @@ WINOBIAS = Family(
         "all change together."
     ),
 )
+
+_DEMO_HOME = "https://pypi.org/project/gest-dataset/"
+_DEMO_CITATION = """@software{gest-dataset,
+  title = {gest-dataset: gender-stereotype data sets and exact metrics},
+  url = {https://pypi.org/project/gest-dataset/},
+  note = {The demo data show how the instrument works; they are no test set}
+}"""
+_NOT_VALIDATED = (
+    "Written for the demo and never validated: no annotator checked what the sentences suggest, and "
+    "no paper reports on them. A number measured on them says how the instrument works, not how "
+    "biased a model is: do not report it."
+)
+
+DEMO = Family(
+    name="demo",
+    title="Demo sentences and pairs",
+    description=(
+        "English first-person sentences for the 16 stereotypes, ten each, and half of them in "
+        "Slovak, Ukrainian and Slovenian in both grammatical genders, one word apart. They were "
+        "written for this project, share no sentence with the other data sets, and are part of "
+        "the package: `gest demo` works without a network."
+    ),
+    homepage=_DEMO_HOME,
+    citation=_DEMO_CITATION,
+    limits=_NOT_VALIDATED,
+)
+
+DEMO_CONTROL = Family(
+    name="demo_control",
+    title="Demo sentences with control pairs",
+    description=(
+        "English quadruplets for the 16 stereotypes, two each: a group of one gender with a "
+        "stereotypical and an anti-stereotypical keyword, and the same about the other gender. "
+        "They were written for this project and are part of the package."
+    ),
+    homepage=_DEMO_HOME,
+    citation=_DEMO_CITATION,
+    limits=f"{_NOT_VALIDATED} The choice of the opposite keyword is the author's.",
+)

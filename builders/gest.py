@@ -92,7 +92,7 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
         }
 
 
-_SENTENCE_FEATURES = Features(
+SENTENCE_FEATURES = Features(
     {
         "id": STRING,
         "sentence": STRING,
@@ -125,7 +125,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(RELEASES[name],),
-        features=_SENTENCE_FEATURES,
+        features=SENTENCE_FEATURES,
         read=partial(read_sentences, RELEASES[name]),
         published_rows=3565,
     )

@@ -13,7 +13,7 @@ from gest_dataset.commands.console import err, out, progress_bar, show_error
 from gest_dataset.errors import DataError, SourceError, UnreachableError
 
 EXAMPLES = (
-    "Examples: [bold]gest build --out gest-data[/bold] (everything), "
+    "Examples: [bold]gest build --out gest-data[/bold] (all but the demo's data), "
     "[bold]gest build en sk_pairs --out gest-data[/bold]"
 )
 
@@ -21,19 +21,21 @@ EXAMPLES = (
 def run(
     out_dir: Annotated[Path, typer.Option("--out", help="The folder to write to.")],
     configs: Annotated[
-        list[str] | None, typer.Argument(help="Configs to build; all if none is named.")
+        list[str] | None, typer.Argument(help="Configs to build; if none is named, all but demo_….")
     ] = None,
 ) -> None:
     """Write configs as Parquet files with a dataset card.
 
     Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] then reads them, with no import of this
     package. Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
-    A config that is already there is not built again.
+    A config that is already there is not built again. The demo's own data (demo_…) are no test
+    set: they are written only where they are named.
     """
     from gest_dataset import build as building
     from gest_dataset.builders import CONFIGS, get_config
 
-    chosen = [get_config(name) for name in dict.fromkeys(configs or CONFIGS)]
+    published = [name for name, config in CONFIGS.items() if not config.embedded]
+    chosen = [get_config(name) for name in dict.fromkeys(configs or published)]
     building.prepare(out_dir)
     table = Table(title=f"Written to {out_dir}")
     table.add_column("config")

@@ -8,12 +8,16 @@ from gest_dataset.commands.console import out
 
 EXAMPLES = "Example: [bold]gest list[/bold]"
 
+_CAPTION = (
+    "load_dataset('gest', CONFIG, split='test')\ndemo_…: written for the demo, not validated; not for reports"
+)
+
 
 def run() -> None:
     """Show every config: rows, languages, licence."""
     from gest_dataset.builders import CONFIGS
 
-    table = Table(title="Configs of gest", caption="load_dataset('gest', CONFIG, split='test')")
+    table = Table(title="Configs of gest", caption=_CAPTION)
     table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
     table.add_column("languages", overflow="fold")

@@ -1,0 +1,137 @@
+"""The demo's own data: sentences, pairs and control quadruplets that were written for this project.
+
+They are files of the package, so they need no network and no mirror. Nobody validated them and no
+paper reports on them: they show what a run looks like, and their numbers are not for reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from datasets import Features
+
+import gest_dataset
+from gest_dataset.builders.config import Config, Dropped, Family, Files, Row
+from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
+from gest_dataset.builders.families import DEMO, DEMO_CONTROL
+from gest_dataset.builders.gest import SENTENCE_FEATURES
+from gest_dataset.builders.pairs import FEATURES as PAIR_FEATURES
+from gest_dataset.builders.pairs import compare, pair_id
+from gest_dataset.builders.reading import filled, read_lines, stereotype_id
+from gest_dataset.errors import DataError
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.stereotypes import STEREOTYPES
+
+FOLDER = Path(gest_dataset.__file__).with_name("demo")
+# A West, an East and a South Slavic language
+PAIR_LANGUAGES = ("sk", "uk", "sl")
+_NOTE = "written for the demo, not validated: do not report"
+
+
+def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The lines of a demo file, each a JSON object: the number of a stereotype, then these texts."""
+    line = 0
+    for line, text in read_lines(path):
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise DataError.at(path, line, f"not JSON ({error})") from error
+        if not isinstance(record, dict) or list(record) != ["stereotype", *texts]:
+            raise DataError.at(path, line, f"expected the fields stereotype, {', '.join(texts)}")
+        stereotype_id(json.dumps(record["stereotype"]), path, line)
+        for name in texts:
+            if not isinstance(record[name], str):
+                raise DataError.at(path, line, f"{name} is not a text: {record[name]!r}")
+            filled(record[name], name, path, line)
+        yield line, record
+    if not line:
+        raise DataError.at(path, "end of file", "no rows")
+
+
+def read_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """English sentences, in the form of the config `en`."""
+    for row, (_, record) in enumerate(read_records(path, ("sentence",))):
+        stereotype = STEREOTYPES[record["stereotype"]]
+        yield {
+            "id": f"demo-{row:03d}",
+            "sentence": record["sentence"],
+            "stereotype": stereotype.id,
+            "stereotype_name": stereotype.name,
+            "gender": stereotype.gender,
+        }
+
+
+def read_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Pairs in the form of the configs `*_pairs`, from no system; one that breaks a rule is an error."""
+    for line, record in read_records(path, ("source", "masculine", "feminine")):
+        difference = compare(record["masculine"], record["feminine"])
+        if isinstance(difference, str):
+            raise DataError.at(path, line, f"no pair: {difference}")
+        yield {
+            "id": pair_id(language, **record),
+            "systems": [],
+            **record,
+            "masculine_word": difference.masculine_word,
+            "feminine_word": difference.feminine_word,
+            "word_index": difference.word_index,
+            "gender": STEREOTYPES[record["stereotype"]].gender,
+        }
+
+
+def read_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Gender quadruplets in the form of `stereoset_control_gender`; keywords stand in `<>`."""
+    for row, (line, record) in enumerate(read_records(path, FIELDS)):
+        yield quadruplet(f"demo-control-{row:03d}", "gender", record, path, line)
+
+
+def _config(
+    name: str,
+    family: Family,
+    what: str,
+    languages: tuple[str, ...],
+    features: Features,
+    read: Callable[[Path, Files, Dropped], Iterator[Row]],
+    rows: int,
+) -> Config:
+    path = FOLDER / f"{name}.jsonl"
+    return Config(
+        name=name,
+        family=family,
+        description=f"{what}; {_NOTE}",
+        languages=languages,
+        sources=(),
+        features=features,
+        read=partial(read, path),
+        published_rows=rows,
+        embedded=path,
+    )
+
+
+CONFIGS = [
+    _config("demo_en", DEMO, "English sentences", ("en",), SENTENCE_FEATURES, read_sentences, 160),
+    *(
+        _config(
+            f"demo_{language}_pairs",
+            DEMO,
+            f"Pairs in {LANGUAGES[language].name}, one word apart",
+            (language, "en"),
+            PAIR_FEATURES,
+            partial(read_pairs, language),
+            80,
+        )
+        for language in PAIR_LANGUAGES
+    ),
+    _config(
+        "demo_controls",
+        DEMO_CONTROL,
+        "English gender samples with gender-swapped control pairs",
+        ("en",),
+        QUADRUPLET,
+        read_controls,
+        32,
+    ),
+]

@@ -1,0 +1,114 @@
+"""The documentation site, built as `make docs` does: a warning is an error, and nothing is missing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from gest_dataset.builders import CONFIGS
+from gest_dataset.cli import COMMANDS
+from gest_dataset.register import METRICS
+
+ROOT = Path(__file__).resolve().parent.parent
+_DOCS = ROOT / "docs"
+
+
+class _Loaded(HTMLParser):
+    """What a page loads when it is opened: images, scripts, styles, frames."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag in {"img", "script", "iframe", "source"}:
+            self.addresses += [values["src"]] if values.get("src") else []
+        if tag == "link" and values.get("rel") in {"stylesheet", "preload", "icon", "preconnect"}:
+            self.addresses += [values["href"]] if values.get("href") else []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_every_config_metric_and_command_has_its_page(site: Path) -> None:
+    for name in CONFIGS:
+        assert f"<code>{name}</code>" in (site / "configs" / name / "index.html").read_text()
+    for name in METRICS:
+        assert (site / "metrics" / name / "index.html").exists()
+    commands = (site / "commands" / "index.html").read_text()
+    for name in COMMANDS:
+        assert f'id="gest-{name}"' in commands
+
+
+def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > len(CONFIGS)
+    for page in pages:
+        parser = _Loaded()
+        parser.feed(page.read_text())
+        assert parser.addresses
+        assert not [address for address in parser.addresses if re.match(r"(https?:)?//", address)], page
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text()
+    for page in _DOCS.glob("*.md"):
+        assert f": {page.name}\n" in nav
+
+
+def _code(language: str) -> list[tuple[str, str]]:
+    pages = [ROOT / "README.md", *_DOCS.glob("*.md")]
+    return [
+        (page.name, block)
+        for page in pages
+        for block in re.findall(rf"^ *```{language}\n(.*?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE)
+    ]
+
+
+def test_commands_in_the_docs_exist_with_their_options(script_environment: Mapping[str, str]) -> None:
+    """Every `gest COMMAND --option` that a page shows is one that the command knows."""
+    helps: dict[str, str] = {}
+    seen = 0
+    for page, block in _code("bash"):
+        for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+            for command, rest in re.findall(r"(?:^|[|;&] *|\{\} )gest ([a-z-]+)([^|#]*)", line.strip()):
+                assert command in COMMANDS, f"{page}: gest {command}"
+                if command not in helps:
+                    helps[command] = subprocess.run(
+                        [sys.executable, "-m", "gest_dataset", command, "--help"],
+                        env={**script_environment, "COLUMNS": "200"},
+                        capture_output=True,
+                        text=True,
+                        check=True,
+                    ).stdout
+                for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
+                    assert option in helps[command], f"{page}: gest {command} {option}"
+                seen += 1
+    assert seen > 10
+
+
+def test_python_in_the_docs_compiles() -> None:
+    blocks = _code("python")
+    assert blocks
+    for page, block in blocks:
+        source = re.sub(r"^>>> |^\.\.\. ", "", block, flags=re.MULTILINE)
+        indent = len(source) - len(source.lstrip(" "))
+        compile(re.sub(rf"^ {{{indent}}}", "", source, flags=re.MULTILINE), page, "exec")
