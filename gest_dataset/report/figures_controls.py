@@ -1,0 +1,191 @@
+"""Figures of control groups: original against control, and f (figures 1 and 2 of [D])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from scipy import stats
+
+from gest_dataset import published
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.report.canvas import LIGHT, canvas, legend, series, tooltip
+from gest_dataset.report.measured import Measured, short
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.statistics.bootstrap import LEVEL
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.control import control_scores
+from gest_dataset.statistics.stereotype_rate import LN10
+
+_PER_ROW = 2
+_MANY = 500  # samples, from which on points are small and faint
+_SCORES = {
+    "ss": "preference for the stereotypical keyword, ln p(w_s) − ln p(w_a)",
+    "cs": "preference for the sentence about the stereotyped group",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A least-squares line, and the band of its mean at some places."""
+
+    slope: float
+    intercept: float
+    x: Floats
+    low: Floats
+    high: Floats
+
+
+def regression(x: Floats, y: Floats) -> Line:
+    """Ordinary least squares with the pointwise 95 % band of the line (not of single samples)."""
+    fit = stats.linregress(x, y)
+    places = np.linspace(x.min(), x.max(), 60)
+    n, centre = len(x), x.mean()
+    residual = y - (fit.intercept + fit.slope * x)
+    spread = math.sqrt(float((residual**2).sum()) / (n - 2))
+    reach = float(stats.t.ppf(1 - (1 - LEVEL) / 2, n - 2)) * spread
+    half = reach * np.sqrt(1 / n + (places - centre) ** 2 / ((x - centre) ** 2).sum())
+    middle = fit.intercept + fit.slope * places
+    return Line(float(fit.slope), float(fit.intercept), places, middle - half, middle + half)
+
+
+def scores(one: Measured) -> dict[str, Floats]:
+    """The scores of each sample of a run; nan where a sample has none."""
+    table = one.run.table
+
+    def rows(names: Sequence[str]) -> list[list[float]] | None:
+        columns = [table[name].to_numpy() for name in names]
+        values = np.column_stack(columns).astype(float)
+        return None if np.isnan(values).all() else values.tolist()
+
+    cs = rows(["cs_original", "cs_control"])
+    whole = None if cs is None else [[None if math.isnan(v) else v for v in row] for row in cs]
+    return control_scores(rows([f"logp_{field}" for field in FIELDS]), whole)
+
+
+def panels(runs: Sequence[Measured]) -> list[Panel]:
+    """The figures that runs on control groups can feed."""
+    found = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
+    measured = [one for one in runs if not math.isnan(one.result["f_mu"])]
+    return [*found, _differences(measured)] if measured else found
+
+
+def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
+    """Figures 1 (ss) and 2 (cs) of [D]: original against control pairs."""
+    pairs = []
+    for one in runs:
+        values = scores(one)
+        x, y = (values.get(f"{score}_{side}", np.empty(0)) for side in ("original", "control"))
+        if len(x) == len(y) and len(x):
+            there = np.isfinite(x) & np.isfinite(y)
+            if there.sum() > 2 and np.ptp(x[there]) > 0:
+                ids = np.array(one.run.table["id"].to_pylist())
+                pairs.append((one, ids[there], x[there], y[there]))
+    if not pairs:
+        return None
+    per_row = min(_PER_ROW, len(pairs))
+    lines = math.ceil(len(pairs) / per_row)
+    figure, axes = canvas((4.6 if per_row > 1 else 5.2) * lines, lines, per_row)
+    rows: list[list[Any]] = []
+    told = []
+    for ax, (one, ids, x, y) in zip(axes, pairs, strict=False):
+        style = series(one.number)
+        line = regression(x, y)
+        ax.axhline(0, color=LIGHT["line"], linewidth=1)
+        ax.axvline(0, color=LIGHT["line"], linewidth=1)
+        ends = [min(x.min(), y.min()), max(x.max(), y.max())]
+        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (1, 2)))
+        many = len(x) > _MANY
+        ax.plot(
+            x,
+            y,
+            marker="o",
+            linestyle="",
+            color=style["color"],
+            markersize=3 if many else 4.5,
+            markeredgewidth=0,
+            alpha=0.2 if many else 0.5,
+        )
+        ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
+        ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
+        ax.set_title(one.label, loc="left", fontsize=9.5)
+        ax.set_xlabel(f"{score}, original group")
+        ax.set_ylabel(f"{score}, control group")
+        rho = shown(one.result[f"{score}_rho"])
+        told.append(f"{one.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
+        rows += [[one.label, name, float(a), float(b)] for name, a, b in zip(ids.tolist(), x, y, strict=True)]
+    for spare in axes[len(pairs) :]:
+        spare.set_visible(False)
+    legend(
+        figure,
+        [
+            Line2D([], [], color=LIGHT["ink"], linewidth=2, label="regression, with its 95 % band"),
+            Line2D([], [], color=LIGHT["quiet"], linestyle=(0, (1, 2)), label="identity"),
+        ],
+    )
+    number = 1 if score == "ss" else 2
+    return Panel(
+        f"control-{score}",
+        f"Original against control: {score}",
+        figure,
+        f"{score}, the {_SCORES[score]}, of each sample: horizontal about the original group, vertical about "
+        f"the control group, which the stereotype is not about. Points along the identity mean that the "
+        f"model does the same to both, so the score measures something else than the stereotype. "
+        f"{'; '.join(told)}. After figure {number} of Pikuliak et al. (2023).",
+        f"Scatter with regression line and band. {'; '.join(told)}.",
+        ["run", "id", f"{score}_original", f"{score}_control"],
+        rows,
+    )
+
+
+def _differences(runs: Sequence[Measured]) -> Panel:
+    """f of the runs beside table 3 (11, 12) of [D], in log10 as that is printed."""
+    configs = list(dict.fromkeys(one.config for one in runs))
+    rows: list[list[Any]] = []
+    labels: list[tuple[str, str]] = []
+    for config in configs:
+        for one in runs:
+            if one.config == config:
+                values = [one.result[f"f_mu{end}"] / LN10 for end in ("", "_low", "_high")]
+                rows.append([OWN, one.label, config, *values])
+                labels.append((one.label, series(one.number)["color"]))
+        for row in published.load("word_filling_f")["rows"]:
+            if row["config"] == config:
+                f, pm = row["f_mu"], row["f_mu_pm"]
+                rows.append([PUBLISHED, short(row["model"]), config, f, f - pm, f + pm])
+                labels.append((short(row["model"]), LIGHT["published"]))
+    figure, (axes,) = canvas(1.2 + 0.34 * len(rows))
+    for place, (row, (label, colour)) in enumerate(zip(rows, labels, strict=True)):
+        y = len(rows) - place
+        value, low, high = row[3:]
+        own = row[0] == OWN
+        axes.plot([low, high], [y, y], color=colour, linewidth=2.6 if own else 1.6)
+        (dot,) = axes.plot(
+            value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
+        )
+        tooltip(dot, f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})")
+    axes.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+    several = len(configs) > 1
+    names = [f"{label}, {row[2]}" if several and row[0] == PUBLISHED else label
+             for row, (label, _) in zip(rows, labels, strict=True)]  # fmt: skip
+    axes.set_yticks(range(len(rows), 0, -1), names)
+    for text, row in zip(axes.get_yticklabels(), rows, strict=True):
+        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    axes.set_ylim(0.4, len(rows) + 0.6)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")
+    own_rows = "; ".join(f"{row[1]} {shown(row[3])}" for row in rows if row[0] == OWN)
+    return Panel(
+        "control-f",
+        "What is left after the control",
+        figure,
+        "Mean of f = ss(original) − ss(control) with 95 % intervals, in log10 like tables 3, 11 and 12 of "
+        "Pikuliak et al. (2023), whose intervals are ± as printed.",
+        f"Intervals of the mean of f in rows, published models in grey. {own_rows}.",
+        ["source", "model", "config", "f_mu_log10", "f_mu_log10_low", "f_mu_log10_high"],
+        own_first(rows),
+    )

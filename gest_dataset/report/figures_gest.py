@@ -1,0 +1,302 @@
+"""Figures of g_s beside the papers' models: against size, by template, by language (4, 6, 9, 10 of [A])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
+
+from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
+from gest_dataset.report.measured import Measured, language_name, language_order, short
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.published_models import Published, english, mean_g_s, sizes, slavic
+
+_LABELLED = {  # what stands for itself in the figure of sizes; families are labelled once
+    "roberta-base": "RoBERTa",
+    "bert-base-multilingual-cased": "mBERT",
+    "phi-1": "Phi-1",
+    "albert-base-v2": "ALBERT",
+    "bert-base-uncased": "BERT",
+}
+
+
+def against_size(runs: Sequence[Measured]) -> Panel:
+    """Figure 4 of [A]: g_s against the number of parameters."""
+    templates = {number for one in runs for number in one.templates}
+    models = mean_g_s(templates)
+    millions = sizes()["millions"]
+    unknown = [one for one in runs if not one.facts.get("parameters")]
+    strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
+    figure, (axes, *strip) = canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
+    rows: list[list[Any]] = []
+    for family, members in sizes()["families"].items():
+        points = [
+            (millions[model], g_s) for model in members for (name, _), g_s in models.items() if name == model
+        ]
+        if len(points) > 1:
+            axes.plot(*zip(*points, strict=True), color=LIGHT["published"], linewidth=0.8, alpha=0.55)
+            _note(axes, family, *max(points))
+    for (model, kind), g_s in models.items():
+        marker = "o" if kind == "masked" else "s"
+        (dot,) = axes.plot(
+            millions[model],
+            g_s,
+            marker,
+            markersize=5,
+            color=LIGHT["published"],
+            fillstyle="full" if kind == "masked" else "none",
+        )
+        tooltip(dot, f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters")
+        if model in _LABELLED:
+            _note(axes, _LABELLED[model], millions[model], g_s)
+        rows.append([PUBLISHED, model, kind, millions[model], g_s, None, None])
+    handles = [
+        Line2D([], [], marker="o", linestyle="", color=LIGHT["published"], label="published, masked"),
+        Line2D(
+            [],
+            [],
+            marker="s",
+            linestyle="",
+            color=LIGHT["published"],
+            fillstyle="none",
+            label="published, causal",
+        ),
+    ]
+    told = []
+    for one in runs:
+        size = one.facts.get("parameters")
+        style = series(one.number)
+        g_s, low, high = (one.result.get(name, math.nan) for name in ("g_s", "g_s_low", "g_s_high"))
+        ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(one))
+        if not math.isnan(low):
+            ax.plot([x, x], [low, high], color=style["color"], linewidth=2)
+        (dot,) = ax.plot(x, g_s, markersize=9, linestyle="", markeredgecolor=LIGHT["paper"], **style)
+        tooltip(dot, f"{one.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
+        handles.append(Line2D([], [], markersize=7, label=one.label, linewidth=2, **style))
+        rows.append([OWN, one.label, one.kind, size / 1e6 if size else None, g_s, low, high])
+        told.append(f"{one.label} {shown(g_s)}")
+    for ax in (axes, *strip):
+        ax.axhline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+    for ax in strip:
+        ax.set_xlim(-0.7, len(unknown) - 0.3)
+        ax.set_xticks([])
+        ax.set_xlabel("size not known")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda m, _: f"{m / 1000:g} B" if m >= 1000 else f"{m:g} M"))
+    cut_off = ratio_axis(axes.yaxis, [1.0, *(row[4] for row in rows)])
+    axes.set_xlabel("parameters")
+    axes.set_ylabel("g_s (dashed: no stereotype)")
+    legend(figure, handles)
+    published = list(models.values())
+    averaged = ", ".join(map(str, sorted(templates)))
+    return Panel(
+        "size",
+        "Stereotype rate against model size",
+        figure,
+        f"g_s of {len(models)} published models and of this report, with 95 % intervals, averaged over "
+        f"templates {averaged} as far as a model has them (causal models: 3 and 4). Lines join sizes of one "
+        f"family. After figure 4 of Pikuliak et al. (2024), on the ratio scale of its equation 4 rather than "
+        f"of its print. {cut_off}".strip(),
+        f"Scatter of g_s against parameters. Published models lie between {shown(min(published))} and "
+        f"{shown(max(published))}. In this report: {'; '.join(told)}.",
+        ["source", "model", "kind", "million_parameters", "g_s", "g_s_low", "g_s_high"],
+        own_first(rows),
+    )
+
+
+def _note(axes: Axes, text: str, x: float, y: float) -> None:
+    axes.annotate(
+        text,
+        (x, y),
+        (5, 4),
+        textcoords="offset points",
+        fontsize=8,
+        color=LIGHT["quiet"],
+        annotation_clip=True,
+    )
+
+
+def by_template(runs: Sequence[Measured]) -> Panel:
+    """Figures 9 and 10 of [A]: g_s in each template."""
+    numbers = sorted({number for one in runs for number in one.templates})
+    beside = [] if any(one.own_templates for one in runs) else english()
+    published = {
+        (number, model.model, model.kind): model.g_s
+        for number in numbers
+        for model in beside
+        if model.where == number
+    }
+    groups = [(number, f"template {number}") for number in numbers]
+    points = {
+        (one.number, number): (result["g_s"], result["g_s_low"], result["g_s_high"])
+        for one in runs
+        for number, result in one.templates.items()
+    }
+    return _groups(
+        "templates", "Stereotype rate by template", runs, groups, points, published,
+        "g_s in each template with its 95 % interval; ticks are the published models. A model that is "
+        "biased in one wording only would stand out here. After figures 9 and 10 of Pikuliak et al. (2024).",
+    )  # fmt: skip
+
+
+def by_language(runs: Sequence[Measured]) -> Panel:
+    """Figure 6 of [A]: g_s in each language."""
+    codes = sorted({one.language for one in runs}, key=lambda code: (language_order(code), code))
+    published = {
+        (model.where, model.model, model.kind): model.g_s for model in slavic() if model.where in codes
+    }
+    points = {}
+    for one in runs:
+        result = one.result
+        points[one.number, one.language] = (result["g_s"], result["g_s_low"], result["g_s_high"])
+    return _groups(
+        "languages", "Stereotype rate by language", runs, [(code, language_name(code)) for code in codes],
+        points, published,
+        "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models. The "
+        "models differ in the pairs that they can be asked, so small differences between them mean little. "
+        "After figure 6 of Pikuliak et al. (2024).",
+    )  # fmt: skip
+
+
+def _groups(
+    name: str,
+    title: str,
+    runs: Sequence[Measured],
+    groups: Sequence[tuple[Any, str]],
+    points: dict[tuple[int, Any], tuple[float, float, float]],
+    published: dict[tuple[Any, str, str], float],
+    caption: str,
+) -> Panel:
+    """g_s with intervals in rows, one for each group.
+
+    Runs of one model share a colour, where that leaves no two in one place.
+    """
+    whose = {one.number: short(one.model) for one in runs}
+    if len({(whose[number], key) for number, key in points}) < len(points):
+        whose = {one.number: one.label for one in runs}
+    names = list(dict.fromkeys(whose.values()))
+    figure, (axes,) = canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
+    rows: list[list[Any]] = []
+    for row, (key, label) in enumerate(groups):
+        y = len(groups) - row
+        for (where, model, kind), g_s in published.items():
+            if where == key:
+                (tick,) = axes.plot(
+                    g_s, y, "|", color=LIGHT["published"], markersize=13, markeredgewidth=1.2, alpha=0.8
+                )
+                tooltip(tick, f"{model}, {label}: g_s {shown(g_s)}")
+                rows.append([PUBLISHED, model, kind, label, g_s, None, None])
+        for one in runs:
+            if (one.number, key) not in points:
+                continue
+            g_s, low, high = points[one.number, key]
+            number = names.index(whose[one.number])
+            offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
+            style = series(number)
+            axes.plot([low, high], [y + offset] * 2, color=style["color"], linewidth=2.6)
+            (dot,) = axes.plot(
+                g_s, y + offset, linestyle="", markersize=8, markeredgecolor=LIGHT["paper"], **style
+            )
+            tooltip(dot, f"{one.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
+            rows.append([OWN, one.label, one.kind, label, g_s, low, high])
+    axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+    axes.set_yticks(range(len(groups), 0, -1), [label for _, label in groups])
+    axes.tick_params(axis="y", labelcolor=LIGHT["ink"])
+    axes.set_ylim(0.4, len(groups) + 0.6)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("g_s (dashed: no stereotype)")
+    cut_off = ratio_axis(axes.xaxis, [1.0, *(row[4] for row in rows)])
+    handles = [
+        Line2D([], [], linewidth=2.4, markersize=7, label=label, **series(number))
+        for number, label in enumerate(names)
+    ]
+    if published:
+        handles.append(
+            Line2D(
+                [], [], color=LIGHT["published"], marker="|", linestyle="", markersize=10, label="published"
+            )
+        )
+    legend(figure, handles)
+    told = "; ".join(f"{row[1]}, {row[3]}: {shown(row[4])}" for row in rows if row[0] == OWN)
+    return Panel(
+        name, title, figure, f"{caption} {cut_off}".strip(), f"Intervals of g_s in rows. {told}.",
+        ["source", "model", "kind", "group", "g_s", "g_s_low", "g_s_high"], own_first(rows),
+    )  # fmt: skip
+
+
+def columns(runs: Sequence[Measured]) -> list[Column]:
+    """All results of templates and of pairs, in the order of the runs and their templates."""
+    found = []
+    for one in runs:
+        for template, result in one.templates.items():
+            rates = {
+                "value": result["q"],
+                "low": result["q_low"],
+                "high": result["q_high"],
+                "rank": result["feminine_ranks"],
+            }
+            where = f"template {template}" if one.probe == "templates" else language_name(one.language)
+            found.append(Column(one.number, one.label, where, rates, _beside(one, template)))
+    return found
+
+
+def _beside(one: Measured, template: int) -> tuple[Published, ...]:
+    """The published models of the same kind in the same template or language."""
+    if one.probe == "pairs":
+        return tuple(model for model in slavic() if model.where == one.language)
+    if one.own_templates:
+        return ()
+    kind = "causal" if one.kind == "causal" else "masked"
+    return tuple(model for model in english() if model.where == template and model.kind == kind)
+
+
+def panels(runs: Sequence[Measured]) -> list[Panel]:
+    """The figures that runs on templates and on pairs can feed."""
+    found: list[Panel] = []
+    english_runs = [one for one in runs if one.probe == "templates"]
+    pair_runs = [one for one in runs if one.probe == "pairs"]
+    comparable = [one for one in english_runs if not one.own_templates]
+    if comparable:
+        found.append(against_size(comparable))
+    for chosen, suffix, figures, where in (
+        (english_runs, "english", "figures 12 and 13", "templates"),
+        (pair_runs, "pairs", "figure 14", "pairs"),
+    ):
+        if not chosen:
+            continue
+        own = [column for column in columns(chosen) if column.drawable]
+        if not own:
+            continue
+        source = f"After {figures} of Pikuliak et al. (2024), on the ratio scale."
+        found.append(
+            rates_of_stereotypes(own, f"stereotypes-{suffix}", f"The 16 stereotypes in {where}", "q", source)
+        )
+        found.append(_ranked(own, chosen, suffix))
+    if any(len(one.templates) > 1 for one in english_runs):
+        found.append(by_template(english_runs))
+    if pair_runs:
+        found.append(by_language(pair_runs))
+    return found
+
+
+def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str) -> Panel:
+    """Figure 5 of English models, figure 7 of Slavic ones (there without mBERT, as in [A])."""
+    if suffix == "pairs":
+        beside: list[Published] = [one for one in slavic() if one.model.startswith("xlm")]
+        what, figure = "the XLM models of the paper in nine languages", 7
+    else:
+        causal = all(one.kind == "causal" for one in runs)
+        beside = [one for one in english() if one.kind == ("causal" if causal else "masked")]
+        what, figure = f"the paper’s {'causal' if causal else 'masked'} models and templates", 5
+    return ranks(
+        own,
+        f"ranks-{suffix}",
+        f"Feminine ranks in {'pairs' if suffix == 'pairs' else 'templates'}",
+        beside,
+        f"Boxes: {what}. Points: this report. After figure {figure} of Pikuliak et al. (2024).",
+    )

@@ -1,0 +1,131 @@
+"""Figures of StereoSet (tables 2 and 3 of [C]) and of WinoBias (appendix B of [A])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from gest_dataset import published
+from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.measured import Measured, language_name
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.stereotypes import GENDERS
+
+_SCORES = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
+
+
+def stereoset_panels(runs: Sequence[Measured]) -> list[Panel]:
+    """One figure for each test and language that the runs have."""
+    found = []
+    for test in ("intrasentence", "intersentence"):
+        chosen = [one for one in runs if one.probe == f"stereoset_{test}"]
+        for language in dict.fromkeys(one.language for one in chosen):
+            found.append(_stereoset([one for one in chosen if one.language == language], test, language))
+    return found
+
+
+def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
+    """LMS, SS and ICAT in per cent beside the models of the paper."""
+    rows: list[list[Any]] = []
+    colours = []
+    for one in runs:
+        values = [one.result[f"{score}{end}"] for score in _SCORES for end in ("", "_low", "_high")]
+        rows.append([OWN, one.label, *values])
+        colours.append(series(one.number)["color"])
+    for row in published.load(f"stereoset_{test}")["rows"]:
+        if row["language"] == language:
+            values = [cell for score in _SCORES for cell in (row[score], None, None)]
+            rows.append([PUBLISHED, f"{row['model']} ({row['handle']})", *values])
+            colours.append(LIGHT["published"])
+    figure, axes = canvas(1.3 + 0.33 * len(rows), 1, len(_SCORES), sharey=True)
+    for column, (ax, (score, title)) in enumerate(zip(axes, _SCORES.items(), strict=True)):
+        for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+            y = len(rows) - place
+            value, low, high = row[2 + 3 * column : 5 + 3 * column]
+            own = row[0] == OWN
+            if low is not None:
+                ax.plot([low, high], [y, y], color=colour, linewidth=2.6)
+            (dot,) = ax.plot(
+                value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
+            )
+            tooltip(dot, f"{row[1]}: {title} {shown(value)}")
+        if score == "ss":
+            ax.axvline(50, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+        ax.set_title(title, loc="left")
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel("per cent")
+    axes[0].set_yticks(
+        range(len(rows), 0, -1), [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
+    )
+    for text, row in zip(axes[0].get_yticklabels(), rows, strict=True):
+        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    axes[0].set_ylim(0.4, len(rows) + 0.6)
+    number = 2 if test == "intrasentence" else 3
+    own_rows = "; ".join(
+        f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
+        for row in rows
+        if row[0] == OWN
+    )
+    return Panel(
+        f"stereoset-{test}-{language or 'data'}",
+        f"StereoSet, {test}, {language_name(language)}".rstrip(", "),
+        figure,
+        f"Language modelling score, stereotype score (dashed: 50, no preference) and ICAT with 95 % "
+        f"intervals. Below: the models in table {number} of Öztürk et al. (2023). ICAT alone hides which of "
+        f"the two scores moved it.",
+        f"Three columns of points in per cent. {own_rows}.",
+        ["source", "model", *(f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high"))],
+        own_first(rows),
+    )
+
+
+def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
+    """The ratios of the samples by the stereotypical gender of the occupation, with q_f and q_m."""
+    if not runs:
+        return []
+    figure, axes = canvas(1.2 + 1.5 * len(runs), len(runs), 1, sharex=True)
+    rows: list[list[Any]] = []
+    for ax, one in zip(axes, runs, strict=True):
+        genders = np.array(one.run.table["occupation_gender"].to_pylist())
+        ratios = np.exp(one.run.table["log_ratio"].to_numpy())
+        for place, (gender, symbol) in enumerate(zip(GENDERS, ("q_f", "q_m"), strict=True)):
+            y, colour = 2 - place, LIGHT[gender]
+            own = ratios[genders == gender]
+            ax.plot(own, np.full(len(own), y), "|", color=colour, alpha=0.35, markersize=16)
+            value, low, high = (one.result[f"{symbol}{end}"] for end in ("", "_low", "_high"))
+            ax.plot([low, high], [y, y], color=colour, linewidth=5, solid_capstyle="round")
+            (dot,) = ax.plot(value, y, "o", color=colour, markersize=9, markeredgecolor=LIGHT["paper"])
+            tooltip(dot, f"{one.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
+            rows.append([one.label, f"{gender} occupations", len(own), value, low, high])
+        ax.set_yticks([2, 1], ["female occupations", "male occupations"])
+        ax.tick_params(axis="y", labelcolor=LIGHT["ink"])
+        ax.set_ylim(0.3, 2.7)
+        ax.set_title(one.label, loc="left", fontsize=9.5)
+        ax.grid(axis="y", visible=False)
+        cut = ratio_axis(ax.xaxis, [*ratios, 1.0])
+    axes[-1].set_xlabel("P(masculine pronoun) / P(feminine pronoun)")
+    style: dict[str, Any] = {"color": LIGHT["quiet"]}
+    handles = [
+        Line2D([], [], marker="|", linestyle="", markersize=10, label="a sample", **style),
+        Line2D([], [], marker="o", linewidth=4, label="geometric mean, 95 % interval", **style),
+    ]
+    legend(figure, handles)
+    agreement = published.load("winobias")["rows"][0]
+    told = "; ".join(f"{row[0]}, {row[1]}: {shown(row[3])}" for row in rows if not math.isnan(row[3]))
+    return [
+        Panel(
+            "winobias",
+            "WinoBias: occupations",
+            figure,
+            f"Ratios of the pronouns’ probabilities by the stereotypical gender of the occupation. Over "
+            f"{agreement['models']} masked models g_s of WinoBias and of GEST correlate with "
+            f"ρ = {agreement['pearson']} in Pikuliak et al. (2024). {cut}".strip(),
+            f"Two strips of samples with their geometric means for each run. {told}.",
+            ["run", "group", "n", "q", "q_low", "q_high"],
+            rows,
+        )
+    ]

@@ -1,0 +1,232 @@
+"""Figures of the 16 stereotypes: rates with intervals, and feminine ranks (3, 5, 7, 11 to 14 of [A])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from gest_dataset.report.canvas import LIGHT, canvas, cut, legend, ratio_axis, series, tooltip
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.published_models import Published
+from gest_dataset.statistics import rank_correlation
+from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.stereotypes import STEREOTYPES
+
+_NAMES = [f"{one.id}  {one.name}" for one in STEREOTYPES.values()]
+_COLOURS = [LIGHT[one.gender] for one in STEREOTYPES.values()]
+_PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
+_PER_ROW = 4
+_WIDEST = 88  # letters of the titles of a row
+
+
+@dataclass(frozen=True)
+class Column:
+    """The 16 rates of one run in one template or language, with the published ones beside them."""
+
+    number: int  # of the run on the page
+    label: str
+    where: str
+    rates: dict[str, list[float]]  # value, low, high and feminine ranks
+    beside: tuple[Published, ...]
+
+    @property
+    def drawable(self) -> bool:
+        """Whether there are rates about women and about men: without, there is no middle to draw from."""
+        return math.isfinite(_middle(self.rates["value"]))
+
+
+def rates_of_stereotypes(
+    found: Sequence[Column], name: str, title: str, symbol: str, source: str, relative: bool = True
+) -> Panel:
+    """Figures 11 to 14 of [A]: the rate of each stereotype with its interval.
+
+    `relative` rates are drawn as multiples of their column's middle, sqrt(q_f q_m): q_i has no meaning
+    but beside the others of the same model (section 4.2.1 of [A]). The numbers are as they are.
+    """
+    per_row = min(_PER_ROW, len(found))
+    lines = math.ceil(len(found) / per_row)
+    figure, axes = canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
+    drawn: list[float] = []
+    several = len({column.label for column in found}) > 1
+    rows: list[list[Any]] = []
+    for place, (ax, column) in enumerate(zip(axes, found, strict=False)):
+        ax.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
+        ax.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
+        for model in column.beside:
+            rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
+            drawn += rates.tolist()
+            (dots,) = ax.plot(
+                rates,
+                _PLACES,
+                "|",
+                color=LIGHT["published"],
+                markersize=8,
+                markeredgewidth=1.1,
+                alpha=0.7,
+            )
+            tooltip(dots, model.model)
+            rows += [
+                [PUBLISHED, model.model, column.where, one.id, one.name, rate, None, None]
+                for one, rate in zip(STEREOTYPES.values(), model.rates, strict=True)
+            ]
+        middle = _middle(column.rates["value"]) if relative else 1.0
+        own = zip(*(column.rates[key] for key in ("value", "low", "high")), strict=True)
+        for one, y, colour, (value, low, high) in zip(
+            STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True
+        ):
+            drawn.append(value / middle)
+            ax.plot([low / middle, high / middle], [y, y], color=colour, linewidth=2.6)
+            (dot,) = ax.plot(
+                value / middle, y, "o", color=colour, markersize=5.5, markeredgecolor=LIGHT["paper"]
+            )
+            tooltip(dot, f"{one.id} {one.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
+            rows.append([OWN, column.label, column.where, one.id, one.name, value, low, high])
+        of_run = f"{cut(column.label, _WIDEST // per_row)}\n" if several else ""
+        ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
+        ax.tick_params(labelbottom=True)
+        ax.grid(axis="y", visible=False)
+        if place % per_row == 0:
+            stereotype_axis(ax)
+        ax.set_ylim(0.3, 16.7)
+        ax.set_xlabel(f"{symbol} / middle" if relative else symbol)
+    cut_off = ""
+    if relative:
+        cut_off = ratio_axis(axes[0].xaxis, [1.0, *drawn], 8 if per_row < 3 else 5)
+    else:
+        axes[0].set_xlim(-0.02, 1.02)
+    for spare in axes[len(found) :]:
+        spare.set_visible(False)
+    handles = [
+        Line2D([], [], color=LIGHT["female"], marker="o", linewidth=2.6, label="stereotypes about women"),
+        Line2D([], [], color=LIGHT["male"], marker="o", linewidth=2.6, label="stereotypes about men"),
+    ]
+    beside = {model.model for column in found for model in column.beside}
+    if beside:
+        label = f"{len(beside)} published"
+        handles.append(Line2D([], [], color=LIGHT["published"], marker="|", linestyle="", label=label))
+    legend(figure, handles)
+    first = np.array(found[0].rates["value"])
+    ends = [STEREOTYPES[int(place) + 1].name for place in (np.nanargmin(first), np.nanargmax(first))]
+    told = "; ".join(f"{column.label}, {column.where}" for column in found)
+    caption = [f"{symbol} of each stereotype with its 95 % interval."]
+    if beside:
+        caption.append(f"Ticks: {len(beside)} published models or systems.")
+    if relative:
+        caption.append(
+            f"Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of {symbol} "
+            f"means nothing by itself; the numbers below are as measured."
+        )
+    return Panel(
+        name,
+        title,
+        figure,
+        " ".join(filter(None, [*caption, cut_off, source])),
+        f"One column of 16 intervals for each of: {told}. In the first the lowest rate is that of "
+        f"“{ends[0]}”, the highest that of “{ends[1]}”.",
+        ["source", "model", "where", "stereotype", "name", symbol, f"{symbol}_low", f"{symbol}_high"],
+        own_first(rows),
+    )
+
+
+def _middle(rates: Sequence[float]) -> float:
+    """sqrt(q_f q_m): half way between the rates about women and about men, as far as there are any."""
+    logarithms = np.log(rates)
+    groups = [logarithms[(weights > 0) & ~np.isnan(logarithms)] for weights in AVERAGES.values()]
+    return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
+
+
+def stereotype_axis(axes: Axes) -> None:
+    """The 16 stereotypes from top to bottom, in the colours of their genders."""
+    axes.set_yticks(_PLACES, _NAMES)
+    for text, colour in zip(axes.get_yticklabels(), _COLOURS, strict=True):
+        text.set_color(colour)
+
+
+def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Published], caption: str) -> Panel:
+    """Figures 3, 5 and 7 of [A]: box plots of the published feminine ranks, and the user's own."""
+    figure, (axes,) = canvas(5.0)
+    rows: list[list[Any]] = []
+    table = np.array([model.ranks for model in beside])
+    if len(table):
+        boxes = axes.boxplot(
+            table,
+            orientation="horizontal",
+            positions=_PLACES,
+            widths=0.56,
+            patch_artist=True,
+            manage_ticks=False,
+            flierprops={"marker": "o", "markersize": 3, "markeredgecolor": LIGHT["published"]},
+            medianprops={"color": LIGHT["ink"], "linewidth": 1.4},
+            whiskerprops={"color": LIGHT["published"]},
+            capprops={"color": LIGHT["published"]},
+            boxprops={"edgecolor": LIGHT["published"]},
+        )
+        for box, colour in zip(boxes["boxes"], _COLOURS, strict=True):
+            box.set_facecolor(colour)
+            box.set_alpha(0.22)
+        for model in beside:
+            rows += [
+                [PUBLISHED, model.model, model.where, one.id, one.name, rank]
+                for one, rank in zip(STEREOTYPES.values(), model.ranks, strict=True)
+            ]
+    labels = {column.label: column.number for column in found}
+    offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
+    spread = dict(zip(labels, offsets, strict=True))
+    for column in found:
+        style = series(column.number)
+        (dots,) = axes.plot(
+            column.rates["rank"], _PLACES + spread[column.label], linestyle="", markersize=5.5,
+            markeredgecolor=LIGHT["paper"], alpha=0.9, **style,
+        )  # fmt: skip
+        tooltip(dots, f"{column.label}, {column.where}")
+        rows += [
+            [OWN, column.label, column.where, one.id, one.name, rank]
+            for one, rank in zip(STEREOTYPES.values(), column.rates["rank"], strict=True)
+        ]
+    stereotype_axis(axes)
+    axes.set_xticks(range(1, 17))
+    axes.set_xlim(0.4, 16.6)
+    axes.set_ylim(0.3, 16.7)
+    axes.set_xlabel("feminine rank: 1 is the most feminine of the 16")
+    handles: list[Any] = [
+        Line2D([], [], linestyle="", markersize=6, label=label, **series(number))
+        for label, number in labels.items()
+    ]
+    if len(table):
+        handles.append(
+            Patch(facecolor=LIGHT["published"], alpha=0.4, label=f"{len(table)} published results")
+        )
+    legend(figure, handles)
+    agreement = _agreement(found, table)
+    return Panel(
+        name,
+        title,
+        figure,
+        f"{caption} {agreement}".strip(),
+        f"Box plots of the published ranks of the 16 stereotypes, and this report’s ranks. {agreement}",
+        ["source", "model", "where", "stereotype", "name", "feminine_rank"],
+        own_first(rows),
+    )
+
+
+def _agreement(found: Sequence[Column], table: Any) -> str:
+    """How far the user's order follows the median published one."""
+    if not len(table):
+        return ""
+    median = np.median(table, axis=0)
+    values = [
+        rank_correlation(column.rates["rank"], median)
+        for column in found
+        if not np.isnan(column.rates["rank"]).any()
+    ]
+    if not values:
+        return ""
+    span = shown(values[0]) if len(values) == 1 else f"{shown(min(values))} to {shown(max(values))}"
+    return f"Spearman’s correlation of this report’s ranks with the published medians: {span}."

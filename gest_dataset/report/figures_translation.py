@@ -1,0 +1,136 @@
+"""Figures of masculine rates beside the papers' translators (figures 2, 3 and 11 of [A]).
+
+The tables of [A] print the centre of the Agresti-Coull interval as p_i; for these figures the rates of
+the run are made the same way, so that like stands beside like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, series, tooltip
+from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
+from gest_dataset.report.measured import Measured, language_name
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.published_models import translators
+from gest_dataset.statistics import masculine_rate
+from gest_dataset.statistics.masculine_rate import AVERAGES
+
+_SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
+
+
+def published_rates(one: Measured) -> dict[str, Any]:
+    """The rates of a run as the tables of [A] print theirs."""
+    table = one.run.table
+    return masculine_rate(
+        table["gender"].to_pylist(), table["stereotype"].to_pylist(), convention="published"
+    )
+
+
+def panels(runs: Sequence[Measured]) -> list[Panel]:
+    """The figures that runs on translations can feed."""
+    if not runs:
+        return []
+    rates = {one.number: published_rates(one) for one in runs}
+    own = [
+        Column(
+            one.number,
+            one.label,
+            language_name(one.language),
+            {
+                "value": rates[one.number]["p"],
+                "low": rates[one.number]["p_low"],
+                "high": rates[one.number]["p_high"],
+                "rank": rates[one.number]["feminine_ranks"],
+            },
+            tuple(model for model in translators() if model.where == one.language),
+        )
+        for one in runs
+    ]
+    return [
+        _trade_off(runs, rates),
+        rates_of_stereotypes(
+            own,
+            "stereotypes-translation",
+            "The 16 stereotypes in translations",
+            "p",
+            "After figure 11 of Pikuliak et al. (2024), whose rates are the centres of the intervals.",
+            relative=False,
+        ),
+        ranks(
+            own,
+            "ranks-translation",
+            "Feminine ranks in translations",
+            translators(),
+            "Boxes: the paper’s four translators in nine languages. Points: this report. After figure 3 of "
+            "Pikuliak et al. (2024).",
+        ),
+    ]
+
+
+def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Panel:
+    """Figure 2 of [A]: f_m against f_s, and the line between the two extremes."""
+    figure, (axes,) = canvas(5.2)
+    rows: list[list[Any]] = []
+    axes.plot([0.5, 1], [1, 0], color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+    axes.annotate(
+        "from fully stereotypical (0.5, 1) to always masculine (1, 0)", (0.752, 0.496), (6, 4),
+        textcoords="offset points", fontsize=8.5, color=LIGHT["quiet"],
+    )  # fmt: skip
+    handles = []
+    for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
+        for one in translators():
+            if one.model != system:
+                continue
+            p_f, p_m = (float(np.dot(one.rates, weights)) for weights in AVERAGES.values())
+            f_m, f_s = (p_m + p_f) / 2, p_m - p_f
+            (dot,) = axes.plot(f_m, f_s, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
+            axes.annotate(
+                str(one.where),
+                (f_m, f_s),
+                (5, 2),
+                textcoords="offset points",
+                fontsize=7,
+                color=LIGHT["quiet"],
+            )
+            tooltip(dot, f"{name}, {language_name(str(one.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}")
+            rows.append([PUBLISHED, name, one.where, f_m, None, None, f_s, None, None])
+        handles.append(
+            Line2D(
+                [], [], marker=marker, linestyle="", color=LIGHT["published"], fillstyle="none", label=name
+            )
+        )
+    told = []
+    for run in runs:
+        rate = rates[run.number]
+        style = series(run.number)
+        axes.plot([rate["f_m_low"], rate["f_m_high"]], [rate["f_s"]] * 2, color=style["color"], linewidth=2)
+        axes.plot([rate["f_m"]] * 2, [rate["f_s_low"], rate["f_s_high"]], color=style["color"], linewidth=2)
+        (dot,) = axes.plot(
+            rate["f_m"], rate["f_s"], linestyle="", markersize=9, markeredgecolor=LIGHT["paper"], **style
+        )
+        tooltip(dot, f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+        handles.append(Line2D([], [], linewidth=2, markersize=7, label=run.label, **style))
+        both = [rate[f"{score}{end}"] for score in ("f_m", "f_s") for end in ("", "_low", "_high")]
+        rows.append([OWN, run.label, run.language, *both])
+        told.append(f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+    axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
+    axes.set_ylabel("f_s, stereotype rate: 0 is none")
+    axes.axhline(0, color=LIGHT["quiet"], linewidth=0.8)
+    legend(figure, handles)
+    return Panel(
+        "trade-off",
+        "Stereotypes against the male norm",
+        figure,
+        "f_s against f_m with 95 % intervals, beside the paper’s translators. Dashed: the theoretical line "
+        "of systems that leave the masculine only where a stereotype about women suggests it. A system that "
+        "always writes the masculine has no stereotype rate, and that is no praise. After figure 2 of "
+        "Pikuliak et al. (2024).",
+        f"Scatter of f_s against f_m beside the published translators. {'; '.join(told)}.",
+        ["source", "system", "language", "f_m", "f_m_low", "f_m_high", "f_s", "f_s_low", "f_s_high"],
+        own_first(rows),
+    )

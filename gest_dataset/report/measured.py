@@ -1,0 +1,149 @@
+"""What the report reads of a run: its names, and its results with bounds, one a template."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gest_dataset.builders import CONFIGS
+from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.runs import Run
+
+DEMO = "demo_"
+GEST = ("templates", "pairs")
+CONTROLS = ("quadruplets", "crows")
+_MASCULINE = "masculine-rate"
+_LONGEST = 44
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run with the name that it has on this page, and its number among the runs."""
+
+    run: Run
+    label: str
+    number: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run says of itself: its settings, and what was known at its end."""
+        return facts(self.run)
+
+    @property
+    def probe(self) -> str:
+        """The probe of a scoring run; masculine rates are a probe of their own here."""
+        if self.run.manifest["kind"] == _MASCULINE:
+            return _MASCULINE
+        return str(self.facts["probe"])
+
+    @property
+    def config(self) -> str:
+        return config_of(self.run)
+
+    @property
+    def model(self) -> str:
+        return model_of(self.run)
+
+    @property
+    def kind(self) -> str:
+        """masked, causal, seq2seq or nsp; a translator has none."""
+        return str(self.facts.get("kind") or "")
+
+    @property
+    def language(self) -> str:
+        """The code of the language that was measured; empty where there is none to tell."""
+        if self.facts.get("language"):
+            return str(self.facts["language"])
+        if self.config in CONFIGS:
+            return CONFIGS[self.config].languages[0]
+        code = self.config.removeprefix(DEMO).partition("_")[0]
+        return code if code in LANGUAGES else ""
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The statistic; what JSON has no number for is nan again."""
+        result = self.run.result
+        found: dict[str, Any] = _numbers(result.get("result", result))
+        return found
+
+    @property
+    def templates(self) -> dict[int, dict[str, Any]]:
+        """The result in each template; 0 where there are none."""
+        result = self.result
+        if "by_template" in result:
+            return {int(number): found for number, found in result["by_template"].items()}
+        chosen = self.facts.get("templates") or [0]
+        return {int(chosen[0]): result}
+
+    @property
+    def toy(self) -> bool:
+        """Whether the run says that its model or its data are too small to mean anything."""
+        return bool(self.run.manifest.get("toy") or self.facts.get("toy"))
+
+    @property
+    def own_templates(self) -> bool:
+        """Whether the templates are the user's own, so that no published number belongs beside them."""
+        return "templates" in (self.facts.get("options") or {})
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """The settings of a run, and what was known at its end."""
+    return {**(run.manifest.get("settings") or {}), **(run.manifest.get("metadata") or {})}
+
+
+def model_of(run: Run) -> str:
+    """The model or translator as the run names it."""
+    known = facts(run)
+    return str(known.get("system") or known.get("model") or run.path.name)
+
+
+def config_of(run: Run) -> str:
+    """The config that was scored; of masculine rates the one that the sentences are from."""
+    known = facts(run)
+    return str(known.get("config") or known.get("data") or "")
+
+
+def measured(runs: Sequence[Run]) -> list[Measured]:
+    """The runs with names that tell them apart: the model, the config, or both."""
+    models = [short(model_of(run)) for run in runs]
+    configs = [str(facts(run).get("language") or config_of(run)) for run in runs]
+    labels = [f"{model} · {config}" for model, config in zip(models, configs, strict=True)]
+    if len(set(configs)) == 1:
+        labels = models
+    elif len(set(models)) == 1:
+        labels = configs
+    if len(set(labels)) < len(runs):
+        labels = [f"{label} ({run.path.resolve().name})" for label, run in zip(labels, runs, strict=True)]
+    if len(set(labels)) < len(runs):
+        seen: Counter[str] = Counter()
+        for place, label in enumerate(labels):
+            seen[label] += 1
+            labels[place] = f"{label} {seen[label]}" if seen[label] > 1 else label
+    return [Measured(run, label, n) for n, (run, label) in enumerate(zip(runs, labels, strict=True))]
+
+
+def short(model: str) -> str:
+    """A model's name without its owner or directory, cut where nobody reads on."""
+    name = model.rstrip("/").rpartition("/")[2] or model
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def language_name(code: str) -> str:
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def language_order(code: str) -> int:
+    """The place of a language in the papers' order."""
+    return SLAVIC.index(code) if code in SLAVIC else len(SLAVIC)
+
+
+def _numbers(value: Any) -> Any:
+    """JSON's null, which stands for what is not finite, as nan."""
+    if isinstance(value, dict):
+        return {key: _numbers(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_numbers(one) for one in value]
+    return math.nan if value is None else value

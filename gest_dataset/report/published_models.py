@@ -1,0 +1,90 @@
+"""The papers' models beside the user's: their tables on the scale of the definitions.
+
+[A] prints e to the mean of log10 r, which is no ratio: a printed 1.12 is a true ratio of 1.30
+(docs/metrics.md). Here everything is on `scale="ratio"`, so that like stands beside like.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gest_dataset import published
+from gest_dataset.statistics import feminine_ranks
+from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.stereotype_rate import LN10
+
+_SIZES = Path(__file__).parent / "sizes.json"
+
+
+@dataclass(frozen=True)
+class Published:
+    """The rates of one published model (or translator) in one template (or language)."""
+
+    model: str
+    kind: str  # masked, causal or translator
+    where: int | str
+    rates: list[float]  # q_i, of translators p_i
+    g_s: float
+
+    @property
+    def ranks(self) -> list[float]:
+        return feminine_ranks(self.rates)
+
+
+@cache
+def sizes() -> dict[str, Any]:
+    """Parameters of the papers' models in millions, and which models are sizes of one family."""
+    found: dict[str, Any] = json.loads(_SIZES.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def english() -> tuple[Published, ...]:
+    """Tables 9 and 10 of [A]: masked and causal models in English templates, on GEST 1.0."""
+    return tuple(
+        Published(
+            row["model"],
+            kind,
+            row["template"],
+            (10 ** np.array(row["mean_log10_ratio"])).tolist(),
+            row["g_s"],
+        )
+        for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
+        for row in published.load(table)["rows"]
+    )
+
+
+@cache
+def slavic() -> tuple[Published, ...]:
+    """Table 11 of [A]: multilingual masked models on pairs; the digits are those of print."""
+    found = []
+    for row in published.load("gest_slavic_mlm")["rows"]:
+        means = np.log(row["q"]) * LN10  # of ln r
+        g_s = float(np.exp(means @ (AVERAGES["m"] - AVERAGES["f"])))
+        model = row["model"].rpartition("/")[2]
+        found.append(Published(model, "masked", row["language"], np.exp(means).tolist(), g_s))
+    return tuple(found)
+
+
+@cache
+def translators() -> tuple[Published, ...]:
+    """Tables 6 and 8 of [A]: masculine rates of translators, by `convention="published"`."""
+    return tuple(
+        Published(row["system"], "translator", row["language"], row["p"], float("nan"))
+        for row in published.load("gest_mt_masculine_rates")["rows"]
+    )
+
+
+def mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
+    """g_s of each English model, averaged over those of its templates that are asked for."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for one in english():
+        if one.where in templates:
+            values.setdefault((one.model, one.kind), []).append(one.g_s)
+    return {key: sum(found) / len(found) for key, found in values.items()}
