@@ -3,9 +3,10 @@
     GEST_MIRROR=DIR python benchmarks/masculine_rates.py --models DIR_WITH_LANGUAGE.udpipe
 
 For every system and language: how many translations got a gender, here and in the paper, and the
-mean and the largest difference of the sixteen p_i. `--unknown N` also shows N translations that the
-rules of rank 2 decide (the ones that rules like the paper's leave unknown), with their evidence;
-`--forms N` shows N whose evidence has a form that contradicts the tagger's gender.
+mean and the largest difference of the sixteen p_i; a * marks a pair that is too far off or too short.
+`--unknown N` also shows N translations that the rules of rank 2 decide (the ones that rules like the
+paper's leave unknown), with their evidence; `--forms N` shows N whose evidence has a form that
+contradicts the tagger's gender.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from gest_dataset.statistics.intervals import agresti_coull
 from gest_dataset.stereotypes import STEREOTYPES
 
 TAGS = {"male": "Masc", "female": "Fem"}
-MEAN, LARGEST = 0.015, 0.05  # what a pair may differ by; Belarusian is the exception
+MEAN, LARGEST = 0.015, 0.05  # what a pair may differ by
+FORMS_DECIDE = {"be"}  # where the paper's parser erred, and closeness to its table is no aim
 
 
 def compare(
@@ -118,7 +120,8 @@ def main() -> None:
             places = [place for place, row in enumerate(rows) if row["system"] == entry["system"]]
             pair = compare([rows[i] for i in places], [found[i] for i in places], entry)
             pairs.append(pair)
-            good = pair["mean_difference"] <= MEAN and pair["largest_difference"] <= LARGEST
+            close = pair["mean_difference"] <= MEAN and pair["largest_difference"] <= LARGEST
+            good = close or language in FORMS_DECIDE
             table.add_row(
                 f"{language} {entry['system']}",
                 str(pair["n"]),

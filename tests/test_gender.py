@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -24,13 +24,9 @@ from gest_dataset.gender import (
     languages,
     reported,
     script,
-    udpipe,
     workers,
 )
 from gest_dataset.gender.texts import problem
-
-# issue 5 is not finished: by request only
-pytestmark = pytest.mark.slow
 
 TREE = """\
 # newpar
@@ -296,58 +292,23 @@ def test_worker_that_cannot_start(tmp_path: Path) -> None:
         list(workers.run([sys.executable, str(tmp_path / "nowhere.py")], ["x"], 1))
 
 
-def test_parser_that_dies_keeps_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """detect names what is missing; the second run asks for just that."""
-    model = tmp_path / "sk.udpipe"
-    model.write_bytes(b"model")
-    texts = [f"Bola som tam {i}." for i in range(200)]
-    dying = worker(tmp_path, dies=1)[1]
-    monkeypatch.setattr(udpipe, "_WORKER", Path(dying))
-    where = tmp_path / "parses.sqlite3"
-    with pytest.raises(ParserError, match=r"(?s)out of breath.*64 of 200 texts are parsed") as caught:
-        detect(texts, "sk", "udpipe", model, cache=where)
-    assert caught.value.missing == tuple(texts[64:])
-    assert "... and 133 more" in str(caught.value)
-
-    asked: list[str] = []
-
-    def parse(command: Sequence[str], texts: Sequence[str], number: int) -> Iterator[tuple[str, str]]:
-        asked.extend(texts)
-        return ((text, TREE) for text in texts)
-
-    monkeypatch.setattr(workers, "run", parse)
-    with pytest.raises(DataError):  # the dying worker's parses are no CoNLL-U
-        detect(texts, "sk", "udpipe", model, cache=where)
-    assert asked == texts[64:]
+def test_worker_that_dies_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "worker.py"
+    path.write_text(
+        'print(\'{"ready": true}\', flush=True); input(); print(\'{"documents": ["\', end="")',
+        encoding="utf-8",
+    )
+    with pytest.raises(ParserError, match="ended with code 0"):
+        list(workers.run([sys.executable, str(path)], ["x"], 1))
 
 
-def test_stanza_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stanza's documents format themselves as CoNLL-U."""
-
-    class Document(str):
-        __slots__ = ()
-
-        def __format__(self, form: str) -> str:
-            assert form == "C"
-            return TREE.split("\n\n")[0]
-
-    made = {}
-
-    def pipeline(language: str, **settings: object) -> SimpleNamespace:
-        made.update(settings, language=language)
-        return SimpleNamespace(bulk_process=lambda texts: [Document(text) for text in texts])
-
-    monkeypatch.setitem(sys.modules, "stanza", SimpleNamespace(__version__="1.9", Pipeline=pipeline))
-    found = detect(["Bola som tam."], "sk", "stanza", cache=tmp_path / "parses.sqlite3")
-    assert found[0].gender == "female"
-    assert made["language"] == "sk"
-    assert "depparse" in str(made["processors"])
-
-
-def test_stanza_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stanza", None)
-    with pytest.raises(ConfigError, match=r"pip install \"gest-dataset\[stanza\]\""):
-        detect(["Bola som tam."], "sk", "stanza")
+def test_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
+    """Ctrl-C in the middle: the workers end with the generator."""
+    before = set(threading.enumerate())
+    found = workers.run(worker(tmp_path), [str(i) for i in range(40)], 2, chunk=4)
+    next(found)
+    found.close()
+    assert set(threading.enumerate()) == before
 
 
 def test_bulgarian_by_its_forms() -> None:

@@ -11,9 +11,6 @@ import pytest
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import detect, trankit
 
-# issue 5 is not finished: by request only
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = os.environ.get(trankit.PYTHON_VARIABLE)
 

@@ -18,20 +18,29 @@ from gest_dataset.gender.clauses import (
     stretch,
     subject_like,
 )
+from gest_dataset.gender.complements import (
+    depictive,
+    linking,
+    linking_nearby,
+    linking_verb,
+    object_complement,
+    unclaimed,
+)
 from gest_dataset.gender.conditional import conditional
 from gest_dataset.gender.first import auxiliary, first_person, pronoun
 from gest_dataset.gender.grammar import Grammar
 from gest_dataset.gender.tokens import Sentence, Token
 
 Anchor = Callable[[Sentence, Token, Grammar], bool]
-_COMPLEMENTS = {"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"}
+_LONG_ENOUGH = 6  # letters: shorter nouns in -ла are many
 _REFLEXIVES = {"sa", "si", "se", "się"}
-_REFLEXIVE_OBJECTS = {"sa", "se", "seba", "sebe", "себя", "себе", "сябе"}
 
 
 def coordinated(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """The word shares the subject of a predicate of the first person: *prišla som a zaspala*."""
     top = predicate(sentence, token)
+    if token.upos == "ADJ" and attribute(sentence, token, grammar):
+        return False
     if any(c.relation in SUBJECTS or c.relation == "mark" for c in sentence.children(top)):
         return False
     if other_auxiliary(sentence, top) or any(other_person(t, grammar) for t in stretch(sentence, token)):
@@ -48,74 +57,6 @@ def coordinated(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     return False
 
 
-def linking(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
-    below = sentence.children(token)
-    if attribute(sentence, token) or any(c.relation in SUBJECTS or c.form in grammar.others for c in below):
-        return False
-    infinitive = any(other.form in grammar.infinitives for other in below)
-    for head in (token, *sentence.ancestors(token)):
-        if head is not token:
-            if head.form in grammar.auxiliaries or _links(sentence, head, grammar):
-                return True
-            if head.feats.get("Person") in {"2", "3"} and head.upos in FINITE:
-                return False
-            infinitive = infinitive or head.form in grammar.infinitives
-            infinitive = infinitive or any(c.form in grammar.infinitives for c in sentence.children(head))
-            if infinitive and (
-                first_person(sentence, head, grammar) or _experiencer(sentence, head, grammar)
-            ):
-                return True
-        above = sentence.head(head)
-        if head.relation not in _COMPLEMENTS or (
-            head.relation == "amod" and above is not None and above.upos == "PRON"
-        ):
-            return False
-    return False
-
-
-def _links(sentence: Sentence, verb: Token, grammar: Grammar) -> bool:
-    """A verb of the table; *считаю*, which may take any object, only with a reflexive."""
-    return grammar.links(verb.form) or (
-        grammar.considers(verb.form)
-        and any(other.form in _REFLEXIVE_OBJECTS for other in stretch(sentence, verb))
-    )
-
-
-def _experiencer(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """*Мне нравится быть первой*: a dative of the first person, whose infinitive it is."""
-    return any(child.form in grammar.datives for child in sentence.children(token))
-
-
-def object_complement(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """*Меня считают сильной*: the word completes a verb whose object is the first person."""
-    head = sentence.head(token)
-    return (
-        head is not None
-        and head.upos == "VERB"
-        and token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
-        and not attribute(sentence, token)
-        and any(
-            c.form in grammar.objects and c.relation in {"obj", "iobj", "nsubj"}
-            for c in sentence.children(head)
-        )
-    )
-
-
-def linking_nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """A verb that takes an adjective for its subject stands around the word, wherever it hangs."""
-    around = stretch(sentence, token)
-    if attribute(sentence, token) or any(other.form in grammar.others for other in around):
-        return False
-    return any(_links(sentence, other, grammar) for other in around) or (
-        any(other.form in grammar.infinitives for other in around)
-        and (
-            any(first_finite(other) or other.form in grammar.datives for other in around)
-            or unclaimed(sentence, token, grammar)
-        )
-    )
-
-
 def _impersonal(token: Token) -> bool:
     """A verb that the tagger takes for a neuter; with *я* it is none, alone it may be."""
     return token.upos in FINITE and token.feats.get("Gender") == "Neut" and token.form.endswith("ся")
@@ -124,14 +65,18 @@ def _impersonal(token: Token) -> bool:
 def subordinate(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """A clause without a subject below a verb of the first person: *Жалею, что не ходила*."""
     top = predicate(sentence, token)
-    if top.relation not in {"ccomp", "advcl", "conj", "parataxis"} or _impersonal(token):
+    if grammar.auxiliaries or top.relation not in {"ccomp", "advcl", "conj", "parataxis"}:
+        return False
+    if _impersonal(token):
         return False
     if any(c.relation in SUBJECTS for c in (*sentence.children(top), *sentence.children(token))):
         return False
     around = stretch(sentence, token)
-    if any(t.form in grammar.others or t.relation in SUBJECTS for t in around):
-        return False
+    if any(t.form in grammar.others | grammar.objects or t.relation in SUBJECTS for t in around):
+        return False  # *у меня был кашель*
     if any(t.upos in NAMES and subject_like(sentence, t, token) for t in around):
+        return False
+    if any(_may_name(sentence, t) for t in around[: around.index(token)]):
         return False
     head = sentence.head(top)
     return head is not None and (first_finite(head) or pronoun(sentence, head, grammar))
@@ -146,25 +91,31 @@ def nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
         and not any(
             other is not token and (forms.gender(other) or other_person(other, grammar)) for other in around
         )
-        and not attribute(sentence, token)
+        and not attribute(sentence, token, grammar)
+        and not any(
+            other.upos == "ADP" and other.id == token.id - 1 and other.form not in grammar.degrees
+            for other in around
+        )
     )
 
 
 def lone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """Like `nearby`, and no verb stands around the word: it must be the predicate, whatever its tag."""
     around = stretch(sentence, token)
-    before = around[: around.index(token)]
-    return (
-        nearby(sentence, token, grammar)
-        and not (before and before[-1].upos == "ADP")
-        and not any(
-            other is not token
-            and other.upos in FINITE
-            and other.form not in grammar.auxiliaries
-            and other.feats.get("VerbForm", "Fin") == "Fin"
-            for other in around
-        )
+    return nearby(sentence, token, grammar) and not any(
+        other is not token
+        and other.upos in FINITE
+        and other.form not in grammar.auxiliaries
+        and other.form not in grammar.clitics
+        and other.feats.get("VerbForm", "Fin") == "Fin"
+        and not grammar.is_infinitive(other.form)
+        for other in around
     )
+
+
+def lone_subject(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """Like `lone`, and the parser knows the pronoun for its subject: *Я ведаў*, a genitive to the tagger."""
+    return pronoun(sentence, token, grammar) and lone(sentence, token, grammar)
 
 
 def before_copula(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
@@ -175,47 +126,7 @@ def before_copula(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
         and len(around) > 1
         and around[1].form in grammar.auxiliaries
         and not any(grammar.forms["past"].gender(other) for other in around)
-        and not attribute(sentence, token)
-    )
-
-
-def depictive(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """A nominative beside a verb of the first person describes its subject: *prichádzam pripravená*."""
-    head = sentence.head(token)
-    return (
-        head is not None
-        and token.relation in {"xcomp", "advcl", "acl", "obl"}
-        and token.feats.get("Case") == "Nom"
-        and (first_finite(head) or head.form in grammar.certain)
-        and not attribute(sentence, token)
-        and not any(c.relation == "nsubj" and c.form not in grammar.pronouns for c in sentence.children(head))
-        and not any(c.relation in {"nsubj", "mark", "cop", "aux"} for c in sentence.children(token))
-    )
-
-
-def unclaimed(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
-    """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
-    around = stretch(sentence, token)
-    conditional = any(other.form in grammar.impersonal for other in around)
-    return not any(
-        other is not token
-        and (
-            other_person(other, grammar)
-            or (not conditional and grammar.forms["past"].gender(other))
-            or (
-                other.relation == "nsubj"
-                and (other.id < token.id or other.upos in {"PROPN", "PRON"})
-                and other.form not in grammar.pronouns
-                and other.feats.get("Case") == "Nom"
-                and not grammar.ends_first(other.form)
-            )
-            or (
-                other.upos in FINITE
-                and other.feats.get("Number") == "Plur"
-                and other.feats.get("VerbForm") in {"Fin", "Part"}
-            )
-        )
-        for other in around
+        and not attribute(sentence, token, grammar)
     )
 
 
@@ -238,7 +149,9 @@ def alone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
 
     A verb of saying that governs another clause is left alone: *Сказала, что придёт* is a report.
     """
-    if token.relation != "root" or any(other.form in grammar.pronouns for other in sentence.tokens):
+    if grammar.auxiliaries or token.relation != "root":
+        return False
+    if any(other.form in grammar.pronouns for other in sentence.tokens):
         return False
     if _impersonal(token):
         return False  # Belarusian *хацелася* is also written like a feminine
@@ -260,6 +173,23 @@ def alone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
+def verbless(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
+    if grammar.auxiliaries or len(token.form) < _LONG_ENOUGH:
+        return False
+    root = next((other for other in sentence.tokens if other.relation == "root"), None)
+    return (
+        root is not None
+        and root.id < token.id
+        and any(c.relation == "case" for c in sentence.children(root))
+        and not any(
+            other is not token
+            and (other.upos in FINITE or other.upos == "PRON" or other.feats.get("Case") == "Nom")
+            for other in sentence.tokens
+        )
+    )
+
+
 def _may_name(sentence: Sentence, other: Token) -> bool:
     """A word before the verb that may be its subject, whatever the tagger has made of it."""
     if other.upos in NAMES:
@@ -278,14 +208,16 @@ def around_first(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
 def dative(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """It agrees with the dative of the first person: *Мне пришлось идти одному*."""
     around = stretch(sentence, token)
-    return any(other.form in grammar.datives for other in around) and not attribute(sentence, token)
+    return any(other.form in grammar.datives for other in around) and not attribute(sentence, token, grammar)
 
 
 def spoken(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """A word of a closed list with a verb of the first person above it or around it."""
     before = next((other for other in sentence.tokens if other.id == token.id - 1), None)
-    if before is not None and (before.upos == "DET" or before.form in grammar.selves):
-        return False  # *v sebe sama*, *w ten sam sposób*
+    if before is not None and (before.upos == "DET" or before.form in grammar.selves or _third(before)):
+        return False  # *v sebe sama*, *w ten sam sposób*, *videl som ju sama*
+    if other_auxiliary(sentence, token):
+        return False  # *zobaczyłem, że jest sama*
     for head in (predicate(sentence, token), *sentence.ancestors(token)):
         if first_person(sentence, head, grammar):
             return True
@@ -294,6 +226,10 @@ def spoken(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
         ):
             return False
     return False
+
+
+def _third(token: Token) -> bool:
+    return token.upos == "PRON" and token.feats.get("Person") == "3"
 
 
 def second_finite(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
@@ -323,12 +259,14 @@ ANCHORS: Mapping[str, Anchor] = {
         pronoun,
         coordinated,
         linking,
+        linking_verb,
         linking_nearby,
         conditional,
         subordinate,
         object_complement,
         around_first,
         lone,
+        lone_subject,
         before_copula,
         depictive,
         nearby,
@@ -336,6 +274,7 @@ ANCHORS: Mapping[str, Anchor] = {
         ending,
         before_ending,
         alone,
+        verbless,
         dative,
         spoken,
         second_finite,

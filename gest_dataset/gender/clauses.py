@@ -11,6 +11,9 @@ FINITE = {"VERB", "AUX"}
 NAMES = {"NOUN", "PROPN"}
 BETWEEN = {"ADJ", "ADV", "DET", "CCONJ", "PART", "NUM"}  # what may stand between an adjective and its noun
 _BORDERS = {"PUNCT", "SCONJ", "CCONJ"}
+_OPENERS = {"koliko", "kako"}  # they open a clause without a comma: *znaju koliko sam strog*
+_RELATIVE_LETTERS = tuple("kčcjšgazкчхщяшгд")  # what relative and interrogative words begin with
+_PERSONS = {"osoba", "oseba"}  # *odrasla osoba* is said by anybody
 _GENITIVE = {("Case", "Gen"), ("Number", "Plur")}  # what *друг* looks like to a tagger
 
 
@@ -46,40 +49,61 @@ def opening_of(sentence: Sentence, around: list[Token]) -> Token | None:
 
 
 def _border(token: Token) -> bool:
-    return token.upos in _BORDERS or token.feats.get("PronType") in {"Rel", "Int,Rel"}
+    return token.upos in _BORDERS or token.form in _OPENERS or _relative(token)
+
+
+def _relative(token: Token) -> bool:
+    """A relative or interrogative word; *nikad* and *nikoga* are none, whatever their tag."""
+    return token.feats.get("PronType") in {"Rel", "Int,Rel"} and token.form.startswith(_RELATIVE_LETTERS)
 
 
 def across_and(sentence: Sentence, helper: Token, token: Token) -> bool:
     """Between the auxiliary and the word after it, a conjunction joins nouns, not clauses."""
     between = sentence.tokens[sentence.tokens.index(helper) + 1 : sentence.tokens.index(token)]
     return bool(between) and not any(
-        other.upos in {"PUNCT", "SCONJ", *FINITE} or "Rel" in other.feats.get("PronType", "")
-        for other in between
+        other.upos in {"PUNCT", "SCONJ", *FINITE} or _relative(other) for other in between
     )
 
 
-def attribute(sentence: Sentence, token: Token) -> bool:
+def attribute(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """The word agrees with a noun: with the one that it hangs on, or with the next one after it."""
     case, gender = token.feats.get("Case"), token.feats.get("Gender")
     around = stretch(sentence, token)
     after = around[around.index(token) + 1 :]
     if token.upos in FINITE:  # *bila sam odrasla osoba*: a participle, but there is another one
-        return any(t is not token and _participle(t) for t in around) and any(
-            _participle(token) and noun.upos == "NOUN" and noun.feats.get("Case") == "Nom"
+        another = any(t is not token and _participle(t) for t in around)
+        return _participle(token) and any(
+            noun.upos == "NOUN" and noun.feats.get("Case") == "Nom" and (another or noun.form in _PERSONS)
             for noun in after[:1]
         )
     head = sentence.head(token)
     following = _noun_after(sentence, token)
+    if token.relation not in {"amod", "det"} or head not in after or _verb_between(after, head):
+        head = None
     return any(
         noun is not None
         and noun.upos in NAMES
+        and not _infinitive(noun, token, grammar)
         and len({gender, noun.feats.get("Gender"), None}) < 3
         and (
             noun.feats.get("Case", case) in {case, "Nom", "Acc"}
             or (noun in after[:1] and gender == "Masc" and noun.feats.items() >= _GENITIVE)
         )
-        for noun in (following, head if token.relation in {"amod", "det"} and head in after else None)
+        for noun in (following, head)
     )
+
+
+def _infinitive(noun: Token, adjective: Token, grammar: Grammar) -> bool:
+    """*Nejsem zvyklá prohrávat*: a noun for the tagger only; *diplomat* is one that ends alike."""
+    return grammar.is_infinitive(noun.form) and (
+        noun.feats.get("Gender") == "Fem" or grammar.governs(adjective.form)
+    )
+
+
+def _verb_between(after: list[Token], noun: Token) -> bool:
+    """*Nisam sigurna je li to dobra ideja*: no attribute across another's verb; *dobar sam kuhar* is one."""
+    before = after[: after.index(noun)]
+    return any(other.upos in FINITE and other.feats.get("Person") in {"2", "3"} for other in before)
 
 
 def _noun_after(sentence: Sentence, token: Token) -> Token | None:
@@ -88,7 +112,7 @@ def _noun_after(sentence: Sentence, token: Token) -> Token | None:
     for other in sentence.tokens[sentence.tokens.index(token) + 1 :]:
         if other.upos == "CCONJ":
             joined = True
-        elif other.upos not in BETWEEN:
+        elif other.upos not in BETWEEN or _relative(other):
             return None if joined or _border(other) else other
         elif other.upos == "ADJ":
             joined = False

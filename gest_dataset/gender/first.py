@@ -12,7 +12,7 @@ def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
 
     It has to stand in the same stretch: across a comma it is another clause's.
     """
-    if token.upos in {"ADJ", "VERB"} and attribute(sentence, token):
+    if token.upos in {"ADJ", "VERB"} and attribute(sentence, token, grammar):
         return False
     around = stretch(sentence, token)
     near = beside(sentence, token)
@@ -26,7 +26,7 @@ def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
 
 def pronoun(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     """The nominative pronoun of the first person is the subject."""
-    if token.upos == "ADJ" and attribute(sentence, token):
+    if token.upos == "ADJ" and attribute(sentence, token, grammar):
         return False
     return any(
         other.form in grammar.pronouns and other.relation == "nsubj" for other in beside(sentence, token)

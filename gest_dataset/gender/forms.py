@@ -32,7 +32,7 @@ _CLOSED = {
     "PRON\tReflex=Yes": "се си",
     "PRON\t_": "ме ми ми́ го му я ѝ й ги им те ти ни ви",
     "ADP\t_": "в във на с със за от до по при без под над пред между през към около срещу заради",
-    "PART\t_": "не ще нека дори само",
+    "PART\t_": "не ще нека дори само нямаше",
     "ADV\t_": "много толкова твърде доста наистина винаги никога вече още пак почти днес вчера сега тук там"
     " така отново съвсем напълно изключително финансово физически емоционално малко най някога"
     " понякога често рядко дълго скоро тогава просто вкъщи прекалено истински безкрайно достатъчно абсолютно"
@@ -62,7 +62,11 @@ _NO_PARTICIPLE = frozenset(
     ]
 )
 # endings of passive participles and adjectives: trusted only beside a copula
-_ADJECTIVE = re.compile(r"(?:[дзклмнпрствчшжщ]ен|[втрчлнд]ан|[лнрт]ян|нат|[нлв]ят|ут|ив|ичен)(а)?")
+_ADJECTIVE = re.compile(
+    r"(?:[дзклмнопрствчшжщ]ен|[втрчлнд]ан|[лнрт]ян|нат|[нлв]ят|ут|ив|ичен)(а)?|[бвгджзкмпрстхцчш]н(а)"
+)
+_LINKING = re.compile(r"(?:чувства|усеща|остава|става|изглежда)[мх]|останах|станах")
+_DEFINITE = re.compile(r"(?:ият|ия)$|(?<=а)та$")
 _NO_ADJECTIVE = frozenset(
     [
         "член",
@@ -114,7 +118,7 @@ def _tag(word: str) -> _Word:
         return _Word(word, upos, feats)
     if not form[0].isalpha():
         return _Word(word, "PUNCT", "_")
-    plain = form.removeprefix("по-").removeprefix("най-")
+    plain = _DEFINITE.sub("", form.removeprefix("по-").removeprefix("най-"))
     if plain in BULGARIAN:
         gender = "Masc" if BULGARIAN[plain] == "male" else "Fem"
         return _Word(word, "ADJ", f"Gender={gender}|Number=Sing")
@@ -123,11 +127,11 @@ def _tag(word: str) -> _Word:
         return _Word(
             word, "VERB", f"Gender={'Fem' if form.endswith('а') else 'Masc'}|Number=Sing|VerbForm=Part"
         )
-    return _Word(word, "NOUN", "_")
+    return _Word(word, "NOUN", "Gender=Neut" if form.endswith(("о", "е")) else "_")
 
 
 def _beside_copula(words: Sequence[_Word], place: int) -> _Word:
-    """An unknown word with the ending of an adjective is one next to a copula, adverbs apart."""
+    """An unknown word with the ending of an adjective is one next to a copula or *чувствам*."""
     word = words[place]
     form = word.text.lower()
     found = _ADJECTIVE.search(form, max(0, len(form) - 5))
@@ -135,9 +139,9 @@ def _beside_copula(words: Sequence[_Word], place: int) -> _Word:
         return word
     before = [other for other in words[:place] if other.upos != "ADV"]
     after = words[place + 1 :]
-    if not any(near and near.upos == "AUX" for near in (before[-1:] + list(after[:1]))):
+    if not any(near.upos == "AUX" or _LINKING.fullmatch(near.text) for near in (*before[-1:], *after[:1])):
         return word
-    return _Word(word.text, "ADJ", f"Gender={'Fem' if found[1] else 'Masc'}|Number=Sing")
+    return _Word(word.text, "ADJ", f"Gender={'Fem' if found[1] or found[2] else 'Masc'}|Number=Sing")
 
 
 def _lines(words: Sequence[_Word]) -> Iterator[str]:

@@ -87,6 +87,7 @@ class Grammar:
     datives: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
     selves: frozenset[str] = frozenset()  # reflexives before *sám*: *sebe sama* is said by anybody
+    degrees: frozenset[str] = frozenset()  # prepositions that also mean *too*: *za stary*
     clitics: frozenset[str] = frozenset()  # pronouns that taggers take for nominatives
     certain: frozenset[str] = frozenset()  # verbs of the first person, whatever their tag
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # closed lists: form -> gender
@@ -95,41 +96,25 @@ class Grammar:
     considering: str = NEVER  # the same, if their object is the speaker: *считаю себя сильной*
     first: str = NEVER  # endings of verbs of the first person singular, for words that are tagged wrong
     infinitive: str = NEVER  # endings of infinitives that taggers take for the third person
+    governing: str = NEVER  # adjectives that take an infinitive
     infinitives: frozenset[str] = frozenset()  # and infinitives that do
 
-    @cached_property
-    def _considers(self) -> re.Pattern[str]:
-        return re.compile(self.considering)
-
     def considers(self, form: str) -> bool:
-        return self._considers.fullmatch(form) is not None
-
-    @cached_property
-    def _infinitive(self) -> re.Pattern[str]:
-        return re.compile(f".*(?:{self.infinitive})")
-
-    def is_infinitive(self, form: str) -> bool:
-        return self._infinitive.fullmatch(form) is not None
-
-    @cached_property
-    def _ends(self) -> re.Pattern[str]:
-        return re.compile(f".*(?:{self.first})")
-
-    def ends_first(self, form: str) -> bool:
-        """Could the form be a verb of the first person singular?"""
-        return self._ends.fullmatch(form) is not None
-
-    @cached_property
-    def _says(self) -> re.Pattern[str]:
-        return re.compile(self.saying)
-
-    def reports(self, form: str) -> bool:
-        return self._says.fullmatch(form) is not None
-
-    @cached_property
-    def _links(self) -> re.Pattern[str]:
-        return re.compile(self.linking)
+        return re.fullmatch(self.considering, form) is not None
 
     def links(self, form: str) -> bool:
         """Is it one of the verbs that take an adjective for their subject?"""
-        return self._links.fullmatch(form) is not None
+        return re.fullmatch(self.linking, form) is not None
+
+    def reports(self, form: str) -> bool:
+        return re.fullmatch(self.saying, form) is not None
+
+    def governs(self, form: str) -> bool:
+        return re.fullmatch(self.governing, form) is not None
+
+    def is_infinitive(self, form: str) -> bool:
+        return re.search(f"(?:{self.infinitive})$", form) is not None
+
+    def ends_first(self, form: str) -> bool:
+        """Could the form be a verb of the first person singular?"""
+        return re.search(f"(?:{self.first})$", form) is not None

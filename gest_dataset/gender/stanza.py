@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,17 +25,29 @@ def open_parser(language: str, model: Path | None) -> Parser:
             f'Install it with: pip install "gest-dataset[stanza]", or use the parser udpipe.'
         ) from error
     return Parser(
-        f"stanza {stanza.__version__} {language} {model or 'default'}",
+        f"stanza {stanza.__version__} {language} {_models(model)}",
         lambda texts: _parse(stanza, language, model, texts),
     )
+
+
+def _models(directory: Path | None) -> str:
+    """What tells one set of models from another: the hash of the list that Stanza keeps of them."""
+    if directory is None:
+        return "default"
+    try:
+        return hashlib.sha256((directory / "resources.json").read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(
+            f"{directory} holds no models of Stanza ({error}).\n"
+            f"Give the directory that stanza.download(..., model_dir=...) has filled, or none for its own."
+        ) from error
 
 
 def _parse(stanza: Any, language: str, model: Path | None, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     where = {} if model is None else {"dir": str(model), "download_method": None}
     try:
-        pipeline = stanza.Pipeline(
-            language, processors="tokenize,mwt,pos,lemma,depparse", verbose=False, **where
-        )
+        # Stanza adds its splitter of multiword tokens itself where the language has one
+        pipeline = stanza.Pipeline(language, processors="tokenize,pos,lemma,depparse", verbose=False, **where)
     except Exception as error:  # Stanza's own, of many kinds: no models, no network
         raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
     for start in range(0, len(texts), _BATCH):

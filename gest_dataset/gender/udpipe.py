@@ -15,7 +15,12 @@ from gest_dataset.gender.parser import Parser
 
 _WORKER = Path(__file__).with_name("udpipe_worker.py")
 _PER_WORKER = 200  # texts that are worth a process of their own
-_UD_2_5 = "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131"
+# LINDAT's repository, handle 11234/1-3131: the address of today's software, and of the one before
+_REPOSITORIES = (
+    "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle/11234/1-3131",
+    "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
+)
+_MAGIC = b"\x12morphodita_parsito"  # what a model of UDPipe 1 begins with: the name of its kind
 _TREEBANKS = {
     "be": "belarusian-hse",
     "ru": "russian-syntagrus",
@@ -35,7 +40,7 @@ class _Published(sources.Source):
 
     @property
     def url(self) -> str:
-        return f"{_UD_2_5}/{self.path}"
+        return f"{self.repository}/{self.path}"
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
@@ -68,28 +73,50 @@ def published(language: str, directory: Path | None = None) -> Path:
         raise ConfigError(
             f"No UDPipe model is published for {language!r}: choose one of {', '.join(_TREEBANKS)}."
         )
+    from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
+
     folder = directory or sources.cache_directory().parent / "udpipe"
     path = folder / f"{_TREEBANKS[language]}-ud-2.5-191206.udpipe"
     kept = path.with_name(f"{path.name}.sha256")
-    if not path.exists() or not kept.exists():
-        _download(path, kept)
-    if _hash(path) != kept.read_text(encoding="utf-8").strip():
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with WeakFileLock(path.with_name(f"{path.name}.lock")):
+            if not path.exists() or not kept.exists():
+                _download(path, kept)
+            if _hash(path) != kept.read_text(encoding="utf-8").strip():
+                raise SourceError(
+                    f"{path} has changed since it was downloaded.\n"
+                    f"Delete it and {kept.name} to download it again."
+                )
+    except OSError as error:
         raise SourceError(
-            f"{path} has changed since it was downloaded.\nDelete it and {kept.name} to download it again."
-        )
+            f"The UDPipe model cannot be stored in {folder}: {error}.\n"
+            f"Set HF_HOME to a directory that can be written, or give the path of a .udpipe file."
+        ) from error
     return path
 
 
 def _download(path: Path, kept: Path) -> None:
-    source = _Published("lindat", path.name, "ud-2.5-191206", "", "CC BY-NC-SA 4.0")
+    """From the first repository that has the model."""
     partial = path.with_name(f"{path.name}.incomplete")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        sources._download(source, partial)
-    except SourceError as error:
-        raise SourceError(
-            f"The UDPipe model {source.url} cannot be downloaded.\n"
-            f"Get it elsewhere and give its path as the model. ({str(error).splitlines()[0]})"
-        ) from error
-    kept.write_text(_hash(partial) + "\n", encoding="utf-8")
-    partial.replace(path)
+    refused = []
+    for repository in _REPOSITORIES:
+        source = _Published(repository, path.name, "ud-2.5-191206", "", "CC BY-NC-SA 4.0")
+        try:
+            sources._download(source, partial)
+        except SourceError as error:
+            refused.append(str(error).splitlines()[0])
+            continue
+        with partial.open("rb") as file:
+            is_model = file.read(len(_MAGIC)) == _MAGIC
+        if is_model:
+            kept.write_text(_hash(partial) + "\n", encoding="utf-8")
+            partial.replace(path)
+            return
+        partial.unlink()
+        refused.append(f"{source.url} gave something that is no UDPipe model, perhaps a web page.")
+    tried = "\n".join(f"  {reason}" for reason in refused)
+    raise SourceError(
+        f"The UDPipe model {path.name} cannot be downloaded:\n{tried}\n"
+        f"Get it elsewhere (https://hdl.handle.net/11234/1-3131 names it) and give its path as the model."
+    )

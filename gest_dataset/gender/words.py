@@ -322,3 +322,17 @@ BULGARIAN = pairs(
     " малък:малка голям:голяма нов:нова съгласен:съгласна прав:права крив:крива"
     " виновен:виновна невинен:невинна известен:известна"
 )
+
+# being married, divorced, engaged: a closed class that taggers often do not know
+MARRIED = {
+    "be": pairs("жанаты:замужам разведзены:разведзеная заручаны:заручаная"),
+    "ru": pairs("женат:замужем разведён:разведена разведен:разведена помолвлен:помолвлена"),
+    "uk": pairs("одружений:заміжня неодружений:незаміжня розлучений:розлучена заручений:заручена"),
+    "hr": pairs("oženjen:udana neoženjen:neudana razveden:razvedena zaručen:zaručena"),
+    "sr": pairs("oženjen:udata neoženjen:neudata razveden:razvedena veren:verena"),
+    "sl": pairs("poročen:poročena neporočen:neporočena ločen:ločena zaročen:zaročena"),
+    "bg": pairs("женен:омъжена неженен:неомъжена разведен:разведена сгоден:сгодена"),
+    "cs": pairs("ženatý:vdaná svobodný:svobodná rozvedený:rozvedená zasnoubený:zasnoubená"),
+    "pl": pairs("żonaty:zamężna nieżonaty:niezamężna rozwiedziony:rozwiedziona zaręczony:zaręczona"),
+    "sk": pairs("ženatý:vydatá slobodný:slobodná rozvedený:rozvedená zasnúbený:zasnúbená"),
+}

@@ -12,7 +12,7 @@ import queue
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from gest_dataset.gender.errors import ParserError
@@ -26,7 +26,6 @@ def run(
     command: Sequence[str],
     texts: Sequence[str],
     number: int,
-    environment: Mapping[str, str] | None = None,
     chunk: int = _CHUNK,
 ) -> Iterator[Parsed]:
     """Parse the texts with `number` workers; parses come in no particular order.
@@ -39,7 +38,7 @@ def run(
     answers: queue.SimpleQueue[list[Parsed] | Exception | None] = queue.SimpleQueue()
     stopped = threading.Event()
     threads = [
-        threading.Thread(target=_serve, args=(command, environment, chunks, answers, stopped), daemon=True)
+        threading.Thread(target=_serve, args=(command, chunks, answers, stopped), daemon=True)
         for _ in range(min(number, chunks.qsize()))
     ]
     for thread in threads:
@@ -65,7 +64,6 @@ def run(
 
 def _serve(
     command: Sequence[str],
-    environment: Mapping[str, str] | None,
     chunks: queue.SimpleQueue[list[str]],
     answers: queue.SimpleQueue[list[Parsed] | Exception | None],
     stopped: threading.Event,
@@ -78,7 +76,7 @@ def _serve(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=messages,
-                env={**os.environ, "PYTHONIOENCODING": "utf-8", **(environment or {})},
+                env={**os.environ, "PYTHONIOENCODING": "utf-8"},
                 encoding="utf-8",
             )
             try:
@@ -117,7 +115,7 @@ def _ask(
 def _answer(process: subprocess.Popen[str], command: Sequence[str], messages: IO[str]) -> dict[str, object]:
     assert process.stdout is not None
     line = process.stdout.readline()
-    if not line:
+    if not line.endswith("\n"):  # nothing, or what it said when it was killed
         raise _died(process, command, messages)
     answer: dict[str, object] = json.loads(line)
     if "error" in answer:

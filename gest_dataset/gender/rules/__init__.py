@@ -1,12 +1,18 @@
-"""The rules of every language: one table for each family."""
+"""The rules: one table for all languages, and a grammar for each that says what its words look like."""
 
 from __future__ import annotations
 
 from gest_dataset.gender.engine import Rule
 from gest_dataset.gender.grammar import Grammar
 from gest_dataset.gender.rules import east, south, west
+from gest_dataset.gender.rules.certain import CERTAIN
+from gest_dataset.gender.rules.mistagged import MISTAGGED
+from gest_dataset.gender.rules.weaker import WEAKER
+
+TABLE: tuple[Rule, ...] = (*CERTAIN, *WEAKER, *MISTAGGED)
 
 GRAMMARS: dict[str, Grammar] = {**east.GRAMMARS, **south.GRAMMARS, **west.GRAMMARS}
 RULES: dict[str, tuple[Rule, ...]] = {
-    language: family.RULES for family in (east, south, west) for language in family.GRAMMARS
+    language: tuple(rule for rule in TABLE if rule.word in grammar.forms or rule.word in grammar.words)
+    for language, grammar in GRAMMARS.items()
 }

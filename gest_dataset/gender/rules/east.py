@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from gest_dataset.gender import words
-from gest_dataset.gender.engine import Example, Rule
 from gest_dataset.gender.grammar import (
     ANY_CASE,
-    FEMALE,
     MALE,
     MISTAGGED,
     NEVER,
@@ -16,251 +14,6 @@ from gest_dataset.gender.grammar import (
     either,
     pairs,
     table,
-)
-
-RULES = (
-    Rule(
-        "past-pronoun",
-        "past",
-        "pronoun",
-        examples=(
-            Example("be", "Я стала маці.", FEMALE, ("стала",)),
-            Example("ru", "Я не смог ей помочь.", MALE, ("смог",)),
-        ),
-    ),
-    Rule(
-        "adjective-pronoun",
-        "adjective",
-        "pronoun",
-        examples=(
-            Example("be", "Я гатовы да дарогі.", MALE, ("гатовы",)),
-            Example("ru", "Я ленивая и неряшливая.", FEMALE, ("ленивая",)),
-        ),
-    ),
-    Rule(
-        "short-pronoun",
-        "short",
-        "pronoun",
-        examples=(Example("ru", "Я готов к дороге.", MALE, ("готов",)),),
-    ),
-    Rule(
-        "past-coordinated",
-        "past",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("be", "Я вельмі стаміўся і адразу заснуў.", MALE, ("заснуў",)),
-            Example("ru", "Я пришла домой и заснула.", FEMALE, ("заснула",)),
-        ),
-    ),
-    Rule(
-        "adjective-coordinated",
-        "adjective",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("be", "Я лянівая і неахайная.", FEMALE, ("неахайная",)),
-            Example("ru", "Я ленивая и неряшливая.", FEMALE, ("неряшливая",)),
-        ),
-    ),
-    Rule(
-        "past-nearby",
-        "past",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("be", "Калі-небудзь я хацела б убачыць мора.", FEMALE, ("хацела",)),
-            Example("ru", "Я не смог ей помочь.", MALE, ("смог",)),
-        ),
-    ),
-    Rule(
-        "adjective-nearby",
-        "adjective",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("be", "Я павінен больш спаць.", MALE, ("павінен",)),
-            Example("uk", "Я радий тебе бачити.", MALE, ("радий",)),
-        ),
-    ),
-    Rule(
-        "short-nearby",
-        "short",
-        "nearby",
-        rank=2,
-        examples=(Example("ru", "Я готов к дороге.", MALE, ("готов",)),),
-    ),
-    Rule(
-        "known-nearby",
-        "known",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("be", "Я рады цябе бачыць.", MALE, ("рады",)),
-            Example("ru", "Я слаба.", FEMALE, ("слаба",)),
-        ),
-    ),
-    Rule(
-        "instrumental-linking",
-        "instrumental",
-        "linking",
-        rank=2,
-        examples=(
-            Example("be", "Я хачу быць моцным.", MALE, ("моцным",)),
-            Example("ru", "Я хочу быть сильной.", FEMALE, ("сильной",)),
-        ),
-    ),
-    Rule(
-        "instrumental-linking-nearby",
-        "instrumental",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("be", "Я хачу быць моцным.", MALE, ("моцным",)),
-            Example("ru", "Я хочу быть сильной.", FEMALE, ("сильной",)),
-        ),
-    ),
-    Rule(
-        "instrumental-object",
-        "instrumental",
-        "object_complement",
-        rank=2,
-        examples=(
-            Example("be", "Мяне часта лічаць слабым.", MALE, ("слабым",)),
-            Example("uk", "Люди вважають мене сильною.", FEMALE, ("сильною",)),
-        ),
-    ),
-    Rule(
-        "known-instrumental",
-        "known_instrumental",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("be", "Я хачу быць моцнай.", FEMALE, ("моцнай",)),
-            Example("ru", "Я чувствую себя слабой.", FEMALE, ("слабой",)),
-        ),
-    ),
-    Rule(
-        "agreeing",
-        "agreeing",
-        "spoken",
-        rank=2,
-        examples=(
-            Example("be", "Я застаўся дома адзін.", MALE, ("адзін",)),
-            Example("ru", "Я осталась дома одна.", FEMALE, ("одна",)),
-        ),
-    ),
-    Rule(
-        "agreeing-nearby",
-        "agreeing",
-        "around_first",
-        rank=2,
-        examples=(
-            Example("be", "Я застаўся дома адзін.", MALE, ("адзін",)),
-            Example("ru", "Я осталась дома одна.", FEMALE, ("одна",)),
-        ),
-    ),
-    Rule(
-        "dative",
-        "dative",
-        "dative",
-        rank=2,
-        examples=(
-            Example("ru", "Мне пришлось идти одному.", MALE, ("одному",)),
-            Example("uk", "Мені довелося йти самій.", FEMALE, ("самій",)),
-        ),
-    ),
-    Rule(
-        "known-past",
-        "known_past",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("be", "Я прывык рана ўставаць.", MALE, ("прывык",)),
-            Example("ru", "Я привык рано вставать.", MALE, ("привык",)),
-        ),
-    ),
-    Rule(
-        "demonstrative",
-        "demonstrative",
-        "lone",
-        rank=2,
-        examples=(
-            Example("be", "Я той, хто заўсёды плаціць.", MALE, ("той",)),
-            Example("ru", "Я тот, кто всегда платит.", MALE, ("тот",)),
-        ),
-    ),
-    Rule(
-        "past-as-other",
-        "past_as_other",
-        "lone",
-        rank=2,
-        examples=(
-            Example("be", "Я зразумела ўсё.", FEMALE, ("зразумела",)),
-            Example("ru", "Я нервничала.", FEMALE, ("нервничала",)),
-        ),
-    ),
-    Rule(
-        "past-as-noun",
-        "past_as_noun",
-        "lone",
-        rank=2,
-        examples=(Example("ru", "Я много работала.", FEMALE, ("работала",)),),
-    ),
-    Rule(
-        "adjective-as-other",
-        "adjective_as_other",
-        "lone",
-        rank=2,
-        examples=(Example("ru", "Я застенчивая.", FEMALE, ("застенчивая",)),),
-    ),
-    Rule(
-        "past-subordinate",
-        "past",
-        "subordinate",
-        rank=2,
-        examples=(
-            Example("be", "Думаю, што зрабіла правільна.", FEMALE, ("зрабіла",)),
-            Example("ru", "Думаю, что поступила правильно.", FEMALE, ("поступила",)),
-        ),
-    ),
-    Rule(
-        "known-subordinate",
-        "known",
-        "subordinate",
-        rank=2,
-        examples=(Example("ru", "Я знаю, что способна на большее.", FEMALE, ("способна",)),),
-    ),
-    Rule(
-        "past-alone",
-        "past",
-        "alone",
-        rank=2,
-        examples=(
-            Example("be", "Усю ноч працаваў і зусім не спаў.", MALE, ("працаваў",)),
-            Example("ru", "Всю ночь работала и совсем не спала.", FEMALE, ("работала",)),
-        ),
-    ),
-    Rule(
-        "adjective-alone",
-        "adjective",
-        "alone",
-        rank=2,
-        examples=(
-            Example("be", "Забыў ключы ў машыне.", MALE, ("ключы",)),
-            Example("uk", "Впевнена, що впораюся.", FEMALE, ("Впевнена",)),
-        ),
-    ),
-    Rule(
-        "known-alone",
-        "known",
-        "alone",
-        rank=2,
-        examples=(
-            Example("ru", "Уверена, что справлюсь.", FEMALE, ("Уверена",)),
-            Example("uk", "Радий, що ти прийшов.", MALE, ("Радий",)),
-        ),
-    ),
 )
 
 _CONSONANT = "[бвгджзклмнпрстфхцчшщў]"
@@ -287,7 +40,7 @@ GRAMMARS = {
         datives=table("мне"),
         objects=table("меня"),
         saying="(не)?(сказал|говорил|спросил|ответил|сообщил|попросил|рассказал|крикнул|добавил|заявил|просил|объяснил)а?",
-        considering="считаю|нахожу|ощущаю|чувствую",
+        considering="считаю|нахожу|ощущаю|ощущу|чувствую|почувствую",
         linking="остаюсь|становлюсь|стану|буду|останусь",
         infinitives=table("быть стать оставаться остаться чувствовать казаться"),
         infinitive="(ть|ться|ти|тись|чь)",
@@ -309,15 +62,16 @@ GRAMMARS = {
                 "(ым|им)(ся)?", "(ой|ей|ою|ею)(ся)?", upos=_PREDICATES, participles=True, cases=table("Ins")
             ),
             "past_as_other": Forms("[^иа]л(ся)?", "ла(сь)?", upos=_OTHERS),
-            "past_as_noun": Forms(NEVER, "ла(сь)?", upos=_NOUN, cases=ANY_CASE),
+            "past_as_noun": Forms("(ир|из)овал(ся)?|[ыи]вал(ся)?", "ла(сь)?", upos=_NOUN, cases=ANY_CASE),
             "adjective_as_other": Forms(
                 "(ый|ий|ен|ив|ав|ан|ист|ит)", "(ая|на|ва|ба|та|ра)", upos=_OTHERS, never=_NOUNS
             ),
         },
         words={
-            "known": words.RUSSIAN,
+            "known": {**words.RUSSIAN, **words.MARRIED["ru"]},
             "known_instrumental": words.RUSSIAN_INSTRUMENTAL,
-            "agreeing": pairs("один:одна сам:сама"),
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("один:одна"),
             "dative": pairs("одному:одной самому:самой"),
             "demonstrative": pairs("тот:та"),
             "known_past": pairs(
@@ -331,10 +85,11 @@ GRAMMARS = {
         datives=table("мені"),
         objects=table("мене"),
         saying="(не)?(сказа|говори|спита|запита|відпові|повідоми|попроси|розпові|крикну|дода|заяви|проси|поясни|каза)(в|ла|ів)",
-        considering="вважаю|відчуваю",
+        considering="вважаю|відчуваю|відчую|почуваю|почую",
         linking="почуваюсь|почуваюся|почуваю|залишаюсь|залишаюся|стаю|стану|буду",
         infinitives=table("бути стати залишатися залишитися почуватися відчувати"),
         infinitive="(ти|тися|тись)",
+        governing="(не)?(повин|готов|здат|змушен|схильн|рад|згод)(ен|на|ий|а|ний)?",
         forms={
             "past": Forms(
                 f"в(ся|сь)?|{_UKRAINIAN_PAST}(ся|сь)?",
@@ -354,12 +109,19 @@ GRAMMARS = {
                 "(им|ім)", "(ою|ею)", upos=_PREDICATES, participles=True, cases=table("Ins")
             ),
             "past_as_other": Forms("[аиіїеуяю]в(ся|сь)?", "ла(ся|сь)?", upos=_OTHERS),
-            "past_as_noun": Forms(NEVER, "ла(ся|сь)?", upos=_NOUN, cases=ANY_CASE),
+            "past_as_noun": Forms("[ую]вав(ся)?", "ла(ся|сь)?", upos=_NOUN, cases=ANY_CASE),
+            "past_as_genitive": Forms(
+                "[аи]в(ся)?|(хвор|вол|терп|жал|навид|[взу]м|розум|сид|гор|лет)ів",
+                NEVER,
+                upos=_NOUN,
+                cases=ANY_CASE,
+            ),
         },
         words={
-            "known": words.UKRAINIAN,
+            "known": {**words.UKRAINIAN, **words.MARRIED["uk"]},
             "known_instrumental": words.UKRAINIAN_INSTRUMENTAL,
-            "agreeing": pairs("один:одна сам:сама"),
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("один:одна"),
             "dative": pairs("одному:одній самому:самій"),
             "demonstrative": {"той": MALE},  # та is a conjunction too
             "known_past": pairs(
@@ -373,7 +135,7 @@ GRAMMARS = {
         datives=table("мне"),
         objects=table("мяне"),
         saying="(не)?(сказа|каза|гавары|спыта|адказа|паведамі|папрасі|расказа|крыкну|дада|заяві|прасі|растлумачы)(ў|ла)",
-        considering="лічу|адчуваю",
+        considering="лічу|адчуваю|адчую",
         linking="застаюся|станаўлюся|стану|буду",
         infinitives=table("быць стаць заставацца застацца адчуваць"),
         infinitive="(ць|цца|чы|ці)",
@@ -389,18 +151,22 @@ GRAMMARS = {
             "adjective": Forms(
                 "(ы|і)|рад|вінен", "(ая|яя)", upos=_PREDICATES, participles=True, never=_NOUNS
             ),
+            "participle": Forms(NEVER, "([аея]н|[аеяу]т)а", upos=VERBS | table("ADJ"), participles=True),
             "instrumental": Forms(
                 "(ым|ім)", "(ай|яй|ой|ею)", upos=_PREDICATES, participles=True, cases=table("Ins")
             ),
+            "adjective_as_other": Forms("[тнв]ы", "[тнв]ая", upos=_OTHERS, never=_NOUNS),
             "past_as_other": Forms("[аыіеэуяю]ў(ся)?", "ла(ся)?", upos=_OTHERS),
             "past_as_noun": Forms(
                 NEVER, "ла(ся)?", upos=_NOUN, cases=ANY_CASE, never="^(сіла|цела|мыла|школа)$"
             ),
+            "past_as_genitive": Forms("[аыіеу]ў(ся)?", NEVER, upos=_NOUN, cases=ANY_CASE),
         },
         words={
-            "known": words.BELARUSIAN,
+            "known": {**words.BELARUSIAN, **words.MARRIED["be"]},
             "known_instrumental": words.BELARUSIAN_INSTRUMENTAL,
-            "agreeing": pairs("адзін:адна сам:сама"),
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("адзін:адна"),
             "dative": pairs("аднаму:адной самому:самой"),
             "demonstrative": pairs("той:тая"),
             "known_past": pairs(

@@ -3,260 +3,43 @@
 from __future__ import annotations
 
 from gest_dataset.gender import words
-from gest_dataset.gender.engine import Example, Rule
-from gest_dataset.gender.grammar import FEMALE, MALE, MISTAGGED, NEVER, VERBS, Forms, Grammar, pairs, table
-
-RULES = (
-    Rule(
-        "past-auxiliary",
-        "past",
-        "auxiliary",
-        examples=(
-            Example("hr", "Donio sam kavu.", MALE, ("Donio",)),
-            Example("sl", "Postala sem mati.", FEMALE, ("Postala",)),
-            Example("sr", "Doneo sam kafu.", MALE, ("Doneo",)),
-        ),
-    ),
-    Rule(
-        "past-pronoun",
-        "past",
-        "pronoun",
-        examples=(Example("hr", "Ja to nisam znao.", MALE, ("znao",)),),
-    ),
-    Rule(
-        "adjective-copula",
-        "adjective",
-        "auxiliary",
-        examples=(
-            Example("hr", "Spreman sam za put.", MALE, ("Spreman",)),
-            Example("sl", "Lena sem in neurejena.", FEMALE, ("Lena",)),
-            Example("sr", "Spreman sam za put.", MALE, ("Spreman",)),
-        ),
-    ),
-    Rule(
-        "adjective-pronoun",
-        "adjective",
-        "pronoun",
-        examples=(
-            Example("hr", "Ja umoran? Nikad.", MALE, ("umoran",)),
-            Example("bg", "Аз съм горда със сина си.", FEMALE, ("горда",)),
-        ),
-    ),
-    Rule(
-        "agreeing",
-        "agreeing",
-        "spoken",
-        examples=(
-            Example("sl", "Rad imam pse.", MALE, ("Rad",)),
-            Example("hr", "Ostala sam sama kod kuće.", FEMALE, ("sama",)),
-            Example("sr", "Ostala sam sama kod kuće.", FEMALE, ("sama",)),
-        ),
-    ),
-    Rule(
-        "past-coordinated",
-        "past",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("hr", "Sjedio sam za stolom i čekao.", MALE, ("čekao",)),
-            Example("sl", "Bila sem zelo utrujena, zato sem takoj zaspala.", FEMALE, ("zaspala",)),
-            Example("sr", "Sedeo sam za stolom i čekao.", MALE, ("čekao",)),
-        ),
-    ),
-    Rule(
-        "adjective-coordinated",
-        "adjective",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("hr", "Lijena sam i neuredna.", FEMALE, ("neuredna",)),
-            Example("sl", "Lena sem in neurejena.", FEMALE, ("neurejena",)),
-        ),
-    ),
-    Rule(
-        "adjective-linking",
-        "adjective",
-        "linking",
-        rank=2,
-        examples=(
-            Example("hr", "Moram biti strpljiva.", FEMALE, ("strpljiva",)),
-            Example("sr", "Moram da budem strpljiv.", MALE, ("strpljiv",)),
-        ),
-    ),
-    Rule(
-        "adjective-linking-nearby",
-        "adjective",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("hr", "Moram biti strpljiv.", MALE, ("strpljiv",)),
-            Example("sl", "Počutim se slabotna.", FEMALE, ("slabotna",)),
-            Example("sr", "Danas se osećam usamljena.", FEMALE, ("usamljena",)),
-        ),
-    ),
-    Rule(
-        "instrumental-linking",
-        "instrumental",
-        "linking",
-        rank=2,
-        examples=(Example("hr", "Želim biti slobodnom.", FEMALE, ("slobodnom",)),),
-    ),
-    Rule(
-        "instrumental-linking-nearby",
-        "instrumental",
-        "linking_nearby",
-        rank=2,
-        examples=(Example("hr", "Želim biti slobodnom.", FEMALE, ("slobodnom",)),),
-    ),
-    Rule(
-        "instrumental-object",
-        "instrumental",
-        "object_complement",
-        rank=2,
-        examples=(
-            Example("hr", "Svi me smatraju pametnim.", MALE, ("pametnim",)),
-            Example("sr", "Svi me smatraju pametnim.", MALE, ("pametnim",)),
-        ),
-    ),
-    Rule(
-        "adjective-depictive",
-        "adjective",
-        "depictive",
-        rank=2,
-        examples=(
-            Example("sl", "Domov prihajam utrujena.", FEMALE, ("utrujena",)),
-            Example("hr", "Danas se osjećam usamljena.", FEMALE, ("usamljena",)),
-            Example("sr", "Moram da budem strpljiv.", MALE, ("strpljiv",)),
-        ),
-    ),
-    Rule(
-        "past-conditional",
-        "past",
-        "conditional",
-        rank=2,
-        examples=(Example("sl", "Moral bi več spati.", MALE, ("Moral",)),),
-    ),
-    Rule(
-        "past-nearby",
-        "past",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("hr", "Donio sam kavu.", MALE, ("Donio",)),
-            Example("sl", "Postala sem mati.", FEMALE, ("Postala",)),
-            Example("sr", "Doneo sam kafu.", MALE, ("Doneo",)),
-        ),
-    ),
-    Rule(
-        "adjective-nearby",
-        "adjective",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("hr", "Nisam sigurna jesam li u pravu.", FEMALE, ("sigurna",)),
-            Example("sr", "Biću srećna ako mi pomogneš.", FEMALE, ("srećna",)),
-            Example("sl", "Pripravljen sem na pot.", MALE, ("Pripravljen",)),
-        ),
-    ),
-    Rule(
-        "adjective-before-copula",
-        "adjective",
-        "before_copula",
-        rank=2,
-        examples=(
-            Example("hr", "Spreman sam za put.", MALE, ("Spreman",)),
-            Example("sl", "Lena sem in neurejena.", FEMALE, ("Lena",)),
-            Example("sr", "Spreman sam za put.", MALE, ("Spreman",)),
-        ),
-    ),
-    Rule(
-        "known-nearby",
-        "known",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("hr", "Ponosna sam na svog sina.", FEMALE, ("Ponosna",)),
-            Example("sl", "Ponosen sem na svojo hčer.", MALE, ("Ponosen",)),
-            Example("sr", "Nisam tako glup kao što misliš.", MALE, ("glup",)),
-        ),
-    ),
-    Rule(
-        "known-linking",
-        "known",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("hr", "Osjećam se slab.", MALE, ("slab",)),
-            Example("sr", "Osećam se slaba.", FEMALE, ("slaba",)),
-            Example("bg", "Чувствам се слаба.", FEMALE, ("слаба",)),
-        ),
-    ),
-    Rule(
-        "past-as-other",
-        "past_as_other",
-        "lone",
-        rank=2,
-        examples=(
-            Example("sl", "Sprejemala sem vse.", FEMALE, ("Sprejemala",)),
-            Example("sr", "Jeo sam previše.", MALE, ("Jeo",)),
-        ),
-    ),
-    Rule(
-        "past-as-noun",
-        "past_as_noun",
-        "lone",
-        rank=2,
-        examples=(
-            Example("hr", "Htjela bih naučiti plivati.", FEMALE, ("Htjela",)),
-            Example("sl", "Sram me je, da sem to rekla.", FEMALE, ("rekla",)),
-            Example("sr", "Stidim se što sam to rekla.", FEMALE, ("rekla",)),
-        ),
-    ),
-    Rule(
-        "alone-second-finite",
-        "alone_as_auxiliary",
-        "second_finite",
-        rank=2,
-        examples=(Example("hr", "Večeram sam.", MALE, ("sam",)),),
-    ),
-    Rule(
-        "agreeing-ending",
-        "agreeing",
-        "ending",
-        rank=2,
-        examples=(Example("sl", "Odločam sam.", MALE, ("sam",)),),
-    ),
-    Rule(
-        "glad-unclaimed",
-        "glad",
-        "unclaimed",
-        rank=2,
-        examples=(Example("sl", "Rad imam pse.", MALE, ("Rad",)),),
-    ),
-    Rule(
-        "glad-before-ending",
-        "glad",
-        "before_ending",
-        rank=2,
-        examples=(Example("sl", "Rad imam pse.", MALE, ("Rad",)),),
-    ),
-)
+from gest_dataset.gender.grammar import ANY_CASE, MISTAGGED, NEVER, VERBS, Forms, Grammar, pairs, table
 
 # what a predicate adjective ends in: suffixes, and the short words that have none
 _MALE = (
     "(an|en|in|iv|av|it|at|ut|ast|ji|ši|[^š]ni|vi|ki|ći|či|sti|di|ri)"
     "|^(pre|naj|ne)?(jak|lak|kratak|nizak|gladak|krepak|visok|širok|dubok|dobar|star|mudar|hrabar|bistar|brz"
-    "|lijep|lep|glup|grub|slab|mlad|lud|tvrd|prost|čist|svet|nov|sam|bos|topao|zreo|veseo|vesel|debeo|debel"
+    "|lijep|lep|glup|grub|slab|mlad|lud|tvrd|prost|čist|svet|nov|bos|topao|zreo|veseo|vesel|debeo|debel"
     "|tih|suh|suv|dug|drag|strog|loš|mokar|trom|pitom|cijel|šibek|lahek|kratek|nizek|težek|dober"
     "|moder|hiter|bister|oster|trd|zrel|kisel|tog|krut|čvrst|trezen|zdrav|živ|siv|kriv|bled|blijed)"
 )
 _NOUNS = (
-    "(nik|telj|ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|dan|plan|kandidat|advokat|diplomat|favorit)"
-    "|^(van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|budala"
+    "(nik|telj|(?<!č)ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|jedan|plan|kandidat|advokat|diplomat|favorit)"
+    "|^(dan|van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|budala"
     "|legenda|ikona|duša|jelena|dijete|dete|otroka|prestani|zašto|adrenalina|uzoraka|tla|tata|mama|majka"
     "|žena|domaćin)"
 )
 _ADJECTIVE = Forms(_MALE, "[^aeiou]a|[ij]a", participles=True, never=_NOUNS)
+
+# passive participles that a tagger takes for something else
+_PARTICIPLE = Forms(
+    "[^aeiou](en|an)",
+    "[^aeiou](ena|ana)",
+    upos=table("NOUN DET VERB X"),
+    cases=ANY_CASE,
+    never=_NOUNS
+    + "|^(slaven|balkan|ocean|organ|orkan|kaplan|domen|ramen|plamen|kamen|greben|jasen|koren|prsten"
+    "|hrana|strana|grana|ograna|cijena|cena|scena|sjena|sena|pjena|pena|stena|stijena|promena|izmena|smena|slana)",
+)
+
+# suffixes that adjectives have, and their comparatives
+_SUFFIXED = Forms(
+    "ljiv|oglav|[^ijltn]ast|ljiviji|[^aeiou]niji|ejši",
+    "ljiva|oglava|[^ijltn]asta|ljivija|[^aeiou]nija|ejša",
+    upos=table("NOUN"),
+    cases=ANY_CASE,
+    never="^(šljiva|pasta|vrsta|kasta|basta|hrast|rast|porast|uzrast|strast|čast)",
+)
 
 _CROATIAN = Grammar(
     pronouns=table("ja"),
@@ -273,6 +56,8 @@ _CROATIAN = Grammar(
     forms={
         "past": Forms("[aeiou]o", "la", upos=VERBS),
         "adjective": _ADJECTIVE,
+        "participle_as_other": _PARTICIPLE,
+        "adjective_as_noun": _SUFFIXED,
         "instrumental": Forms("im", "om", cases=table("Ins")),
         "agreeing": Forms("^sam", "^sama", upos=table("ADJ DET PRON")),
         "alone_as_auxiliary": Forms("^sam", NEVER, upos=table("AUX")),
@@ -284,7 +69,7 @@ _CROATIAN = Grammar(
             never="posao|dio|video|radio|anđeo|kakao|budala|škola|sila|pčela|vila|skala|gorila|kobila",
         ),
     },
-    words={"known": {**words.CROATIAN, **words.SERBIAN}},
+    words={"known": {**words.CROATIAN, **words.SERBIAN, **words.MARRIED["hr"], **words.MARRIED["sr"]}},
 )
 
 GRAMMARS = {
@@ -307,6 +92,8 @@ GRAMMARS = {
         forms={
             "past": Forms("l", "la", upos=VERBS, never="^(oblačila|pravila|tla|darila|vozila|jedila|čustva)"),
             "adjective": _ADJECTIVE,
+            "participle_as_other": _PARTICIPLE,
+            "adjective_as_noun": _SUFFIXED,
             "past_as_other": Forms("l", "la", upos=MISTAGGED),
             "past_as_noun": Forms(
                 "[^š][ai]l|želel",
@@ -318,7 +105,7 @@ GRAMMARS = {
             ),
         },
         words={
-            "known": words.SLOVENIAN,
+            "known": {**words.SLOVENIAN, **words.MARRIED["sl"]},
             "glad": pairs("rad:rada nerad:nerada"),
             "agreeing": pairs("rad:rada nerad:nerada sam:sama"),
         },
@@ -328,9 +115,9 @@ GRAMMARS = {
         auxiliaries=table("съм бях бих бъда"),
         others=table("той тя ние вие"),
         clitics=table("ми ме ти те"),
-        linking="чувствам|усещам|оставам|ставам|изглеждам",
+        linking="(чувства|усеща|остава|става|изглежда)[мх]|останах|станах",
         infinitives=table("бъда остана стана"),
-        first="(ам|ям)",
+        first="ам|ям|(?<!гр)(?<!см)(?<!пр)(?<!стр)(?<!усп)[аиоя]х",
         forms={
             "past": Forms("[аеиоуъюя]л", "ла", upos=VERBS),
             "adjective": Forms(
@@ -341,6 +128,6 @@ GRAMMARS = {
                 never="(ник|тел|ист|ка|иня|ица|ент|ант|гражданин|член|жена|мъж|дете|човек)",
             ),
         },
-        words={"known": words.BULGARIAN},
+        words={"known": {**words.BULGARIAN, **words.MARRIED["bg"]}, "agreeing": pairs("сам:сама")},
     ),
 }

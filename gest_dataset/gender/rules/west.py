@@ -3,204 +3,17 @@
 from __future__ import annotations
 
 from gest_dataset.gender import words
-from gest_dataset.gender.engine import Example, Rule
 from gest_dataset.gender.grammar import (
     ANY_CASE,
-    FEMALE,
-    MALE,
     MISTAGGED,
     NAMES,
+    NEVER,
     VERBS,
     Forms,
     Grammar,
     either,
     pairs,
     table,
-)
-
-RULES = (
-    Rule(
-        "fused-ending",
-        "fused",
-        "itself",
-        examples=(Example("pl", "Zostałam matką.", FEMALE, ("Zostałam",)),),
-    ),
-    Rule(
-        "past-auxiliary",
-        "past",
-        "auxiliary",
-        examples=(
-            Example("cs", "Měl bych víc spát.", MALE, ("Měl",)),
-            Example("pl", "Będę czekała przed kinem.", FEMALE, ("czekała",)),
-            Example("sk", "Stala som sa matkou.", FEMALE, ("Stala",)),
-        ),
-    ),
-    Rule(
-        "past-pronoun",
-        "past",
-        "pronoun",
-        examples=(
-            Example("cs", "Já jsem to nevěděl.", MALE, ("nevěděl",)),
-            Example("sk", "Ja som to nevedela.", FEMALE, ("nevedela",)),
-        ),
-    ),
-    Rule(
-        "adjective-copula",
-        "adjective",
-        "auxiliary",
-        examples=(
-            Example("cs", "Jsem líná a nepořádná.", FEMALE, ("líná",)),
-            Example("pl", "Jestem gotowy do drogi.", MALE, ("gotowy",)),
-            Example("sk", "Som rozladená.", FEMALE, ("rozladená",)),
-        ),
-    ),
-    Rule(
-        "agreeing",
-        "agreeing",
-        "spoken",
-        examples=(
-            Example("cs", "Mám rád psy.", MALE, ("rád",)),
-            Example("sk", "Spím sama.", FEMALE, ("sama",)),
-            Example("pl", "Zostałem sam w domu.", MALE, ("sam",)),
-        ),
-    ),
-    Rule(
-        "past-coordinated",
-        "past",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("cs", "Byl jsem hodně unavený, a tak jsem hned usnul.", MALE, ("usnul",)),
-            Example("pl", "Siedziałem przy stole i czekałem.", MALE, ("czekałem",)),
-            Example("sk", "Bola som veľmi unavená, a tak som hneď zaspala.", FEMALE, ("zaspala",)),
-        ),
-    ),
-    Rule(
-        "adjective-coordinated",
-        "adjective",
-        "coordinated",
-        rank=2,
-        examples=(
-            Example("cs", "Jsem líná a nepořádná.", FEMALE, ("nepořádná",)),
-            Example("pl", "Jestem leniwa i niedbała.", FEMALE, ("niedbała",)),
-            Example("sk", "Som lenivá a neporiadna.", FEMALE, ("neporiadna",)),
-        ),
-    ),
-    Rule(
-        "adjective-linking",
-        "adjective",
-        "linking",
-        rank=2,
-        examples=(
-            Example("pl", "Czuję się dziś samotna.", FEMALE, ("samotna",)),
-            Example("sk", "Cítim sa slabý.", MALE, ("slabý",)),
-        ),
-    ),
-    Rule(
-        "adjective-linking-nearby",
-        "adjective",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("pl", "Czuję się dziś samotna.", FEMALE, ("samotna",)),
-            Example("sk", "Cítim sa slabý.", MALE, ("slabý",)),
-        ),
-    ),
-    Rule(
-        "adjective-depictive",
-        "adjective",
-        "depictive",
-        rank=2,
-        examples=(Example("sk", "Idem tam pripravená.", FEMALE, ("pripravená",)),),
-    ),
-    Rule(
-        "past-nearby",
-        "past",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("cs", "Měl bych víc spát.", MALE, ("Měl",)),
-            Example("pl", "Zostałam matką.", FEMALE, ("Zostałam",)),
-            Example("sk", "Stala som sa matkou.", FEMALE, ("Stala",)),
-        ),
-    ),
-    Rule(
-        "adjective-nearby",
-        "adjective",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("cs", "Jsem líná a nepořádná.", FEMALE, ("líná",)),
-            Example("pl", "Jestem gotowy do drogi.", MALE, ("gotowy",)),
-            Example("sk", "Som rozladená.", FEMALE, ("rozladená",)),
-        ),
-    ),
-    Rule(
-        "known-nearby",
-        "known",
-        "nearby",
-        rank=2,
-        examples=(
-            Example("cs", "Nejsem si jistá, jestli mám pravdu.", FEMALE, ("jistá",)),
-            Example("pl", "Nie jestem taki głupi, jak myślisz.", MALE, ("głupi",)),
-            Example("sk", "Som prekvapivo pokojný.", MALE, ("pokojný",)),
-        ),
-    ),
-    Rule(
-        "known-linking",
-        "known",
-        "linking_nearby",
-        rank=2,
-        examples=(
-            Example("cs", "Cítím se slabý.", MALE, ("slabý",)),
-            Example("pl", "Czuję się słaba.", FEMALE, ("słaba",)),
-            Example("sk", "Cítim sa slabý.", MALE, ("slabý",)),
-        ),
-    ),
-    Rule(
-        "adjective-as-verb",
-        "adjective_as_verb",
-        "auxiliary",
-        rank=2,
-        examples=(
-            Example("cs", "Nejsem si jistá, jestli mám pravdu.", FEMALE, ("jistá",)),
-            Example("pl", "Zostałam matką.", FEMALE, ("Zostałam",)),
-        ),
-    ),
-    Rule(
-        "adjective-as-noun",
-        "adjective_as_noun",
-        "nearby",
-        rank=2,
-        examples=(Example("sk", "Nie som taký hlúpy, ako si myslíš.", MALE, ("taký",)),),
-    ),
-    Rule(
-        "past-as-other",
-        "past_as_other",
-        "lone",
-        rank=2,
-        examples=(Example("cs", "Přál bych si klid.", MALE, ("Přál",)),),
-    ),
-    Rule(
-        "glad-unclaimed",
-        "glad",
-        "unclaimed",
-        rank=2,
-        examples=(
-            Example("cs", "Rád čtu detektivky.", MALE, ("Rád",)),
-            Example("sk", "Rada čítam detektívky.", FEMALE, ("Rada",)),
-        ),
-    ),
-    Rule(
-        "glad-before-ending",
-        "glad",
-        "before_ending",
-        rank=2,
-        examples=(
-            Example("cs", "Rád čtu detektivky.", MALE, ("Rád",)),
-            Example("sk", "Rada čítam detektívky.", FEMALE, ("Rada",)),
-        ),
-    ),
 )
 
 # nouns that a tagger takes for past tenses
@@ -240,13 +53,14 @@ GRAMMARS = {
         first="(ám|am|ím|im|iem|em)",
         forms={
             "past": _SLOVAK_PAST,
-            "adjective": Forms("[ýyíi]|rád|sám|hoden|vinen|dlžen", "[áa]", never="vedúci"),
+            # -í is plural but after these: *šťastní*, *starší*
+            "adjective": Forms("[ýy]|[šžčcz][íi]|rád|sám|hoden|vinen|dlžen", "[áa]", never="vedúci"),
             "adjective_as_verb": Forms("ý", "á", upos=_AS_VERB, cases=table(" ")),
             "adjective_as_noun": Forms("[ntvk]ý", "[ntvk]á", upos=_AS_NOUN, never=_NO_ADJECTIVE),
             "past_as_other": Forms("l", "la", upos=MISTAGGED, never="[uin]ál"),
         },
         words={
-            "known": words.SLOVAK,
+            "known": {**words.SLOVAK, **words.MARRIED["sk"]},
             "glad": pairs("rád:rada nerád:nerada"),
             "agreeing": pairs("rád:rada nerád:nerada sám:sama"),
         },
@@ -254,23 +68,33 @@ GRAMMARS = {
     "cs": Grammar(
         pronouns=table("já"),
         auxiliaries=table("jsem nejsem bych budu nebudu"),
-        others=table("ty on ona my vy oni ony jsi ses sis jste"),
+        others=table("on ona my vy oni ony jsi ses sis jste"),  # *ty* is also *those*: its tag decides
         datives=table("mi mně"),
         selves=table("sebe sobě sebou"),
         linking="(ne)?(cítím|zůstávám|zůstanu|stanu|stávám|připadám|chodím)",
         considering="(ne)?(považuji|považuju)",
         infinitives=table("být stát zůstat cítit nebýt"),
         first="(ám|ím|ji|ju|u)",
+        infinitive="([aeěiy]t|ovat|ávat|ívat|out)",
+        governing="(ne)?(odhodlan|schopn|ochotn|připraven|rozhodnut|nucen|zvykl|povin|hotov)[ýáa]",
         forms={
             "past": _CZECH_PAST,
             # -í says nothing: *jsem moderní*
             "adjective": Forms("ý|[nt]|rád|sám|zdráv|živ|bos", "á|[nt]a|ráda|sama"),
             "adjective_as_verb": Forms("ý", "á", upos=_AS_VERB, cases=table(" ")),
+            "adjective_as_third": Forms(NEVER, "[^aeiouy]á", upos=table("VERB")),
             "adjective_as_noun": Forms("[ntvk]ý", "[ntvk]á", upos=_AS_NOUN, never=_NO_ADJECTIVE),
             "past_as_other": Forms("l", "la", upos=MISTAGGED, never="tel|[uin]ál"),
+            "past_as_noun": Forms(
+                "[^aáuúůoó]l",
+                "la",
+                upos=table("NOUN"),
+                never="tel|(manž|and|pan|mod|reb|tun|hot|ap|kart|pos|os|or|koz|kot|chm|kaš|uh|^k)el"
+                "|(deb|imbec|prof|ex|krokod|automob)il|styl|^(škola|síla|vila|kapela|jehla|koala|chvála|skála)",
+            ),
         },
         words={
-            "known": words.CZECH,
+            "known": {**words.CZECH, **words.MARRIED["cs"]},
             "glad": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada"),
             "agreeing": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada sám:sama"),
         },
@@ -281,6 +105,7 @@ GRAMMARS = {
         others=table("ty on ona my wy oni one ś eś aś"),
         datives=table("mi mnie"),
         selves=table("siebie sobie sobą"),
+        degrees=table("za"),
         linking="czuję|pozostaję|zostanę|staję|stanę",
         infinitives=table("być stać czuć pozostać zostać"),
         first="(am|em|ę)",
@@ -303,6 +128,10 @@ GRAMMARS = {
                 surface=True,
             ),
         },
-        words={"known": words.POLISH, "agreeing": pairs("sam:sama")},
+        words={
+            "known": {**words.POLISH, **words.MARRIED["pl"]},
+            "agreeing": pairs("sam:sama"),
+            "demonstrative": pairs("tym:tą"),
+        },
     ),
 }

@@ -1,0 +1,73 @@
+"""Writes the parses that the tests of the rules read: tests/gender/parses/LANGUAGE.conllu.
+
+    python tests/gender/make_parses.py DIR_WITH_LANGUAGE.udpipe
+
+They are UDPipe's, of the labelled sentences and the examples of the rules. Columns that no rule reads
+(lemma, XPOS, enhanced dependencies) are left empty. Bulgarian has a parser without a model.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ufal.udpipe import Model, Pipeline
+
+from gest_dataset.gender import conllu, script
+from gest_dataset.gender.rules import GRAMMARS, TABLE
+
+HERE = Path(__file__).resolve().parent
+PARSES = HERE / "parses"
+UNREAD = (2, 4, 8)  # lemma, XPOS, DEPS
+
+
+def labelled(language: str) -> list[dict[str, str]]:
+    """All labelled sentences of a language: LANGUAGE.jsonl, unseen_LANGUAGE.jsonl, speech/LANGUAGE.jsonl."""
+    paths = sorted(path for path in HERE.glob("**/*.jsonl") if _language(path) == language)
+    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _language(path: Path) -> str:
+    return path.stem.removeprefix("unseen_").partition("-")[0]
+
+
+def texts(language: str) -> list[str]:
+    """What is parsed, in the letters in which the parser gets it, each once."""
+    examples = [example.text for rule in TABLE for example in rule.examples if example.language == language]
+    written = [*(row["text"] for row in labelled(language)), *examples]
+    return list(dict.fromkeys(script.to_latin(text)[0] if language == "sr" else text for text in written))
+
+
+def parse(model: Path, sentences: list[str]) -> Iterator[str]:
+    """One paragraph a text."""
+    loaded = Model.load(str(model))  # the pipeline does not keep it alive
+    pipeline = Pipeline(loaded, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    for text in sentences:
+        yield "# newpar\n" + "".join(_trees(pipeline.process(text)))
+
+
+def _trees(document: str) -> Iterator[str]:
+    for block in conllu.blocks(document):
+        for _, line in block:
+            cells = line.split("\t")
+            if line.startswith("# text ="):
+                yield f"{line}\n"
+            elif len(cells) > 1:
+                kept = ("_" if place in UNREAD else cell for place, cell in enumerate(cells))
+                yield "\t".join(kept) + "\n"
+        yield "\n"
+
+
+def main(models: Path) -> None:
+    PARSES.mkdir(exist_ok=True)
+    for language in GRAMMARS:
+        model = models / f"{language}.udpipe"
+        if model.is_file():
+            content = "".join(parse(model, texts(language)))
+            (PARSES / f"{language}.conllu").write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
