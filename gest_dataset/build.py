@@ -6,32 +6,27 @@ package, and so does the Hub.
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from gest_dataset import sources
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.errors import OutputError
+from gest_dataset.files import LOCK, is_left_of, replacing
 from gest_dataset.version import __version__
 
 CARD = "README.md"
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 _KEY = b"gest"
 _FILE = "test-00000-of-00001.parquet"
-_LOCK = ".lock"
 
 
 @dataclass(frozen=True)
@@ -112,30 +107,11 @@ def prepare(out: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     """A card, a config's folder with its one file, what a killed build left of either, or git's own."""
-    if path.name in {_LOCK, ".git", ".gitattributes"}:
+    if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
-        return path.name in CONFIGS and all(_is_named(child, _FILE) for child in path.iterdir())
-    return _is_named(path, CARD)
-
-
-def _is_named(path: Path, name: str) -> bool:
-    return path.name == name or path.name.startswith(f".{name}.")
-
-
-@contextmanager
-def alone(out: Path) -> Iterator[None]:
-    """Keep other builds out of a folder while this one runs."""
-    lock = FileLock(out / _LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise OutputError(f"Another `gest build` is writing to {out}. Wait for it to end.") from error
-    try:
-        yield
-    finally:
-        (out / _LOCK).unlink(missing_ok=True)
-        lock.release()
+        return path.name in CONFIGS and all(is_left_of(child, _FILE) for child in path.iterdir())
+    return is_left_of(path, CARD)
 
 
 def write_card(out: Path) -> Sequence[Built]:
@@ -147,28 +123,3 @@ def write_card(out: Path) -> Sequence[Built]:
     with replacing(out / CARD) as partial:
         partial.write_text(text, encoding="utf-8")
     return found
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well."""
-    prefix = f".{path.name}."
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for left in path.parent.glob(f"{prefix}*"):  # by a build that was killed
-            left.unlink()
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-        os.close(handle)
-        partial = Path(name)
-        try:
-            yield partial
-            partial.chmod(0o644)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
-        raise OutputError(
-            f"{path} could not be written: {reason}. Nothing half-written was left; make room or "
-            f"choose another folder with --out, and run the same command again."
-        ) from error

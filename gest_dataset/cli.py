@@ -16,6 +16,15 @@ from gest_dataset.version import __version__
 COMMANDS = {
     "list": "Data",
     "build": "Data",
+    "score": "Models",
+    "demo": "Models",
+    "calibrate": "Models",
+    "translate": "Translators",
+    "detect-gender": "Translators",
+    "masculine-rate": "Translators",
+    "pairs": "Translators",
+    "compare": "Results",
+    "report": "Results",
 }
 
 app = typer.Typer(

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 class Language:
     """An ISO 639-1 code, its English name, and the systems whose GEST translations exist.
 
-    `in_part`: upstream has translated some of the sentences only.
+    `in_part`: upstream has translated some of the sentences only. `iso3` is the code of ISO 639-3,
+    `script` that of ISO 15924; together, `slk_Latn`, they are the language's code in FLORES-200 and
+    NLLB (whose only Serbian is Cyrillic). DeepL, Google and Amazon take the code of ISO 639-1.
     """
 
     code: str
     name: str
+    iso3: str
     systems: tuple[str, ...] = ()
     in_part: bool = False
+    script: str = "Latn"
 
 
 _ALL = ("amazon", "deepl", "google", "nllb")
@@ -21,21 +25,21 @@ _ALL = ("amazon", "deepl", "google", "nllb")
 LANGUAGES: dict[str, Language] = {
     language.code: language
     for language in (
-        Language("en", "English"),
-        Language("de", "German"),
-        Language("fr", "French"),
-        Language("es", "Spanish"),
-        Language("tr", "Turkish"),
-        Language("be", "Belarusian", ("google", "nllb")),
-        Language("ru", "Russian", _ALL),
-        Language("uk", "Ukrainian", _ALL),
-        Language("hr", "Croatian", ("amazon", "google", "nllb")),
-        Language("sl", "Slovenian", _ALL),
-        Language("sr", "Serbian", ("amazon", "google", "nllb")),
-        Language("cs", "Czech", _ALL),
-        Language("pl", "Polish", _ALL),
-        Language("sk", "Slovak", _ALL),
-        Language("bg", "Bulgarian", ("google",), in_part=True),
+        Language("en", "English", "eng"),
+        Language("de", "German", "deu"),
+        Language("fr", "French", "fra"),
+        Language("es", "Spanish", "spa"),
+        Language("tr", "Turkish", "tur"),
+        Language("be", "Belarusian", "bel", ("google", "nllb"), script="Cyrl"),
+        Language("ru", "Russian", "rus", _ALL, script="Cyrl"),
+        Language("uk", "Ukrainian", "ukr", _ALL, script="Cyrl"),
+        Language("hr", "Croatian", "hrv", ("amazon", "google", "nllb")),
+        Language("sl", "Slovenian", "slv", _ALL),
+        Language("sr", "Serbian", "srp", ("amazon", "google", "nllb"), script="Cyrl"),
+        Language("cs", "Czech", "ces", _ALL),
+        Language("pl", "Polish", "pol", _ALL),
+        Language("sk", "Slovak", "slk", _ALL),
+        Language("bg", "Bulgarian", "bul", ("google",), in_part=True, script="Cyrl"),
     )
 }
 

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.statistics import control_bias, stereoset_icat, stereotype_rate, winobias_rate
+from gest_dataset.statistics import control, control_bias, stereoset_icat, stereotype_rate, winobias_rate
+from gest_dataset.statistics.intervals import bounded
+from gest_dataset.statistics.over_templates import mean_g_s
+from gest_dataset.statistics.stereotype_rate import exp
 
 Inputs = dict[str, Any]
 _CANDIDATES = ("stereotype", "antistereotype", "unrelated")
@@ -75,6 +79,39 @@ FOLDS: dict[str, tuple[Callable[[pa.Table, datasets.Dataset], Inputs], Callable[
 }
 
 
+_RATES = ("g_s", "q_f", "q_m")
+# For each statistic, its single numbers: what a limit can be set for
+NUMBERS: dict[Callable[..., dict[str, Any]], tuple[str, ...]] = {
+    stereotype_rate: _RATES,
+    winobias_rate: _RATES,
+    control_bias: (
+        *control.MEANS,
+        *control.SHARES,
+        *control.CORRELATIONS,
+        *control.AGREEMENTS,
+        "false_positive_rate",
+        "false_negative_rate",
+    ),
+    stereoset_icat: ("lms", "ss", "icat", "multiclass_lms", "multiclass_ss", "macro_icat", "micro_icat"),
+}
+# Short names, as the papers have them
+SHORT = {"f": "f_mu", "cs": "cs_mu_original"}
+
+
+def numbers(result: Mapping[str, Any], name: str) -> list[tuple[float, float]]:
+    """A number of a result, of each template where it is of templates: values and lower bounds.
+
+    A number without an interval is its own bound.
+    """
+    parts = [result] if name in result else result.get("by_template", {}).values()
+    found = [(part[name], part.get(f"{name}_low", part[name])) for part in parts if name in part]
+    return [(_number(value), _number(low)) for value, low in found]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
 def by_template(table: pa.Table) -> dict[int, pa.Table]:
     """The table's part of each template; 0 where there are none."""
     if "template" not in table.column_names:
@@ -94,4 +131,17 @@ def summary(results: dict[int, dict[str, Any]]) -> dict[str, Any]:
 def result(probe: str, table: pa.Table, rows: datasets.Dataset) -> dict[str, Any]:
     """What a table of scores says: the statistic of its probe, for each template."""
     inputs, statistic = FOLDS[probe]
-    return summary({number: statistic(**inputs(part, rows)) for number, part in by_template(table).items()})
+    parts = by_template(table)
+    found = summary({number: statistic(**inputs(part, rows)) for number, part in parts.items()})
+    return found if len(parts) == 1 else found | _mean_bounds(table)
+
+
+def _mean_bounds(table: pa.Table) -> dict[str, float]:
+    """Bounds of the mean g_s over templates."""
+    frame = table.to_pandas()
+    # a sample is its place among those of its id, as an id may occur twice
+    frame["again"] = frame.groupby(["template", "id"]).cumcount()
+    wide = frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
+    stereotypes = wide.index.get_level_values("stereotype").to_numpy()
+    bounds = bounded("g_s", mean_g_s(wide.to_numpy(), stereotypes - 1), exp)
+    return {name: value for name, value in bounds.items() if name != "g_s"}

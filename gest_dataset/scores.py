@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import datasets
 import numpy as np
 import pyarrow as pa
-from datasets.fingerprint import Hasher
 
-from gest_dataset import results
-from gest_dataset.builders import CONFIGS, fingerprint, get_config
+from gest_dataset import recording, results, runs
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
+from gest_dataset.inquiry import Inquiry, prepare, told_options
 from gest_dataset.probes.asks import Sample, Score
-from gest_dataset.probes.table import Options, Probe, check_kind, find
+from gest_dataset.probes.table import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.runs import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.device import BATCH_TOKENS
 from gest_dataset.scoring.loading import NSP, Loaded, load
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
+from gest_dataset.scoring.shards import Shards
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 NOT_FINITE = "the model's values are not finite"
+_SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,24 @@ class Scores:
     def result(self) -> dict[str, Any]:
         """The statistic of this probe with its intervals (docs/metrics.md), for each template."""
         return results.result(self.metadata["probe"], self.table, self.rows)
+
+    def on_disk(self) -> dict[str, Any]:
+        """What result.json of a run says."""
+        return {
+            "config": self.metadata["config"],
+            "probe": self.metadata["probe"],
+            "result": self.result(),
+            "signature": self.signature,
+            "skipped": self.skipped.to_pydict(),
+        }
+
+    def told(self) -> dict[str, Any]:
+        """What run.json says of a finished run."""
+        return {
+            "metadata": self.metadata,
+            "signature": self.signature,
+            "seconds": self.metadata["seconds"],
+        }
 
     @property
     def signature(self) -> str:
@@ -88,25 +107,51 @@ def score(
     multi_token: bool = False,
     cs: bool | None = None,
     intersentence: str = "auto",
+    output: str | Path | None = None,
 ) -> Scores:
     """Score a model on a config (docs/scoring.md defines every number).
 
     `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
     of a config or a data set with the same fields. `templates` are numbers or a JSON file.
 
+    With `output` the run is kept in that directory (docs/runs.md): the same call goes on with a run
+    that was killed, and reads one that is finished.
+
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
-    if batch_tokens is not None and batch_tokens < 1:
-        raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
-    rows, name, data_fingerprint = _rows(config, limit)
-    probe = find(rows.column_names, name)
-    between = probe.name == "stereoset_intersentence"
-    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=between)
-    check_kind(probe, loaded.kind, loaded.name, name)
+    asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence)
+    inquiry = prepare(config, limit, options, batch_tokens)
+    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=inquiry.between)
+    if output is None:
+        return measure(loaded, inquiry)
+    from gest_dataset import report
+
+    path = Path(output)
+    scores, new = record(loaded, inquiry, path, _command(asked))
+    if new or not (path / REPORT).exists():
+        report.write([runs.read(path)], path / REPORT)
+    return scores
+
+
+def record(loaded: Loaded, inquiry: Inquiry, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
+    """The scores, with the run in a directory; False where it is finished already and was only read."""
+    check_kind(inquiry.probe, loaded.kind, loaded.name, inquiry.name)
+    with recording.recording(path, command, inquiry.settings(loaded), loaded.model.device) as there:
+        if there.finished:
+            return _from_disk(there.finished, inquiry), False
+        scores = measure(loaded, inquiry, there.store)
+        recording.finish(there, scores.table, scores.on_disk(), scores.told())
+    return scores, True
+
+
+def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Scores:
+    """Ask the model, and fold its answers into scores."""
+    probe, name, rows = inquiry.probe, inquiry.name, inquiry.rows
+    check_kind(probe, loaded.kind, loaded.name, name)
     reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
-    askers = probe.askers(loaded.kind, options)
+    askers = probe.askers(loaded.kind, inquiry.options)
     scorer = _scorer(loaded)
     start = time.perf_counter()
     keys, samples, skipped = [], [], []
@@ -120,9 +165,8 @@ def score(
     for template in askers:
         if not any(asked == template for _, asked in keys):
             raise _nothing_to_ask(skipped, template, loaded, name)
-    budget = batch_tokens or BATCH_TOKENS.get(scorer.device.type, BATCH_TOKENS["cpu"])
     with _evaluating(loaded.model):
-        found, passes = _answer(samples, scorer, budget, loaded, name)
+        found, passes = _answer(samples, scorer, inquiry.budget(loaded), f"{loaded.name} on {name}", store)
     scored = []
     for (row, template), values in zip(keys, found, strict=True):
         if all(value is None or np.isfinite(value) for value in values):
@@ -144,14 +188,14 @@ def score(
         )
     metadata = {
         "config": name,
-        "data_fingerprint": data_fingerprint,
+        "data_fingerprint": inquiry.fingerprint,
         "model": loaded.name,
         "revision": loaded.revision,
         "kind": loaded.kind,
         "probe": probe.name,
         "templates": [template for template in askers if template],
-        "options": _told(options, probe),
-        "limit": limit,
+        "options": told_options(inquiry.options, probe),
+        "limit": inquiry.limit,
         "dtype": "+".join(scorer.dtypes),
         "device": scorer.device.type,
         "samples": len(rows),
@@ -160,7 +204,7 @@ def score(
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
         "notes": scorer.notes,
-        "seconds": time.perf_counter() - start,
+        "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
@@ -168,25 +212,25 @@ def score(
     return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
 
 
-def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.Dataset, str, str]:
-    """The rows to score, a name for them, and a hash of their content."""
-    if limit is not None and limit < 1:
-        raise ScoringError(f"limit={limit} leaves nothing to score: use 1 or more.")
-    if isinstance(config, str):
-        rows = datasets.load_dataset("gest", get_config(config).name, split="test")
-        mark = fingerprint(CONFIGS[config])
-    elif not isinstance(config, datasets.Dataset):
-        raise ScoringError(
-            f"A {type(config).__name__} cannot be scored: give the name of a config, or one split of a "
-            f"data set (datasets.Dataset)."
-        )
-    else:
-        rows = config
-        config = rows.info.config_name or "data"
-        mark = Hasher.hash(rows.to_list())
-    if limit is not None:
-        rows = rows.select(range(min(limit, len(rows))))
-    return rows, config, mark
+def _from_disk(run: Run, inquiry: Inquiry) -> Scores:
+    skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
+    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest["metadata"], inquiry.rows)
+
+
+def _command(asked: Mapping[str, Any]) -> list[str]:
+    """A call of `score` as a command; what was handed over loaded is told by its class."""
+    defaults = signature(score).parameters
+    shown = {
+        name: repr(str(value) if isinstance(value, Path) else value)
+        for name, value in asked.items()
+        if value != defaults[name].default
+    }
+    if isinstance(asked["model"], tuple):
+        shown["model"] = f"<{type(asked['model'][0]).__name__}>"
+    if not isinstance(asked["config"], str):
+        shown["config"] = f"<{type(asked['config']).__name__}>"
+    call = ", ".join(f"{name}={text}" for name, text in shown.items())
+    return ["python", "-c", f"import gest_dataset; gest_dataset.score({call})"]
 
 
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
@@ -197,10 +241,14 @@ def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
 
 
 def _answer(
-    samples: Sequence[Sample], scorer: LanguageModel | NextSentence, budget: int, loaded: Loaded, name: str
+    samples: Sequence[Sample],
+    scorer: LanguageModel | NextSentence,
+    budget: int,
+    description: str,
+    store: Shards | None,
 ) -> tuple[list[Score], Passes]:
     queries = [query for sample in samples for query in sample.queries]
-    values, passes = answer(queries, scorer, budget, f"{loaded.name} on {name}")
+    values, passes = answer(queries, scorer, budget, description, store)
     found, start = [], 0
     for sample in samples:
         end = start + len(sample.queries)
@@ -235,21 +283,6 @@ def _evaluating(model: Any) -> Iterator[None]:
             module.training = True
 
 
-def _told(options: Options, probe: Probe) -> dict[str, Any]:
-    """The options that change this probe's numbers, where they are not the default."""
-    told: dict[str, Any] = {}
-    if probe.name == "pairs" and options.multi_token:
-        told["multi_token"] = True
-    if probe.name == "quadruplets" and options.cs is not None:
-        told["cs"] = options.cs
-    if probe.name == "stereoset_intersentence" and options.intersentence != "auto":
-        told["intersentence"] = options.intersentence
-    if probe.name == "templates" and isinstance(options.templates, (str, Path)):
-        path = Path(options.templates)
-        told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-    return told
-
-
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
     """One row per sample and template, in the order of the data."""
     columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
@@ -265,7 +298,6 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
 
 
 def _skipped_table(skipped: Sequence[tuple[str, int, str]]) -> pa.Table:
-    schema = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
     return pa.Table.from_pylist(
-        [dict(zip(schema.names, entry, strict=True)) for entry in skipped], schema=schema
+        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
     )

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from datasets import load_dataset
 
-from gest_dataset import build
+from gest_dataset import build, files
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import OutputError
 from gest_dataset.stereotypes import STEREOTYPES
@@ -196,12 +196,12 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
 
 def test_two_builds_in_one_folder(tmp_path: Path) -> None:
     with (
-        build.alone(tmp_path),
-        pytest.raises(OutputError, match="Another `gest build`"),
-        build.alone(tmp_path),
+        files.alone(tmp_path),
+        pytest.raises(OutputError, match="Another process"),
+        files.alone(tmp_path),
     ):
         raise AssertionError("both are at work")
-    with build.alone(tmp_path):
+    with files.alone(tmp_path):
         build.prepare(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -78,8 +78,6 @@ def test_what_cannot_be_scored_is_said() -> None:
         metric.compute(model_id="m", config="winobias_type1_dev", predictions=[1.0])
     with pytest.raises(ConfigError, match="in one process"):
         evaluate.load("winobias_rate", num_process=2, process_id=0).compute(model_id="m", config="c")
-    with pytest.raises(ConfigError, match="translate, detect the genders"):
-        evaluate.load("gest_masculine_rate").compute(model_id="m", config="sk_translations")
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -104,7 +102,7 @@ def test_models_are_scored_first(name: str, animal: str, config: str) -> None:
     result = metric.compute(model_id=path, config=config, device="cpu", batch_tokens=2048)
     scores = gest_dataset.score(path, config, device="cpu")
     table = scores.table
-    assert result.keys() == scores.result().keys()
+    assert result.keys() <= scores.result().keys()  # which has bounds of a mean over templates as well
     if name == "stereoset_icat":
         assert result["n"] == len(table)
         wins = np.array(table["stereotype"]) > np.array(table["antistereotype"])

@@ -40,6 +40,7 @@ class Echo:
 
     def __init__(self, causal: bool = False, memory: int | None = None) -> None:
         self.causal, self.memory = causal, memory
+        self.dtypes = ["float32"]
         self.batches: list[list[Input]] = []
 
     def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:

@@ -33,6 +33,7 @@ def run(
     """
     from gest_dataset import build as building
     from gest_dataset.builders import CONFIGS, get_config
+    from gest_dataset.files import alone
 
     published = [name for name, config in CONFIGS.items() if not config.embedded]
     chosen = [get_config(name) for name in dict.fromkeys(configs or published)]
@@ -44,7 +45,7 @@ def run(
     failed: dict[str, list[str]] = {}
     bar = progress_bar()
     try:
-        with building.alone(out_dir), bar:
+        with alone(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
             for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)

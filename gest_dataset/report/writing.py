@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gest_dataset.build import replacing
 from gest_dataset.errors import ConfigError
+from gest_dataset.files import replacing
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import figures, render

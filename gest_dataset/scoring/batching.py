@@ -3,13 +3,17 @@
 Queries that share an input share its pass; inputs are sorted by length and put into batches under
 a budget of padded tokens; when the device runs out of memory the budget is halved and the rest
 goes on; every query gets its answers, in the order asked.
+
+A float depends on the batch it was computed in, so batches are planned: what is in one follows
+from the inputs, the budget and where the last one ended. A `Store` keeps answers up to such an end,
+and a run that goes on from there meets the same batches as one that was never stopped.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
@@ -23,6 +27,7 @@ from gest_dataset.scoring.query import Ask, Input, Query
 
 logger = logging.getLogger(__name__)
 Values = npt.NDArray[np.float64]
+Work = tuple[Input, list[Ask]]
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Passes:
 class Scorer(Protocol):
     """Answers the asks of some inputs in one batch."""
 
+    dtypes: list[str]
+    """The number types that it has run in so far; a batch that overflows adds one."""
+
     @property
     def causal(self) -> bool:
         """Whether a position depends on the tokens before it only."""
@@ -49,8 +57,36 @@ class Scorer(Protocol):
         """For each input, the values of its asks."""
 
 
+@dataclass
+class State:
+    """How far a run has come: `values` are those of its first inputs, in the planned order.
+
+    `budget` is the one that the next batch is made with, and `turns` are the batches (start, end)
+    at which the scorer went over to another number type.
+    """
+
+    budget: int
+    values: list[Values] = field(default_factory=list)
+    batches: int = 0
+    turns: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Store(Protocol):
+    """Keeps the state of a run, so that another process can go on from there."""
+
+    def load(self, work: Sequence[Work], budget: int) -> State:
+        """The state that an earlier process has kept of the same work, or the first one."""
+
+    def keep(self, state: State, at_once: bool = False) -> None:
+        """Take note of a new state: by and by, or `at_once`."""
+
+
 def answer(
-    queries: Sequence[Query], scorer: Scorer, batch_tokens: int, description: str = "scoring"
+    queries: Sequence[Query],
+    scorer: Scorer,
+    batch_tokens: int,
+    description: str = "scoring",
+    store: Store | None = None,
 ) -> tuple[list[Values], Passes]:
     """The values of every query, in the order asked, and how many passes they took."""
     number: dict[Input, int] = {}
@@ -62,13 +98,15 @@ def answer(
         places = asks.setdefault(hosts[i], {})
         for ask in _asks(query):
             places.setdefault(ask, len(places))
-    values, batches = _run([(inputs[i], list(asks[i])) for i in asks], scorer, batch_tokens, description)
-    found = dict(zip(asks, values, strict=True))
+    # long inputs first, so what is too large for the memory shows at once
+    order = sorted(asks, key=lambda i: (-inputs[i].size, inputs[i].input_ids))
+    state = _run([(inputs[i], list(asks[i])) for i in order], scorer, batch_tokens, description, store)
+    found = dict(zip(order, state.values, strict=True))
     passes = Passes(
         queries=len(queries),
         inputs=len(asks),
         tokens=sum(inputs[i].size for i in asks),
-        batches=batches,
+        batches=state.batches,
     )
     answers = [
         found[hosts[i]][[asks[hosts[i]][ask] for ask in _asks(query)]]
@@ -99,41 +137,55 @@ def _longest_hosts(inputs: Sequence[Input]) -> list[int]:
     return hosts
 
 
-def _run(
-    work: Sequence[tuple[Input, list[Ask]]], scorer: Scorer, budget: int, description: str
-) -> tuple[list[Values], int]:
-    """All values, batch by batch; long inputs first, so what is too large for the memory shows at once."""
-    values: list[Values] = [np.empty(0)] * len(work)
-    waiting = sorted(range(len(work)), key=lambda i: (-work[i][0].size, work[i][0].input_ids))
-    few = _two_shortest(work, waiting)
+def _run(work: Sequence[Work], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
+    """All values, batch by batch, from where the store's state ends."""
+    inputs, asks = [one for one, _ in work], [own for _, own in work]
+    few = _two_shortest(inputs)
     try:
-        scorer.check([work[i][0] for i in few], [work[i][1] for i in few])
+        scorer.check([inputs[i] for i in few], [asks[i] for i in few])
     except Exception as error:
         if not should_reduce_batch_size(error):
             raise
-        raise _no_memory(work[few[0]][0].size) from error
-    batches = 0
-    with tqdm(total=len(work), desc=description, unit="inputs", disable=None) as bar:
-        while waiting:
-            longest = work[waiting[0]][0].size
-            batch = waiting[: max(1, budget // longest)]
-            try:
-                found = scorer.answer([work[i][0] for i in batch], [work[i][1] for i in batch])
-            except Exception as error:
-                if not should_reduce_batch_size(error):
-                    raise
-                if len(batch) == 1:
-                    raise _no_memory(longest) from error
-                budget = max(longest, longest * len(batch) // 2)
-                clear_device_cache(garbage_collection=True)
-                logger.warning("Out of memory: going on with %d tokens in a batch.", budget)
-                continue
-            for i, one in zip(batch, found, strict=True):
-                values[i] = one
-            waiting = waiting[len(batch) :]
-            batches += 1
-            bar.update(len(batch))
-    return values, batches
+        raise _no_memory(inputs[few[0]].size) from error
+    state = store.load(work, budget) if store else State(budget)
+    for start, end in state.turns:  # the same batches make the scorer turn again
+        _answers_or_error(scorer, inputs[start:end], asks[start:end])
+    bar = tqdm(total=len(work), initial=len(state.values), desc=description, unit="inputs", disable=None)
+    with bar:
+        while len(state.values) < len(work):
+            start = len(state.values)
+            longest = inputs[start].size
+            end = min(len(work), start + max(1, state.budget // longest))
+            types = len(scorer.dtypes)
+            found = _answers_or_error(scorer, inputs[start:end], asks[start:end])
+            if len(scorer.dtypes) > types:
+                state.turns.append((start, end))
+            if isinstance(found, Exception):
+                if end - start == 1:
+                    raise _no_memory(longest) from found
+                state.budget = max(longest, longest * (end - start) // 2)
+                logger.warning("Out of memory: going on with %d tokens in a batch.", state.budget)
+            else:
+                state.values += found
+                state.batches += 1
+                bar.update(len(found))
+            if store:
+                store.keep(state, at_once=isinstance(found, Exception))
+    return state
+
+
+def _answers_or_error(
+    scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]
+) -> list[Values] | Exception:
+    """The answers, or the error of a device whose memory they do not fit into."""
+    try:
+        return scorer.answer(inputs, asks)
+    except Exception as error:
+        if not should_reduce_batch_size(error):
+            raise
+        failed = error.with_traceback(None)  # whose frames hold the tensors of the batch
+    clear_device_cache(garbage_collection=True)
+    return failed
 
 
 def _no_memory(tokens: int) -> ScoringError:
@@ -143,7 +195,7 @@ def _no_memory(tokens: int) -> ScoringError:
     )
 
 
-def _two_shortest(work: Sequence[tuple[Input, list[Ask]]], order: Sequence[int]) -> list[int]:
-    """The shortest input, and the shortest one of another length; `order` has long inputs first."""
-    sizes = {work[i][0].size: i for i in order}
+def _two_shortest(inputs: Sequence[Input]) -> list[int]:
+    """The shortest input, and the shortest one of another length; long inputs come first."""
+    sizes = {one.size: i for i, one in enumerate(inputs)}
     return list(reversed(sizes.values()))[:2]

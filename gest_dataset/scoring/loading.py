@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from transformers import (
 from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.errors import ModelError
+from gest_dataset.scoring import names
 from gest_dataset.scoring.device import pick_device, pick_dtype
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
@@ -44,11 +47,14 @@ _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 }
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+# Where a model is from and who wrote it down: no part of what it computes
+_NOT_THE_MODEL = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that is ready to be asked."""
+    """A model that is ready to be asked; `owned` says whether a run may change it."""
 
     model: Any
     tokenizer: Any
@@ -56,6 +62,30 @@ class Loaded:
     name: str
     revision: str | None
     owned: bool = True
+
+    def fingerprint(self) -> dict[str, str]:
+        """Hashes of the settings, the weights and the tokeniser: another model has others.
+
+        Of each row of a weight only the sum of its bit patterns is hashed, which takes as long as
+        reading the weights once.
+        """
+        weights = hashlib.sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            if not isinstance(tensor, torch.Tensor):
+                continue  # what quantisers keep beside their weights
+            weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+            bits = tensor.detach().contiguous().view(_BITS[tensor.element_size()])
+            weights.update(bits.sum(dim=-1, dtype=torch.int64).cpu().numpy().tobytes())
+        settings = {k: v for k, v in self.model.config.to_dict().items() if k not in _NOT_THE_MODEL}
+        tokenizer = json.loads(self.tokenizer.backend_tokenizer.to_str())
+        # each call of a tokeniser sets these two
+        del tokenizer["truncation"], tokenizer["padding"]
+        texts = {
+            name: json.dumps(value, sort_keys=True, default=str)
+            for name, value in {"model_settings": settings, "tokenizer": tokenizer}.items()
+        }
+        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+        return {"weights": weights.hexdigest(), **hashes}
 
 
 def load(
@@ -66,7 +96,7 @@ def load(
     trust_remote_code: bool = False,
     next_sentence: bool = False,
 ) -> Loaded:
-    """Load a Hub id, a local path or a `.gguf` file, or take a pair (model, tokenizer).
+    """Load a Hub id, a local path, a `.gguf` file or `smollm2`, or take a pair (model, tokenizer).
 
     A pair is never changed: `auto` means its own device and dtype, anything else is done to a copy.
     `next_sentence` asks a masked model's checkpoint for its next-sentence head.
@@ -77,6 +107,8 @@ def load(
     common = {"revision": revision, "trust_remote_code": trust_remote_code}
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)
+    if name in names.PACKAGED:
+        return _load_gguf(names.packaged(name), place, number_type)
     if name.endswith(".gguf"):
         return _load_gguf(Path(name), place, number_type)
     try:
@@ -92,11 +124,7 @@ def load(
         loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
         tokenizer = AutoTokenizer.from_pretrained(name, **common)
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(
-            f"The model {name!r} cannot be loaded: {error}\n"
-            f"Give the id of a model on the Hub, or the path of a folder that holds config.json, "
-            f"weights and tokenizer.json."
-        ) from error
+        raise ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}") from error
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(

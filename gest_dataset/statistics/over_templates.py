@@ -1,0 +1,60 @@
+"""The mean g_s over several templates (Pikuliak et al., 2024, figure 4), with its interval.
+
+    mean over templates t of g_s(t) = exp(mean ln r of the male - of the female stereotypes in t)
+
+A sample's scores in all templates are resampled together: they are about the same sentence. The
+interval is made on the scale of ln, as that of a single g_s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gest_dataset.statistics.bootstrap import (
+    DRAWS,
+    SEED,
+    Interval,
+    Smooth,
+    interval,
+    observed,
+    resampled,
+    stratify,
+)
+from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.stereotypes import STEREOTYPES
+
+_G = AVERAGES["m"] - AVERAGES["f"]
+
+
+def mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
+    """ln of the mean g_s; `log_ratios` [samples, templates] is nan where a sample has no score.
+
+    `stereotypes` counts from 0. Each template's g_s is that of its own samples.
+    """
+    known = np.isfinite(log_ratios)
+    columns = np.hstack([np.where(known, log_ratios, 0.0), known])
+    samples = stratify(columns, stereotypes, len(STEREOTYPES))
+    return interval(_LN_MEAN, observed(samples), resampled(samples, draws, seed))
+
+
+def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
+    """Sums of scores, shares of samples that have one, and each template's g_s."""
+    sums, shares = np.split(mean, 2, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        g_s = np.exp(np.einsum("s,...st->...t", _G, sums / shares))
+    return sums, shares, g_s
+
+
+def _value(mean: Floats) -> Floats:
+    return np.asarray(np.log(_parts(mean)[2].mean(axis=-1)))
+
+
+def _gradient(mean: Floats) -> Floats:
+    sums, shares, g_s = _parts(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * _G[:, None]
+        return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
+
+
+_LN_MEAN = Smooth(_value, _gradient)

@@ -1,0 +1,267 @@
+"""Any sequence-to-sequence model of Hugging Face: NLLB, M2M100, OPUS-MT, MADLAD and their kin.
+
+Texts are sorted by length and translated in batches under a budget of padded tokens, with beam
+search; the rest of a model's own generation settings (forbidden tokens, length penalty) stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gest_dataset.errors import ConfigError, ModelError
+from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
+from gest_dataset.translation.families import Way, way
+from gest_dataset.translation.translator import Batch, Translation, Translator, answered
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+BEAMS = 4
+# The longest output for an input of n tokens: _TIMES * n + _PLUS
+_TIMES, _PLUS = 2, 20
+# Padded input tokens in a batch; each grows to BEAMS times as many output tokens and their caches
+BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
+_CONTENT = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}  # files that make a model
+
+
+def open_model(
+    name: str, language: str, device: str, dtype: str, batch_tokens: int | None, revision: str | None
+) -> Translator:
+    """The translator of a Hub id or a folder; its weights are loaded when they are needed."""
+    from gest_dataset.scoring.device import pick_device, pick_dtype
+
+    place = pick_device(device)
+    number_type = pick_dtype(dtype, place)
+    if batch_tokens is not None and batch_tokens < 1:
+        raise ConfigError(f"batch_tokens is {batch_tokens}: it is a number of tokens above 0.")
+    folder = Path(name).expanduser()
+    local = folder.is_dir()
+    if local and revision is not None:
+        raise ConfigError(f"{name!r} is a folder, it has no revisions. Leave the revision out.")
+    commit = content_hash(folder) if local else _commit(name, revision)
+    budget = batch_tokens or BATCH_TOKENS.get(place.type, BATCH_TOKENS["cuda"])
+    return Translator(
+        name=f"hf:{folder.resolve().name if local else name}",
+        revision=commit,
+        settings=f"beams={BEAMS} longest={_TIMES}n+{_PLUS} {str(number_type).removeprefix('torch.')}",
+        translate=partial(
+            _translate,
+            name=str(folder) if local else name,
+            language=language,
+            revision=None if local else commit,
+            device=place,
+            dtype=number_type,
+            budget=budget,
+        ),
+        unit="tokens",
+    )
+
+
+def content_hash(folder: Path) -> str:
+    """A hash of all files that make up a local model."""
+    digest = hashlib.sha256()
+    try:
+        for path in sorted(path for path in folder.iterdir() if path.suffix in _CONTENT):
+            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+    except OSError as error:
+        raise ModelError(f"The folder {folder} cannot be read: {error}.") from error
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def _commit(name: str, revision: str | None) -> str:
+    """The commit that a revision of a Hub model stands for."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(name, revision=revision)
+    except Exception as error:  # a broken file of a model shows as an error of any kind
+        raise _unloadable(name, error) from error
+    commit: str | None = getattr(config, "_commit_hash", None) or revision
+    if commit is None:
+        raise ModelError(f"The commit of the model {name!r} is not known. Give it as the revision.")
+    return commit
+
+
+def _unloadable(name: str, error: Exception) -> ModelError:
+    said = str(error).strip().partition("\n")[0]  # transformers' advice after it is for programmers
+    return ModelError(
+        f"The model {name!r} cannot be loaded: {said or type(error).__name__}\n"
+        f"Give the id of a translation model on the Hub (hf:facebook/nllb-200-distilled-600M), or the "
+        f"path of a folder that holds config.json, weights and tokeniser."
+    )
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    model: Any
+    tokenizer: Any
+    way: Way
+    limit: int | None  # tokens of an input, and of an output
+
+
+def _load(
+    name: str, language: str, revision: str | None, device: torch.device, dtype: torch.dtype
+) -> _Loaded:
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+
+    try:
+        config = AutoConfig.from_pretrained(name, revision=revision)
+        if not config.is_encoder_decoder:
+            raise TranslationError(
+                f"{name!r} ({config.model_type}) is no sequence-to-sequence model, so no translator of "
+                f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
+            )
+        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
+        found = way(tokenizer, name, language)
+        model, info = AutoModelForSeq2SeqLM.from_pretrained(
+            name, revision=revision, dtype=dtype, output_loading_info=True
+        )
+        model = model.to(device).eval()
+    except TranslationError:
+        raise
+    except ImportError as error:
+        raise ModelError(
+            f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
+            f"({str(error).strip().splitlines()[0]})."
+        ) from error
+    except Exception as error:
+        raise _unloadable(name, error) from error
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
+            f"{', '.join(missing[:3])} … would be random."
+        )
+    if found.source is not None:
+        tokenizer.src_lang = found.source
+    settings = model.generation_config
+    starts = (settings.decoder_start_token_id, settings.bos_token_id)
+    if settings.eos_token_id is None or starts == (None, None):
+        raise ModelError(
+            f"The settings of {name!r} name no eos_token_id or no decoder_start_token_id: it cannot begin or "
+            f"end a sentence. Add them to its generation_config.json."
+        )
+    settings.update(num_beams=BEAMS, do_sample=False, max_length=None)
+    settings.update(temperature=None, top_k=None, top_p=None)
+    if found.forced is not None:
+        settings.forced_bos_token_id = found.forced
+    return _Loaded(model, tokenizer, found, getattr(config, "max_position_embeddings", None))
+
+
+def _translate(
+    texts: Sequence[str],
+    *,
+    name: str,
+    language: str,
+    revision: str | None,
+    device: torch.device,
+    dtype: torch.dtype,
+    budget: int,
+) -> Generator[Batch, None, None]:
+    """Long texts first: what is too large for the memory shows at once."""
+    from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+
+    loaded = _load(name, language, revision, device, dtype)
+    sizes = dict(zip(texts, _sizes(loaded, texts), strict=True))
+    limit = loaded.limit
+    too_long = [text for text in texts if limit is not None and sizes[text] > limit]
+    if too_long:
+        yield Batch([_too_long(text, sizes[text], limit) for text in too_long])
+    waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
+    cut = 0
+    while waiting:
+        longest = sizes[waiting[0]]
+        batch = waiting[: max(1, budget // longest)]
+        start = time.perf_counter()
+        try:
+            outputs = _generate(loaded, batch, [sizes[text] for text in batch])
+        except Exception as error:
+            if not should_reduce_batch_size(error):
+                raise
+            outputs = None
+        if outputs is None:
+            if len(batch) == 1:
+                raise TranslationStoppedError(
+                    f"Out of memory with one text of {longest} tokens. Use a smaller model, "
+                    f"--dtype bfloat16 or --device cpu."
+                )
+            budget = max(longest, longest * len(batch) // 2)
+            clear_device_cache(garbage_collection=True)
+            logger.warning("Out of memory: going on with %d tokens in a batch.", budget)
+            continue
+        seconds = time.perf_counter() - start
+        waiting = waiting[len(batch) :]
+        cut += sum(output.cut for output in outputs)
+        yield Batch(
+            [answered(text, output.text) for text, output in zip(batch, outputs, strict=True)],
+            sum(output.tokens for output in outputs),
+            seconds,
+        )
+    if cut:
+        logger.warning("%d translations did not end and were cut at their longest length.", cut)
+
+
+def _too_long(text: str, size: int, limit: int | None) -> Translation:
+    return Translation(text, "", f"the text has {size} tokens, the model takes {limit}")
+
+
+def _sizes(loaded: _Loaded, texts: Sequence[str]) -> list[int]:
+    prefixed = [loaded.way.prefix + text for text in texts]
+    return [len(ids) for ids in loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]]
+
+
+@dataclass(frozen=True)
+class _Output:
+    text: str
+    tokens: int
+    cut: bool
+
+
+def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[_Output]:
+    """Translate one batch; every output ends at its own longest length, whatever its batch."""
+    import torch
+    from transformers import LogitsProcessorList
+
+    model, tokenizer = loaded.model, loaded.tokenizer
+    prefixed = [loaded.way.prefix + text for text in texts]
+    inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
+    longest = [_TIMES * size + _PLUS for size in sizes]
+    if loaded.limit is not None:
+        longest = [min(length, loaded.limit - 1) for length in longest]  # one place is the start's
+    ends = model.generation_config.eos_token_id
+    ends = ends if isinstance(ends, list) else [ends]
+    limits = torch.tensor(longest, device=model.device).repeat_interleave(BEAMS)
+
+    def end_in_time(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """As `forced_eos_token_id`, but each text at its own longest length; ids have the start."""
+        last = ids.shape[1] >= limits
+        scores[last] = -torch.inf
+        scores[last, ends[0]] = 0
+        return scores
+
+    with torch.inference_mode():
+        rows = model.generate(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            max_new_tokens=max(longest),
+            logits_processor=LogitsProcessorList([end_in_time]),
+        ).tolist()
+    # first come the decoder's start and the language; what is behind the end is padding
+    begin = 1 if loaded.way.forced is None else 2
+    outputs = []
+    for row, length in zip(rows, longest, strict=True):
+        end = next(place for place, token in enumerate(row[begin:], start=begin) if token in ends)
+        text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
+        outputs.append(_Output(text, end + 1 - begin, end >= length))
+    return outputs

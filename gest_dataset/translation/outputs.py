@@ -1,0 +1,55 @@
+"""Output directories: one belongs to one command with the same settings, and to nobody else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gest_dataset.errors import OutputError
+from gest_dataset.files import LOCK, is_left_of
+from gest_dataset.runs import RUNNING
+
+_CHOOSE = "Choose another directory with --output"
+
+
+def prepare(out: Path, manifest: str, settings: Mapping[str, Any], names: frozenset[str]) -> None:
+    """Make a directory, or take one that the same settings have made; any other one is refused.
+
+    `manifest` is the JSON file that holds the settings, `names` all files and folders of such a directory.
+    One that says `running` has nothing to lose: what is translated and parsed is kept elsewhere.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        foreign = [path.name for path in sorted(out.iterdir()) if not _is_ours(path, names)]
+        found = (
+            json.loads((out / manifest).read_text(encoding="utf-8")) if (out / manifest).exists() else None
+        )
+        left = [path.name for path in sorted(out.iterdir()) if path.name in names]
+    except OSError as error:
+        raise OutputError(f"{out} cannot be used: {error}. {_CHOOSE}.") from error
+    except ValueError as error:
+        raise OutputError(
+            f"{out / manifest} cannot be read: {error}. {_CHOOSE}, or remove that one."
+        ) from error
+    if foreign or (left and found is None):
+        raise OutputError(f"{out} holds {(foreign or left)[0]}, which this command did not write. {_CHOOSE}.")
+    if found is None:
+        return
+    before = found.get("settings") if isinstance(found, dict) else None
+    if not isinstance(before, dict):
+        raise OutputError(f"{out / manifest} has no settings, so this command did not write it. {_CHOOSE}.")
+    if found.get("status") == RUNNING:
+        return
+    wanted = json.loads(json.dumps(settings))
+    differing = [name for name in {**before, **wanted} if before.get(name) != wanted.get(name)]
+    if differing:
+        listed = "\n".join(
+            f"  {name}: {before.get(name)!r} there, {wanted.get(name)!r} now" for name in differing
+        )
+        raise OutputError(f"{out} was made with other settings:\n{listed}\n{_CHOOSE}, or remove that one.")
+
+
+def _is_ours(path: Path, names: frozenset[str]) -> bool:
+    return path.name == LOCK or any(is_left_of(path, own) for own in names)

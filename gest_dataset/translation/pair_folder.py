@@ -1,0 +1,123 @@
+"""A config of pairs on disk: Parquet, a card that plain `load_dataset` reads, and the yields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+from datasets import ClassLabel, DatasetInfo, Features, List, SplitDict, SplitInfo
+from datasets.info import DatasetInfosDict
+from huggingface_hub import DatasetCardData
+
+from gest_dataset import sources
+from gest_dataset.build import CARD
+from gest_dataset.builders.families import PAIRS
+from gest_dataset.builders.gest import RELEASES
+from gest_dataset.builders.pairs import FEATURES
+from gest_dataset.builders.translations import SYSTEMS
+from gest_dataset.files import replacing, write_json
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.translation.pairing import Pairs
+from gest_dataset.version import __version__
+
+YIELDS = "yields.json"
+_FILE = "test-00000-of-00001.parquet"
+
+
+def config_name(language: str) -> str:
+    """A config as `gest build` would call it."""
+    return f"{language}_pairs"
+
+
+def names(language: str) -> frozenset[str]:
+    """All that stands in such a folder."""
+    return frozenset({CARD, YIELDS, config_name(language)})
+
+
+def features(label: str) -> Features:
+    """The pairs format; a system that GEST's own pairs do not have is one more label."""
+    labels = list(dict.fromkeys([*SYSTEMS, label]))
+    return Features({**FEATURES, "systems": List(ClassLabel(names=labels))})
+
+
+def write(
+    out: Path, language: str, label: str, found: Pairs, settings: Mapping[str, Any], command: Sequence[str]
+) -> None:
+    """Write the settings first and the card last: what a card names is whole."""
+    write_json(out / YIELDS, told(found, settings, command))
+    path = out / config_name(language) / _FILE
+    data = datasets.Dataset.from_list(found.rows, features=features(label))
+    with replacing(path) as partial:
+        pq.write_table(data.data.table, partial)
+    with replacing(out / CARD) as partial:
+        partial.write_text(_card(path, data, language, found, settings, command), encoding="utf-8")
+
+
+def told(found: Pairs, settings: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
+    """What yields.json holds: the number of sentences that each rule left out, and their ids."""
+    return {
+        "command": list(command),
+        "settings": dict(settings),
+        "gest_dataset": __version__,
+        "frame": found.frame,
+        "sentences": found.sentences,
+        "dropped": {reason: len(ids) for reason, ids in found.left_out.items()},
+        "pairs": len(found.rows),
+        "left_out": found.left_out,
+    }
+
+
+def _card(
+    path: Path,
+    data: datasets.Dataset,
+    language: str,
+    found: Pairs,
+    settings: Mapping[str, Any],
+    command: Sequence[str],
+) -> str:
+    name, spoken = config_name(language), LANGUAGES[language].name
+    header = DatasetCardData(
+        pretty_name=f"GEST, gender-swapped pairs in {spoken}",
+        language=[language, "en"],
+        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
+        configs=[{"config_name": name, "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}]}],
+    )
+    info = DatasetInfo(
+        features=data.features,
+        splits=SplitDict({"test": SplitInfo("test", data.data.nbytes, len(data))}),
+        download_size=path.stat().st_size,
+        dataset_size=data.data.nbytes,
+    )
+    DatasetInfosDict({name: info}).to_dataset_card_data(header)
+    dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in found.left_out.items())
+    return f"""---
+{header}
+---
+
+# GEST, gender-swapped pairs in {spoken}
+
+The sentences of GEST as `{settings["system"]}` translated them, in a masculine and a feminine variant that
+differ in one word. The second variant was asked for with the prompt `{found.frame}`. Written by `gest pairs`
+of gest-dataset {__version__}:
+
+```bash
+{" ".join(command)}
+```
+
+| sentences of GEST | {found.sentences:,} |
+| --- | ---: |
+{dropped}
+| **pairs** | **{len(found.rows):,}** |
+
+The sentences state stereotypes, to measure models with: never train on them. {PAIRS.limits}
+
+The English sentences are GEST's ({sources.licences([RELEASES["en"]])}, <{PAIRS.homepage}>); the
+translations come with the terms of the system that made them. To cite:
+
+```bibtex
+{PAIRS.citation}
+```
+"""

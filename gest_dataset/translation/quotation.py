@@ -1,0 +1,123 @@
+"""The quoted sentence in a translated prompt: `Žena povedala: „Som unavená.“` -> `Som unavená.`
+
+Translators change the marks (`„…“ “…” "…" «…» »…« ‚…‘ '…'`), drop one or both of them, move the
+attribution behind the sentence, or use dashes. Whether a mark opens or closes is read from what stands
+beside it, because `“` opens in English and closes in Slovak.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+_MARKS = frozenset("\"'„“”«»‚‘’‹›")
+_APOSTROPHES = frozenset("'’‘")
+_LOW = frozenset("„‚")
+_BEFORE = frozenset("([:—–-")  # like white space: the next mark opens
+_AFTER = frozenset(".,;:!?…)]") | _MARKS  # like white space: the mark before it closes
+# What other ways of writing a mark are replaced with; `''` and ,, are two characters each
+_WRITTEN = {'\\"': '"', "\\'": "'", "``": '"', "''": '"', ",,": "„", "<<": "«", ">>": "»"}
+
+_COLON = re.compile(r"(?P<frame>[^:\"„“”«»‹›]+:)\s*(?=\S)")
+_DASHES = re.compile(r"[—–-]\s*(?P<speech>\S.*?)(?:,|(?<=[.!?…]))\s*[—–-]\s+\S.*", re.DOTALL)
+_DASH = re.compile(r"[—–-]\s*")
+_FRAME_WORDS = 6  # the longest attribution before a sentence: `Tento muž sa ma opýtal:` has five
+_WORD = re.compile(r"\w+")
+_END = re.compile(r"[\s.!?…]*$")
+
+
+def quotation(answer: str) -> str | None:
+    """The sentence that a translated prompt quotes; None where none is found.
+
+    >>> quotation('Muž povedal: "Som unavený."')
+    'Som unavený.'
+    >>> quotation("„Som unavená,“ povedala žena.")
+    'Som unavená'
+    >>> quotation("Muž povedal, že je unavený.") is None
+    True
+    """
+    text = _normal(answer)
+    colon = _COLON.match(text)
+    if colon and len(_WORD.findall(colon["frame"])) <= _FRAME_WORDS:
+        rest = text[colon.end() :]
+        while rest.startswith(colon["frame"]):  # `Žena: Žena: …`
+            rest = rest.removeprefix(colon["frame"]).lstrip()
+        return _unwrapped(_DASH.sub("", rest, count=1) if _DASH.match(rest) else rest) or None
+    dashes = _DASHES.fullmatch(text)
+    if dashes:
+        return dashes["speech"]
+    start = next((place for place, opens in _marks(text) if opens), None)
+    if start is None or len(_WORD.findall(text[:start])) > _FRAME_WORDS:
+        return None
+    end = _closing(text, start)
+    if end is None or not _WORD.search(text[end:]):
+        return _unwrapped(text[start:]) or None
+    attribution_follows = start == 0 and not any(opens for _, opens in _marks(text[end + 1 :]))
+    return text[1:end].rstrip(" ,") or None if attribution_follows else None
+
+
+def _normal(answer: str) -> str:
+    text = html.unescape(answer)
+    for written, mark in _WRITTEN.items():
+        text = text.replace(written, mark)
+    return " ".join(text.split())
+
+
+def _marks(text: str) -> Iterator[tuple[int, bool]]:
+    """The quotation marks of a text: place, and whether it opens."""
+    depth, opened = 0, -1
+    for place, letter in enumerate(text):
+        if letter not in _MARKS:
+            continue
+        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+        if letter in _APOSTROPHES and before.isalnum() and after.isalnum():
+            continue
+        free_before = not before or before.isspace() or before in _BEFORE or opened == place - 1
+        free_after = not after or after.isspace() or after in _AFTER
+        opens = letter in _LOW or (depth == 0 if free_before == free_after else free_before)
+        depth = max(0, depth + (1 if opens else -1))
+        opened = place if opens else opened
+        yield place, opens
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The mark that closes the one at `start`."""
+    depth = 0
+    for place, opens in _marks(text):
+        if place >= start:
+            depth += 1 if opens else -1
+            if depth == 0:
+                return place
+    return None
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for _, opens in _marks(text):
+        depth += 1 if opens else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _unwrapped(text: str) -> str:
+    """A quotation without its marks; marks inside of it stay, and one of the two may be missing.
+
+    >>> _unwrapped("„To nedáva zmysel,“ kričal som.“")
+    '„To nedáva zmysel,“ kričal som.'
+    """
+    marks = list(_marks(text))
+    if not marks:
+        return text.strip()
+    (first, opens), (last, still_open) = marks[0], marks[-1]
+    starts = first == 0 and opens
+    ends = not still_open and _END.match(text, last + 1) is not None
+    tail = text[last + 1 :]
+    whole = [text[1:last] + tail] if starts and ends and last > 0 else []
+    half = [text[:last] + tail] if ends else []
+    half += [text[1:]] if starts else []
+    for found in (*whole, text, *half):
+        if _balanced(found):
+            return found.strip() if found == text else _unwrapped(found.strip())
+    return text.strip()

@@ -1,0 +1,142 @@
+"""What a measurement on translations needs, checked before the first sentence is translated."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.errors import ConfigError
+from gest_dataset.gender import Detection, TextWarning, detect, languages, parsers
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.translation import open_translator, run
+from gest_dataset.translation.errors import TranslationStoppedError
+from gest_dataset.translation.samples import checked_limit
+from gest_dataset.translation.translator import Translation, Translator
+from gest_dataset.version import __version__
+
+# What a system may begin with: GEST's own translations of 2023, which are a config
+SNAPSHOT = "published:"
+_HASH = re.compile(r"([0-9a-f]{12})[0-9a-f]{20,}")  # shortened in signatures
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A system with its translator (None: published translations), a parser and its model.
+
+    `settings` is all that the numbers depend on, as JSON knows it; `store` and `cache` are where
+    translations and parses are kept (None: below `$HF_HOME/gest`).
+    """
+
+    system: str
+    language: str
+    translator: Translator | None
+    parser: str
+    model: Path | None
+    limit: int | None
+    settings: dict[str, Any]
+    store: Path | None = None
+    cache: Path | None = None
+
+    def ask(self, texts: Sequence[str]) -> dict[str, Translation]:
+        """Translations by text; an error where the translator has not got to the end."""
+        if self.translator is None:
+            raise ConfigError(
+                f"{self.system} is a snapshot that nothing can be asked of: choose a translator, or a file "
+                f"that also holds the prompts."
+            )
+        work = run(texts, self.translator, self.language, store=self.store)
+        if work.stopped:
+            raise TranslationStoppedError(
+                f"{work.stopped}\n{work.stored + work.new} of {len(set(texts))} texts are translated and "
+                f"kept; the same command goes on from there."
+            )
+        return {made.source: made for made in work.translations}
+
+    def genders(self, texts: Sequence[str]) -> list[Detection]:
+        """The gender of each text; what is wrong with one is in its `problem`, without a warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TextWarning)
+            return detect(texts, self.language, self.parser, self.model, cache=self.cache)
+
+    def signature(self, convention: str) -> str:
+        """One line to print beside a number: what it was measured on and with."""
+        s = self.settings
+        parts = {
+            "gest": s["data"],
+            "data": s["data_fingerprint"][:12],
+            "system": s["system"],
+            "revision": s["revision"].removeprefix("sha256:")[:12],
+            "translator": s["translator"],
+            "language": s["language"],
+            "parser": _HASH.sub(r"\1", s["parser"]),
+            "limit": s["limit"],
+            "convention": convention,
+            "version": __version__,
+        }
+        return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
+
+
+def set_up(
+    system: str,
+    language: str,
+    *,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    store: str | Path | None = None,
+    cache: str | Path | None = None,
+) -> Setup:
+    """Open translator and parser; what is missing is an error here.
+
+    `system` is one of `translation.SYSTEMS`, or `published:` and a system of the config
+    LANGUAGE_translations. `model` is the parser's (docs/gender.md).
+    """
+    if language not in languages():
+        raise ConfigError(
+            f"There are no rules for the language {language!r}; choose one of {', '.join(languages())}."
+        )
+    checked_limit(limit)
+    path = Path(model).expanduser() if model is not None else None
+    translator, data, shown = None, f"{language}_translations", _snapshot(system, language)
+    if shown is None:
+        translator = open_translator(
+            system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
+        )
+        data = "en"
+        shown = {
+            "system": translator.name,
+            "revision": translator.revision,
+            "translator": translator.settings,
+        }
+    settings = {
+        **shown,
+        "language": language,
+        "parser": parsers.open_parser(parser, language, path).signature,
+        "limit": limit,
+        "data": data,
+        "data_fingerprint": fingerprint(CONFIGS[data]),
+    }
+    kept = [Path(place) if place is not None else None for place in (store, cache)]
+    return Setup(system, language, translator, parser, path, limit, settings, *kept)
+
+
+def _snapshot(system: str, language: str) -> Mapping[str, str] | None:
+    """How published translations are called in the settings; None of another system."""
+    if not system.startswith(SNAPSHOT):
+        return None
+    name, offered = system.removeprefix(SNAPSHOT), LANGUAGES[language].systems
+    if name not in offered:
+        raise ConfigError(
+            f"No translations to {LANGUAGES[language].name} by {name!r} are published; choose one of "
+            f"{', '.join(offered)}."
+        )
+    return {"system": system, "revision": "", "translator": ""}

@@ -1,0 +1,108 @@
+"""What `gest translate` reads and writes: sentences with their ids, and a CSV file of translations."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.files import replacing
+from gest_dataset.gender.texts import problem as wrong
+from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.translation.errors import TranslationError
+from gest_dataset.translation.file import read_table
+from gest_dataset.translation.systems import SOURCE
+from gest_dataset.translation.translator import Translation
+
+TEXT = "sentence"  # the column that is translated
+COLUMNS = ("id", "system", "language", "source", "translation", "stereotype", "problem")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence to translate; `stereotype` is empty where it is not known."""
+
+    id: str
+    text: str
+    stereotype: str = ""
+
+
+def target_languages(names: str) -> list[str]:
+    """The codes of a list with commas; `slavic` stands for the nine of GEST."""
+    codes = [code for name in names.split(",") for code in (SLAVIC if name == "slavic" else [name.strip()])]
+    for code in codes:
+        if code not in LANGUAGES or code == SOURCE:
+            offered = ", ".join(["slavic", *(code for code in LANGUAGES if code != SOURCE)])
+            raise ConfigError(f"There is no target language {code!r}. Choose from {offered}.")
+    return list(dict.fromkeys(codes))
+
+
+def read_config(name: str) -> list[Sentence]:
+    """The sentences of a config of `gest` that is in English."""
+    from datasets import load_dataset
+
+    from gest_dataset.builders import CONFIGS, get_config
+
+    config = get_config(name)
+    if TEXT not in config.features:
+        offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)
+        raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
+    rows = load_dataset("gest", name, split="test").to_list()
+    return [Sentence(row["id"], row[TEXT], str(row.get("stereotype", ""))) for row in rows]
+
+
+def read_input(path: Path) -> list[Sentence]:
+    """The sentences of a table with a column `sentence`, or of a text file with one a line."""
+    if not path.exists():
+        raise TranslationError(f"There is no file {path}. Give one with a sentence a line, or a table.")
+    if path.suffix.lower() == ".txt":
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise TranslationError(f"{path} cannot be read as UTF-8 text: {error}.") from error
+        return [Sentence(str(number), line.strip()) for number, line in enumerate(lines, start=1)]
+    table = read_table(path)
+    if TEXT not in table.columns:
+        raise TranslationError(
+            f"{path} has the columns {', '.join(map(str, table.columns))}, but none {TEXT!r} to translate. "
+            f"A file of plain lines has to be called *.txt."
+        )
+    texts = table[TEXT].fillna("").astype(str)
+    ids = table["id"] if "id" in table.columns else range(1, len(table) + 1)
+    stereotypes = table["stereotype"] if "stereotype" in table.columns else [""] * len(table)
+    rows = zip(map(str, ids), texts, map(str, stereotypes), strict=True)
+    return [Sentence(*row) for row in rows]
+
+
+def write(
+    path: Path,
+    systems: Mapping[str, str],
+    sentences: Sequence[Sentence],
+    translations: Mapping[str, Sequence[Translation]],
+) -> None:
+    """All translations in one CSV file, which appears when it is whole; `systems` are names by language."""
+    # a source that is no valid Unicode is among the problems, and must not be one for the file
+    with (
+        replacing(path) as partial,
+        partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for language, made in translations.items():
+            for sentence, one in zip(sentences, made, strict=True):
+                row = (sentence.id, systems[language], language, one.source, one.translation)
+                writer.writerow((*row, sentence.stereotype, one.problem))
+
+
+def doubtful(translations: Iterable[Translation], language: str) -> list[tuple[Translation, str]]:
+    """Translations that cannot be ones: the source itself, or (where there are rules) English, garbled."""
+    checked = ((made, _doubt(made, language)) for made in translations if not made.problem)
+    return [(made, reason) for made, reason in checked if reason]
+
+
+def _doubt(made: Translation, language: str) -> str:
+    if made.translation == made.source:
+        return "not translated: the same as the source"
+    return wrong(made.translation, language) if language in (*SLAVIC, "bg") else ""

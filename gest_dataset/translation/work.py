@@ -1,0 +1,154 @@
+"""From texts to translations: each different text once, from the store where it is there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from gest_dataset.translation import store as shelf
+from gest_dataset.translation.errors import TranslationStoppedError
+from gest_dataset.translation.systems import open_translator
+from gest_dataset.translation.translator import EMPTY, Translation, Translator
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Translations in the order asked, and what they took; the counts are of different texts.
+
+    `units` were translated now, in `seconds` without loading. `stopped` is why a translator could
+    not go on to the end; the texts that it left have it as their problem.
+    """
+
+    translations: list[Translation]
+    stored: int
+    new: int
+    failed: int
+    units: int
+    unit: str
+    seconds: float
+    stopped: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Units per second."""
+        return self.units / self.seconds if self.seconds else None
+
+
+def translate(
+    texts: Sequence[str],
+    system: str,
+    language: str,
+    *,
+    store: str | Path | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    progress: bool = True,
+) -> list[Translation]:
+    """Translate English texts; the answer is in their order.
+
+    `system` is `hf:MODEL_OR_PATH`, `deepl`, `google`, `amazon` or `file:PATH`. Finished batches are
+    kept in the folder `store` (default: `$HF_HOME/gest/translations`), so the same call goes on
+    where an interrupted one stopped. A text without a translation has a `problem`. An error is
+    raised where nothing at all could be translated.
+    """
+    translator = open_translator(
+        system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
+    )
+    return run(texts, translator, language, store=store, progress=progress).translations
+
+
+def run(
+    texts: Sequence[str],
+    translator: Translator,
+    language: str,
+    *,
+    store: str | Path | None = None,
+    progress: bool = True,
+) -> Work:
+    """Translate with a translator that is open, and say what it took."""
+    found = {text: Translation(text, "", problem) for text in texts if (problem := _problem(text))}
+    wanted = [text for text in dict.fromkeys(texts) if text not in found]
+    path = shelf.path_of(Path(store) if store else shelf.default_directory(), translator.name, language)
+    found |= _kept(path, translator, wanted)
+    missing = [text for text in wanted if text not in found]
+    units, seconds, stopped = 0, 0.0, ""
+    with _writing(path, translator) if missing else nullcontext():
+        # less what another process has translated while this one came here
+        found |= _kept(path, translator, missing)
+        missing = [text for text in missing if text not in found]
+        try:
+            if missing:
+                with (
+                    _bar(len(wanted), len(missing), f"{translator.name} to {language}", progress) as bar,
+                    closing(translator.translate(missing)) as batches,
+                ):
+                    for batch in batches:
+                        if translator.stored:
+                            answers = [made for made in batch.translations if made.problem in ("", EMPTY)]
+                            shelf.append(path, translator, answers)
+                        found |= {made.source: made for made in batch.translations}
+                        units += batch.units
+                        seconds += batch.seconds
+                        bar.update(len(batch.translations))
+        except TranslationStoppedError as error:
+            if not any(text in found for text in wanted):
+                raise
+            stopped = str(error)
+    lost = stopped.partition("\n")[0]
+    translations = [found.get(text) or Translation(text, "", lost) for text in texts]
+    return Work(
+        translations,
+        stored=len(wanted) - len(missing),
+        new=sum(text in found and not found[text].problem for text in missing),
+        failed=len({made.source for made in translations if made.problem}),
+        units=units,
+        unit=translator.unit,
+        seconds=seconds,
+        stopped=stopped,
+    )
+
+
+def _bar(total: int, missing: int, name: str, shown: bool) -> Any:
+    """A progress bar that begins with what is there; none without a terminal."""
+    disable = None if shown else True
+    return tqdm(total=total, initial=total - missing, desc=name, unit="texts", disable=disable)
+
+
+def _problem(text: str) -> str:
+    """Why a text is not worth sending; nothing is the empty string."""
+    if not text.strip():
+        return "empty text"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "not valid Unicode (half of a surrogate pair)"
+    return ""
+
+
+def _kept(path: Path, translator: Translator, texts: Sequence[str]) -> dict[str, Translation]:
+    """What the store has of some texts."""
+    if not translator.stored:
+        return {}
+    kept = shelf.read(path, translator)
+    return {text: kept[text] for text in texts if text in kept}
+
+
+@contextmanager
+def _writing(path: Path, translator: Translator) -> Iterator[None]:
+    """The store for this process alone, and whole; nothing where there is no store."""
+    if not translator.stored:
+        yield
+        return
+    with shelf.locked(path):
+        shelf.repair(path)
+        yield

@@ -1,0 +1,110 @@
+"""DeepL, Google and Amazon on the loopback: what the real clients say to them, and answers as theirs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = tuple[int, dict[str, str], Any]  # status, headers, body as JSON
+
+
+def slovak(text: str) -> str:
+    """What these services take for a translation."""
+    return f"Preklad: {text[::-1]}"
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to translate, whichever service it is for."""
+        for name in ("text", "q"):
+            if name in self.body:
+                return list(self.body[name])
+        return [self.body["Text"]] if "Text" in self.body else []
+
+
+@dataclass
+class Server:
+    """A running server: `script` answers the first requests, `translate` all after them."""
+
+    translate: Callable[[Request], Answer]
+    url: str = ""
+    script: list[Answer | Callable[[Request], Answer]] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def asked(self) -> list[str]:
+        return [text for request in self.requests for text in request.texts]
+
+
+def deepl(request: Request) -> Answer:
+    texts = [
+        {"detected_source_language": "EN", "text": slovak(text), "billed_characters": len(text)}
+        for text in request.texts
+    ]
+    return 200, {}, {"translations": texts}
+
+
+def google(request: Request) -> Answer:
+    if request.path == "/token":
+        return 200, {}, {"access_token": "token-of-the-account", "expires_in": 3600, "token_type": "Bearer"}
+    texts = [{"translatedText": slovak(text), "model": "nmt"} for text in request.texts]
+    return 200, {}, {"data": {"translations": texts}}
+
+
+def amazon(request: Request) -> Answer:
+    codes = {name: request.body[name] for name in ("SourceLanguageCode", "TargetLanguageCode")}
+    return 200, {}, {"TranslatedText": slovak(request.texts[0]), **codes}
+
+
+@contextmanager
+def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
+    """A server for the time of a test."""
+    server = Server(translate)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            is_json = "json" in self.headers["Content-Type"]
+            body = json.loads(data) if is_json else {"form": data.decode()}
+            request = Request(self.path, dict(self.headers), body)
+            with server.lock:
+                server.requests.append(request)
+                answer = server.script.pop(0) if server.script else server.translate
+            status, headers, content = answer(request) if callable(answer) else answer
+            sent = json.dumps(content).encode()
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    server.url = f"http://127.0.0.1:{http.server_port}"
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
