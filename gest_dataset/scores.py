@@ -192,6 +192,8 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "model": loaded.name,
         "revision": loaded.revision,
         "kind": loaded.kind,
+        "parameters": loaded.model.num_parameters(),
+        "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
         "probe": probe.name,
         "templates": [template for template in askers if template],
         "options": told_options(inquiry.options, probe),
