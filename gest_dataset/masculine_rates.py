@@ -5,6 +5,7 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,6 +146,7 @@ def writing(
     table = runs.TABLES[KIND]
     settings = {**setup.settings, "convention": convention}
     prepare(folder, runs.MANIFEST, settings, frozenset({runs.MANIFEST, runs.RESULT, runs.REPORT, table}))
+    finished = _is_done(folder)
     signature = setup.signature(convention)
     start = perf_counter()
     manifest: dict[str, Any] = {
@@ -164,6 +166,7 @@ def writing(
     }
 
     def write(found: Detections, result: Mapping[str, Any]) -> None:
+        write_json(folder / runs.MANIFEST, manifest)
         (folder / runs.REPORT).unlink(missing_ok=True)  # of what was here before
         with replacing(folder / table) as partial:
             pq.write_table(found.table, partial)
@@ -183,8 +186,14 @@ def writing(
         write_json(folder / runs.MANIFEST, runs.plain({**manifest, "status": runs.DONE, **done}))
 
     with alone(folder):
-        write_json(folder / runs.MANIFEST, manifest)
+        if not finished:  # a finished run stays one until there is another to take its place
+            write_json(folder / runs.MANIFEST, manifest)
         yield write
+
+
+def _is_done(folder: Path) -> bool:
+    path = folder / runs.MANIFEST
+    return path.exists() and json.loads(path.read_text(encoding="utf-8"))["status"] == runs.DONE
 
 
 def _now() -> str:

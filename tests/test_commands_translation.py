@@ -305,3 +305,59 @@ def test_detections_of_a_run_are_plain_parquet(gest: Gest, tmp_path: Path) -> No
     assert len(rows) == 3
     assert all(set(row["evidence"]) <= set(row["translation"].strip(".").split()) for row in rows)
     assert {row["gender"] for row in rows} <= {"male", "female", "unknown"}
+
+
+def test_an_input_is_never_overwritten(gest: Gest, tmp_path: Path) -> None:
+    table = write_rows(tmp_path / "table.csv", [{"from": "x", "to": TEXTS[0]}])
+    before = table.read_bytes()
+    done = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", "./table.csv")
+    assert done.returncode == 1
+    assert "table.csv is read, and would be lost" in done.stderr
+    assert table.read_bytes() == before
+    folder = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", str(tmp_path))
+    assert folder.returncode == 1
+    assert "is a folder" in folder.stderr
+
+
+def test_lines_that_are_no_objects(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text('{"text": "x"}\n[1]\n')
+    done = gest("detect-gender", "list.jsonl", *SLOVAK)
+    assert done.returncode == 1
+    assert "row 2: [1] is no JSON object" in done.stderr
+
+
+def test_nothing_to_judge_is_an_error(gest: Gest, tmp_path: Path) -> None:
+    write_rows(tmp_path / "empty.csv", [])
+    done = gest("masculine-rate", "--translations", "empty.csv", *SLOVAK, "--output", "run")
+    assert done.returncode == 1
+    assert "34 x empty.csv has no translation of it" in done.stderr
+    assert "Not one sentence has a translation to judge" in done.stderr
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_what_is_not_defined_is_said(gest: Gest) -> None:
+    done = gest("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run", "--limit", "5")
+    assert done.returncode == 0, done.stderr
+    assert "nan" not in done.stdout
+    assert "f_s  -  stereotype rate" in done.stdout
+    assert "not defined, as there is a stereotype without a sentence" in done.stdout
+
+
+def test_a_finished_run_survives_an_interrupt(
+    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Started again with the same settings and stopped, it is still there, and no other takes its place."""
+    from gest_dataset import masculine_rates
+
+    def interrupted(setup: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
+    assert gest(*arguments).returncode == 0
+    before = runs.read(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(masculine_rates, "measure", interrupted)
+        assert gest(*arguments).returncode == 130
+    assert gest(*arguments, "--limit", "3").returncode == 1
+    after = runs.read(tmp_path / "run")
+    assert (after.manifest, after.result) == (before.manifest, before.result)

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,12 @@ from gest_dataset.gender import (
     detect,
     explain,
     languages,
+    parsers,
     reported,
     script,
     workers,
 )
+from gest_dataset.gender.parser import Parser
 from gest_dataset.gender.texts import problem
 
 TREE = """\
@@ -240,6 +243,43 @@ def test_broken_cache(tmp_path: Path) -> None:
         cache.load(path, "a", ["x"])
     with pytest.raises(OutputError, match="cannot be used"):
         cache.load(tmp_path / "parses.sqlite3" / "below", "a", ["x"])
+
+
+def test_a_cache_with_a_torn_parse(tmp_path: Path) -> None:
+    path = tmp_path / "parses.sqlite3"
+    list(cache.store(path, "a", iter([("x", "1")])))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE parses SET document = ?", (b"torn",))
+    with pytest.raises(OutputError, match="delete the file"):
+        cache.load(path, "a", ["x"])
+
+
+def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser did its work: what failed is the disk."""
+    path = tmp_path / "parses.sqlite3"
+    cache.load(path, "a", [])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON parses BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    parser = Parser("a", lambda texts: ((text, "tree") for text in texts))
+    monkeypatch.setattr(parsers, "open_parser", lambda *arguments: parser)
+    with pytest.raises(OutputError, match="cannot be used: full") as raised:
+        detect(["Bola som tam."], "sk", cache=path)
+    assert "are parsed and kept" not in str(raised.value)
+
+
+def test_the_signature_of_parses_is_their_content(tmp_path: Path) -> None:
+    """And a mark of the byte order before the first comment is none of it."""
+    path = tmp_path / "parsed.conllu"
+    tree = "# text = Som.\n1\tSom\tbyť\tAUX\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_text(tree, encoding="utf-8-sig")
+    first = conllu.open_parser("sk", path)
+    assert dict(first.parse(["Som."]))
+    path.write_text(tree.replace("AUX", "VERB"), encoding="utf-8")
+    assert conllu.open_parser("sk", path).signature != first.signature
 
 
 def test_two_writers(tmp_path: Path) -> None:

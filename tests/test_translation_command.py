@@ -144,6 +144,18 @@ def test_a_language_that_fails_does_not_stop_the_others(gest: Gest, deepl: Serve
     assert [row["language"] for row in rows("o.csv")] == ["sk"]
 
 
+def test_a_model_that_fails_does_not_stop_the_others(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "model-sk").symlink_to(translators.directory("nllb"))
+    (tmp_path / "model-cs").mkdir()
+    (tmp_path / "own.txt").write_text("I am tired.")
+    asked = ("--system", "hf:model-{language}", "--language", "sk,cs", "--input", "own.txt")
+    code, _, err = gest(*asked, "--output", "o.csv")
+    assert code == 1
+    assert "not translated, or not to the end: cs" in err
+    assert "The model 'model-cs' cannot be loaded" in err
+    assert [row["language"] for row in rows("o.csv")] == ["sk"]
+
+
 def test_translations_that_cannot_be_ones_are_shown(gest: Gest) -> None:
     same = ("I am tired.", "I am tired.")
     made = [
@@ -231,3 +243,20 @@ def test_ctrl_c(script_environment: Mapping[str, str], tmp_path: Path) -> None:
     kept = Path(environment["HF_HOME"]) / "gest" / "translations" / "deepl" / "sk.jsonl"
     assert kept.read_bytes().count(b"\n") == 50
     assert not Path("o.csv").exists()
+
+
+@pytest.mark.parametrize("lost", ["mine.csv", "made.csv"])
+def test_an_input_is_never_overwritten(lost: str, gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("sentence\nA.\n")
+    (tmp_path / "made.csv").write_text("from,to\nA.,a\n")
+    before = (tmp_path / lost).read_bytes()
+    arguments = ("--system", "file:made.csv", "--language", "sk", "--input", "mine.csv", "--output")
+    code, _, said = gest(*arguments, lost)
+    assert code == 1
+    assert f"{lost} is read, and would be lost" in said
+    assert (tmp_path / lost).read_bytes() == before
+    code, _, said = gest(*arguments, str(tmp_path))
+    assert code == 1
+    assert "is a folder" in said
+    assert gest(*arguments, "new.csv")[0] == 0
+    assert rows("new.csv")[0]["translation"] == "a"

@@ -10,7 +10,7 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.translation import TranslationError, translate
+from gest_dataset.translation import TranslationError, open_translator, translate
 
 ROWS = [
     ("I am tired.", "Som unavený."),
@@ -132,3 +132,26 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
     made = translate(texts, f"file:{fetch(key)}", language)
     assert len(made) == 3565
     assert not [one.problem for one in made if one.problem]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"from": "A.", "to": "a", "language": 3}\n', "has no row of 'sk', only of 3"),
+        ('{"from": "A.", "to": "a", "language": ""}\n', "has no row of 'sk', only of none"),
+    ],
+)
+def test_a_column_of_languages_without_codes(content: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "made.jsonl").write_text(content)
+    with pytest.raises(TranslationError, match=said):
+        translate(["A."], f"file:{tmp_path / 'made.jsonl'}", "sk")
+
+
+@pytest.mark.parametrize("kind", ["saved", "split"])
+def test_the_revision_of_a_data_set_is_its_content(kind: str, tmp_path: Path) -> None:
+    first, same, other = (tmp_path / name / "made" for name in ("first", "same", "other"))
+    for path, text in ((first, "a"), (same, "a"), (other, "b")):
+        data = Dataset.from_dict({"from": ["A."], "to": [text]})
+        (data if kind == "saved" else DatasetDict({"test": data})).save_to_disk(path)
+    revisions = [open_translator(f"file:{path}", "sk").revision for path in (first, same, other)]
+    assert revisions[0] == revisions[1] != revisions[2]

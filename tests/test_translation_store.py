@@ -107,6 +107,18 @@ def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert asked == [*TEXTS[:2], TEXTS[1]]
 
 
+def test_an_answer_that_no_file_takes_costs_nothing(tmp_path: Path) -> None:
+    """JSON may hold half of a surrogate pair; the rest of its batch is paid for, too."""
+
+    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+        yield Batch([answered(texts[0], "plný \ud83d"), answered(texts[1], "dobre \ud83d\ude00 😀")])
+
+    work = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    assert [made.translation for made in work.translations] == ["plný \ufffd", "dobre 😀 😀"]
+    again = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    assert (again.translations, again.stored) == (work.translations, 2)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError])
 def test_any_end_keeps_the_finished_batches(error: type[BaseException], tmp_path: Path) -> None:
     def fail() -> None:

@@ -46,10 +46,13 @@ def run(
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     from gest_dataset.files import replacing
     from gest_dataset.gender import TextWarning, detect, explain
+    from gest_dataset.translation.outputs import check_file
 
     sentences = [text] if text is not None else read(Path(str(file)), column)
     if not sentences:
         raise DataError(f"{file} holds no sentence.")
+    if output is not None:
+        check_file(output, *([] if file is None else [file]))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
@@ -75,7 +78,7 @@ def read(path: Path, column: str | None) -> list[str]:
     readers: dict[str, Any] = {
         ".csv": lambda: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
         ".tsv": lambda: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", sep="\t"),
-        ".jsonl": lambda: pd.DataFrame([json.loads(line) for line in _lines(path)]),
+        ".jsonl": lambda: pd.DataFrame(_objects(path)),
         ".parquet": lambda: pd.read_parquet(path),
     }
     try:
@@ -107,6 +110,14 @@ def read(path: Path, column: str | None) -> list[str]:
 
 def _lines(path: Path) -> list[str]:
     return [line for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
+
+
+def _objects(path: Path) -> list[dict[str, Any]]:
+    entries = [json.loads(line) for line in _lines(path)]
+    for row, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise DataError.at(path, f"row {row}", f"{entry!r} is no JSON object")
+    return entries
 
 
 def _entry(text: str, found: Detection) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def run(
     from gest_dataset import masculine_rates, runs
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
+    from gest_dataset.translation.errors import TranslationError
     from gest_dataset.translation.setup import set_up
 
     datasets.disable_progress_bars()
@@ -79,6 +80,9 @@ def run(
     try:
         with masculine_rates.writing(folder, setup, convention, command) as write:
             found = masculine_rates.measure(setup)
+            if len(found.problems) == len(found.table):
+                _tell_problems(found)
+                raise TranslationError("Not one sentence has a translation to judge; no result is written.")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
                 result = found.result(convention)
@@ -147,13 +151,18 @@ def _totals(result: Mapping[str, Any], found: Detections) -> list[str]:
         "f_s": "stereotype rate, p_m - p_f: 0 none, 1 complete",
         "f_m": "global masculine rate, (p_m + p_f) / 2",
     }
-    lines = [
-        f"{name}  {result[name]:.3f}  [{result[f'{name}_low']:.3f}, {result[f'{name}_high']:.3f}]  {meaning}"
-        for name, meaning in told.items()
-    ]
+    lines = [f"{name}  {_estimate(result, name)}  {meaning}" for name, meaning in told.items()]
+    if any(math.isnan(result[name]) for name in told):
+        lines.append("(-: not defined, as there is a stereotype without a sentence of known gender)")
     facts = found.metadata
     known, samples, conflicts = facts["known"], facts["samples"], facts["conflicts"]
     return [*lines, f"yield  {known:,} of {samples:,} have a known gender ({conflicts} conflicts)"]
+
+
+def _estimate(result: Mapping[str, Any], name: str) -> str:
+    if math.isnan(result[name]):
+        return "-"
+    return f"{result[name]:.3f}  [{result[f'{name}_low']:.3f}, {result[f'{name}_high']:.3f}]"
 
 
 def _tell_problems(found: Detections) -> None:

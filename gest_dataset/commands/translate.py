@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.errors import GestError
 
 if TYPE_CHECKING:
     from gest_dataset.translation import Translation, Work
@@ -59,6 +60,8 @@ def run(
         TranslationError,
         TranslationStoppedError,
         open_translator,
+        outputs,
+        samples,
         tables,
         work,
     )
@@ -75,6 +78,9 @@ def run(
         )
         for code in languages
     }
+    names = [system.replace("{language}", code) for code in languages]
+    tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
+    outputs.check_file(output, *tables_read, *([] if input_file is None else [input_file]))
     done: dict[str, Work] = {}
     failed: dict[str, list[str]] = {}
     for number, (code, translator) in enumerate(translators.items()):
@@ -86,7 +92,7 @@ def run(
         except TranslationStoppedError as error:
             failed.setdefault(str(error), []).extend(languages[number:])
             break
-        except TranslationError as error:
+        except GestError as error:  # also of a model or the store: the other languages go on
             failed.setdefault(str(error), []).append(code)
         else:
             if done[code].stopped:

@@ -36,7 +36,7 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, document BLOB)")
             yield connection
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, zlib.error, UnicodeDecodeError) as error:
         raise OutputError(
             f"The cache of parses {path} cannot be used: {error}.\n"
             f"Give another place with cache=, or delete the file: only time is lost."

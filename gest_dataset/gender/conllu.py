@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -85,7 +86,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
     """Trees of a file that was parsed elsewhere: `model` is its path; texts that it lacks are left out."""
     if model is None:
         raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
-    found = read_file(model)
+    found, digest = read_file(model), hashlib.sha256(model.read_bytes()).hexdigest()
 
     def parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
         for text in texts:
@@ -93,7 +94,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
             if document is not None:
                 yield text, document
 
-    return Parser(f"conllu {model}", parse, cached=False)
+    return Parser(f"conllu {model.name} {digest}", parse, cached=False)
 
 
 def normal(text: str) -> str:
@@ -108,7 +109,7 @@ def read_file(path: Path) -> dict[str, str]:
     one `# newpar` or `# newdoc` to the next); a sentence is also found alone.
     """
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
     found: dict[str, str] = {}

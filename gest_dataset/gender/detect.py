@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.gender import cache as parse_cache
 from gest_dataset.gender import conllu, parsers, reported, script
 from gest_dataset.gender.engine import decide
@@ -98,6 +98,8 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
         try:
             for text, document in parse_cache.store(where, parser.signature, parser.parse(missing)):
                 documents[text] = document
+        except OutputError:  # of the cache: what it could not keep is not "kept"
+            raise
         except Exception as error:
             left = [text for text in missing if text not in documents]
             raise unfinished(error, left, len(unique), where) from error

@@ -25,7 +25,7 @@ def open_file(name: str, language: str) -> Translator:
         raise TranslationError(f"There is no file {path}. Give the path of a file of translations.")
     return Translator(
         name=f"file:{path.name}",
-        revision=_hash(path) if path.is_file() else "",
+        revision=_hash(path),
         settings="",
         translate=partial(_translate, path=path, language=language),
         unit="texts",
@@ -34,7 +34,14 @@ def open_file(name: str, language: str) -> Translator:
 
 
 def _hash(path: Path) -> str:
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    """A hash of the file, or of all tables of a data set that is saved to disk."""
+    digest = hashlib.sha256()
+    try:
+        for part in [path] if path.is_file() else sorted(path.rglob("data-*.arrow")):
+            digest.update(part.read_bytes())
+    except OSError as error:
+        raise TranslationError(f"{path} cannot be read: {error}.") from error
+    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def _translate(texts: Sequence[str], *, path: Path, language: str) -> Generator[Batch, None, None]:
@@ -70,10 +77,12 @@ def read(path: Path, language: str) -> dict[str, list[tuple[int, str]]]:
         )
     table = table.reset_index(drop=True)
     if _LANGUAGE in table.columns:
-        offered = sorted(set(table[_LANGUAGE].dropna()))
+        offered = sorted({str(code) for code in table[_LANGUAGE].dropna()} - {""})
         table = table[table[_LANGUAGE] == language]
         if table.empty:
-            raise TranslationError(f"{path} has no row of {language!r}, only of {', '.join(offered)}.")
+            raise TranslationError(
+                f"{path} has no row of {language!r}, only of {', '.join(offered) or 'none'}."
+            )
     if _SYSTEM in table.columns and table[_SYSTEM].nunique() > 1:
         systems = ", ".join(sorted(map(str, table[_SYSTEM].unique())))
         raise TranslationError(f"{path} holds translations of several systems ({systems}): keep one only.")

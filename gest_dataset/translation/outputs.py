@@ -1,4 +1,4 @@
-"""Output directories: one belongs to one command with the same settings, and to nobody else."""
+"""Outputs: a file never takes an input's place, a directory belongs to one command with the same settings."""
 
 from __future__ import annotations
 
@@ -49,6 +49,14 @@ def prepare(out: Path, manifest: str, settings: Mapping[str, Any], names: frozen
             f"  {name}: {before.get(name)!r} there, {wanted.get(name)!r} now" for name in differing
         )
         raise OutputError(f"{out} was made with other settings:\n{listed}\n{_CHOOSE}, or remove that one.")
+
+
+def check_file(out: Path, *inputs: Path) -> None:
+    """A file to write is no folder, and none of those that are read: replacing one would lose it."""
+    if out.is_dir():
+        raise OutputError(f"{out} is a folder. Give the name of a file with --output.")
+    if any(out.exists() and path.exists() and out.samefile(path) for path in inputs):
+        raise OutputError(f"{out} is read, and would be lost. Choose another file with --output.")
 
 
 def _is_ours(path: Path, names: frozenset[str]) -> bool:

@@ -19,7 +19,11 @@ EMPTY = "the system gave an empty translation"
 
 
 def answered(text: str, translation: str) -> Translation:
-    """What a system has answered; nothing is an answer too, and was paid for."""
+    """What a system has answered; nothing is an answer too, and was paid for.
+
+    Half of a surrogate pair, which no file takes, becomes U+FFFD: it is seen as garbled later.
+    """
+    translation = translation.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return Translation(text, translation, "" if translation.strip() else EMPTY)
 
 
