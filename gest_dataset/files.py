@@ -28,6 +28,8 @@ def alone(folder: Path) -> Iterator[None]:
         raise OutputError(
             f"Another process is writing to {folder}. Wait for it to end, or choose another folder."
         ) from error
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written to: {error}. Choose another folder.") from error
     try:
         yield
     finally:

@@ -101,7 +101,7 @@ def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
     (tmp_path / "run" / ".result.json.abc").write_text("torn")
     assert gest(*arguments).returncode == 0
     found = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert found == ["detections.parquet", "result.json", "run.json"]
+    assert found == ["detections.parquet", "report.html", "result.json", "run.json"]
     assert runs.read(tmp_path / "run").manifest["status"] == "done"
 
 

@@ -55,18 +55,23 @@ def run(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many sentences.")] = None,
     device: Annotated[str, typer.Option(help="Of an hf: model: auto, cpu, cuda, mps.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="Of an hf: model: auto, float32, float16 or bfloat16.")] = "auto",
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Of an hf: model: a commit, branch or tag.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
 
     Translations and parses are kept, so an interrupted run goes on where it was. The run's directory
-    holds run.json, result.json and detections.parquet with every sentence's evidence.
+    holds run.json, result.json, report.html and detections.parquet with every sentence's evidence.
     """
     start = time.perf_counter()
     system = system_of(system, translations)
     import datasets
 
-    from gest_dataset import masculine_rates, runs
+    from gest_dataset import masculine_rates, report, runs
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
     from gest_dataset.translation.errors import TranslationError
@@ -74,7 +79,17 @@ def run(
 
     datasets.disable_progress_bars()
     checks.choice("convention", convention, CONVENTIONS)
-    setup = set_up(system, language, parser=parser, model=model, limit=limit, device=device)
+    setup = set_up(
+        system,
+        language,
+        parser=parser,
+        model=model,
+        limit=limit,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        revision=revision,
+    )
     folder = output or Path("gest-runs") / masculine_rates.folder_name(setup) / language
     command = ["gest", *sys.argv[1:]]
     try:
@@ -87,6 +102,7 @@ def run(
                 warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
                 result = found.result(convention)
             write(found, result)
+        report.write([runs.read(folder)], folder / runs.REPORT)
     except KeyboardInterrupt:
         err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
         raise typer.Exit(130) from None

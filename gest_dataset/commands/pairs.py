@@ -37,6 +37,11 @@ def run(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many sentences.")] = None,
     device: Annotated[str, typer.Option(help="Of an hf: model: auto, cpu, cuda, mps.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="Of an hf: model: auto, float32, float16 or bfloat16.")] = "auto",
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Of an hf: model: a commit, branch or tag.")] = None,
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
@@ -56,7 +61,15 @@ def run(
 
     datasets.disable_progress_bars()
     setup = set_up(
-        system_of(system, translations), language, parser=parser, model=model, limit=limit, device=device
+        system_of(system, translations),
+        language,
+        parser=parser,
+        model=model,
+        limit=limit,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        revision=revision,
     )
     outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.names(language))
     label = setup.settings["system"]
