@@ -137,7 +137,8 @@ def _standing(one: Measured, g_s: float) -> list[str]:
         return []
     below = sum(value < g_s for value in models.values())
     span = f"{shown(min(models.values()))} to {shown(max(models.values()))}"
-    sentences = [f"It is above {below} of the {len(models)} {what} ({span})."]
+    place = f"above {below} of" if below else "not above any of"
+    sentences = [f"It is {place} the {len(models)} {what} ({span})."]
     if one.config.startswith(DEMO):
         sentences.append("Those were measured on GEST itself, not on the demo’s own sentences.")
     name = short(one.model)
