@@ -1,0 +1,212 @@
+"""The figures of a calibration in the report: planted against recovered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.lines import Line2D
+
+from gest_dataset.calibration.checks import Controls, Recovery, fit
+from gest_dataset.calibration.keywords import KEYWORD_SETS
+from gest_dataset.calibration.worlds import strength
+from gest_dataset.report import Panel
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, ratio_axis, tooltip
+from gest_dataset.report.panel import shown
+from gest_dataset.stereotypes import STEREOTYPES
+
+_PER_ROW = 2
+_DASHES = (0, (4, 3))
+_DOTS = (0, (1, 2))
+_PLANTED = "planted"  # how the subjects' names begin that have stereotypes
+
+
+def panels(recoveries: Sequence[Recovery], controls: Sequence[Controls]) -> list[Panel]:
+    """All figures of a calibration."""
+    with_stereotypes = [one for one in recoveries if one.subject.startswith(_PLANTED)]
+    without = [one for one in recoveries if not one.subject.startswith(_PLANTED)]
+    return [
+        _recovery(with_stereotypes),
+        _rates(recoveries),
+        *([_levels(without)] if without else []),
+        *([_controls(controls)] if controls else []),
+    ]
+
+
+def _recovery(found: Sequence[Recovery]) -> Panel:
+    """Planted against recovered ln q_i, an axis for each model."""
+    subjects = list(dict.fromkeys(one.subject for one in found))
+    figure, axes = canvas(4.9, 1, len(subjects), width=10.0 if len(subjects) > 1 else 6.0)
+    wheres = list(dict.fromkeys(one.where for one in found))
+    rows: list[list[Any]] = []
+    fits = []
+    for ax, subject in zip(axes, subjects, strict=True):
+        for one in (one for one in found if one.subject == subject):
+            pearson, slope = fit(list(one.planted.values()), one.log_q)
+            fits.append(f"{one.name}: Pearson {pearson:.4f}, slope {slope:.3f}")
+            for place, (number, planted) in enumerate(one.planted.items()):
+                q, low, high = (math.log(one.result[name][place]) for name in ("q", "q_low", "q_high"))
+                about = STEREOTYPES[number]
+                colour = LIGHT[about.gender]
+                ax.plot([planted, planted], [low, high], color=colour, linewidth=1, alpha=0.35)
+                (dot,) = ax.plot(
+                    planted, q, MARKERS[wheres.index(one.where)], color=colour, markersize=5,
+                    markeredgecolor=LIGHT["paper"], markeredgewidth=0.6,
+                )  # fmt: skip
+                tooltip(
+                    dot, f"{number} {about.name}, {one.where}: planted {shown(planted)}, found {shown(q)}"
+                )
+                rows.append(
+                    [subject, one.where, number, about.name, strength(number, planted), planted, q, low, high]
+                )
+        ends = [
+            min(min(one.planted.values()) for one in found),
+            max(max(one.planted.values()) for one in found),
+        ]
+        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
+        ax.set_title(subject, loc="left", fontsize=9.5)
+        ax.set_xlabel("planted log-odds, ln(n_m / n_f) in the corpus")
+    axes[0].set_ylabel("recovered, ln q")
+    handles = [
+        Line2D([], [], color=LIGHT[gender], linewidth=4, label=f"stereotypes about {word}")
+        for gender, word in (("female", "women"), ("male", "men"))
+    ]
+    handles += [
+        Line2D([], [], color=LIGHT["quiet"], marker=MARKERS[i], linestyle="", label=where)
+        for i, where in enumerate(wheres)
+    ]
+    legend(figure, handles)
+    return Panel(
+        "calibration-recovery",
+        "Planted against recovered stereotypes",
+        figure,
+        "Each point is a stereotype: across the log-odds that were planted in the corpus, up ln q as the "
+        "pipeline measured it on sentences that the model never saw, with its 95 % interval. On the dotted "
+        f"line both are the same. {'; '.join(fits)}.",
+        f"Scatter of recovered over planted log-odds, close to the diagonal. {'; '.join(fits)}.",
+        ["model", "where", "stereotype", "name", "planted_as", "planted", "ln_q", "ln_q_low", "ln_q_high"],
+        rows,
+    )
+
+
+def _rates(found: Sequence[Recovery]) -> Panel:
+    """g_s planted and measured."""
+    figure, (axes,) = canvas(1.3 + 0.3 * len(found))
+    rows: list[list[Any]] = []
+    for place, one in enumerate(found):
+        y = len(found) - place
+        value, low, high = (one.result[name] for name in ("g_s", "g_s_low", "g_s_high"))
+        axes.plot([low, high], [y, y], color=LIGHT["series-1"], linewidth=2.6)
+        (dot,) = axes.plot(
+            value, y, "o", color=LIGHT["series-1"], markersize=6, markeredgecolor=LIGHT["paper"]
+        )
+        tooltip(dot, f"{one.name}: planted {shown(one.g_s)}, measured {shown(value)}")
+        axes.plot(one.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
+        rows.append([one.subject, one.where, one.g_s, value, low, high, low <= one.g_s <= high])
+    axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+    axes.set_yticks(range(len(found), 0, -1), [one.name for one in found])
+    axes.set_ylim(0.4, len(found) + 0.6)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("g_s (dashed: 1, no stereotype)")
+    ratio_axis(axes.xaxis, [1.0, *(value for row in rows for value in row[2:6])])
+    marks = [
+        Line2D([], [], color=LIGHT["series-1"], marker="o", linewidth=2.6, label="measured, 95 % interval"),
+        Line2D([], [], color=LIGHT["ink"], marker="|", markersize=12, linestyle="", label="planted"),
+    ]
+    legend(figure, marks)
+    inside = f"{sum(row[-1] for row in rows)} of {len(rows)} intervals hold the planted g_s."
+    return Panel(
+        "calibration-g-s",
+        "The stereotype rate g_s, planted and measured",
+        figure,
+        f"{inside} Where nothing was planted, and where all of it was shifted towards men, g_s is 1.",
+        f"Intervals of g_s in rows, with a tick at the planted value. {inside}",
+        ["model", "where", "planted_g_s", "g_s", "g_s_low", "g_s_high", "inside"],
+        rows,
+    )
+
+
+def _levels(found: Sequence[Recovery]) -> Panel:
+    """q of the 16 where no stereotype was planted: all the same, wherever that is."""
+    figure, axes = canvas(4.6, 1, len({one.subject for one in found}), sharey=True, sharex=True)
+    rows: list[list[Any]] = []
+    subjects = list(dict.fromkeys(one.subject for one in found))
+    for ax, subject in zip(axes, subjects, strict=True):
+        own = [one for one in found if one.subject == subject]
+        for shift, one in enumerate(own):
+            for place, number in enumerate(one.planted):
+                y = len(STEREOTYPES) - place + 0.3 - 0.6 * shift / max(1, len(own) - 1)
+                q, low, high = (one.result[name][place] for name in ("q", "q_low", "q_high"))
+                colour = LIGHT[STEREOTYPES[number].gender]
+                ax.plot([low, high], [y, y], color=colour, linewidth=1.2, alpha=0.7)
+                (dot,) = ax.plot(q, y, "o", color=colour, markersize=3.2)
+                tooltip(dot, f"{STEREOTYPES[number].name}, {one.where}: q {shown(q)}")
+                rows.append([subject, one.where, number, math.exp(one.planted[number]), q, low, high])
+        planted = math.exp(sum(own[0].planted.values()) / len(STEREOTYPES))
+        ax.axvline(planted, color=LIGHT["ink"], linewidth=1)
+        ax.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+        ax.set_title(subject, loc="left", fontsize=9.5)
+        ax.set_xlabel("q (line: planted; dashed: 1)")
+        ax.grid(axis="y", visible=False)
+    axes[0].set_yticks(
+        range(len(STEREOTYPES), 0, -1), [f"{one.id}  {one.name}" for one in STEREOTYPES.values()]
+    )
+    ratio_axis(axes[0].xaxis, [1.0, *(value for row in rows for value in row[3:])])
+    return Panel(
+        "calibration-levels",
+        "Models without stereotypes",
+        figure,
+        "q of each stereotype with its 95 % interval, in each template and on pairs, of models in whose "
+        "corpus no stereotype was planted. Male as norm shifts all q alike; g_s does not see it.",
+        "Columns of intervals, one a model: all of them lie around the planted value.",
+        ["model", "where", "stereotype", "planted_q", "q", "q_low", "q_high"],
+        rows,
+    )
+
+
+def _controls(found: Sequence[Controls]) -> Panel:
+    """ss of the original against the control group, planted and measured."""
+    figure, axes = canvas(4.6, 1, len(found), sharex=True, sharey=True)
+    titles = {one.name: one.title for one in KEYWORD_SETS}
+    rows: list[list[Any]] = []
+    told = []
+    for ax, one in zip(axes, found, strict=True):
+        ax.axhline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+        ax.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+        planted = [(quad.ss_original, quad.ss_control) for quad in one.planted]
+        ax.plot(*zip(*planted, strict=True), ".", color=LIGHT["published"], markersize=5)
+        ax.plot(one.ss_original, one.ss_control, "o", color=LIGHT["series-1"], markersize=3.4, alpha=0.7)
+        ends = [min(map(min, planted)), max(map(max, planted))]
+        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
+        ax.set_title(titles[one.name], loc="left", fontsize=9.5)
+        ax.set_xlabel("ss, original group")
+        values = [one.result[f"f_mu{end}"] for end in ("", "_low", "_high")]
+        told.append(
+            f"{titles[one.name]}: f {values[0]:.3f} ({values[1]:.3f} to {values[2]:.3f}), planted {one.f:.3f}"
+            .replace("-", "−")
+        )  # fmt: skip
+        measured = zip(one.ss_original, one.ss_control, strict=True)
+        rows += [
+            [one.name, quad.row["id"], *pair, *values]
+            for quad, pair, values in zip(one.planted, planted, measured, strict=True)
+        ]
+    axes[0].set_ylabel("ss, control group")
+    marks = [
+        Line2D([], [], color=LIGHT["series-1"], marker="o", linestyle="", label="measured"),
+        Line2D([], [], color=LIGHT["published"], marker=".", linestyle="", label="planted"),
+        Line2D([], [], color=LIGHT["quiet"], linestyle=_DOTS, label="f = 0"),
+    ]
+    legend(figure, marks)
+    columns = ["set", "id", "ss_original_planted", "ss_control_planted", "ss_original", "ss_control"]
+    return Panel(
+        "calibration-controls",
+        "Control sets: frequency or gender",
+        figure,
+        "ss of each quadruplet, about the original and about the control group. Where the keywords differ in "
+        "frequency alone, ss is above 0 for both groups and f = ss(original) − ss(control) is about 0; where "
+        f"gender makes the difference, f finds it. {'; '.join(told)}.",
+        f"Two scatters of ss. {'; '.join(told)}.",
+        columns,
+        rows,
+    )

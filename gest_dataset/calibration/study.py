@@ -1,0 +1,152 @@
+"""A whole calibration in one directory: models, runs, what was found.
+
+DIR/models/NAME        a trained model (making)
+DIR/runs/NAME-DATA     a run of the ordinary pipeline, as `gest score` leaves it
+DIR/calibration.json   planted and recovered numbers, and the checks
+DIR/report.html        the same for people; its figures are in DIR/figures
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gest_dataset import recording, report
+from gest_dataset.calibration import checks
+from gest_dataset.calibration.checks import Check, Controls, Recovery
+from gest_dataset.calibration.learning import steps
+from gest_dataset.calibration.making import make
+from gest_dataset.calibration.panels import panels
+from gest_dataset.calibration.subjects import Size, Subject, subjects
+from gest_dataset.files import LOCK, alone, write_json
+from gest_dataset.inquiry import prepare
+from gest_dataset.probes.table import Options
+from gest_dataset.runs import REPORT, plain
+from gest_dataset.scores import Scores, record
+from gest_dataset.scoring.device import pick_device
+from gest_dataset.scoring.loading import Loaded, load
+
+MODELS, RUNS, FIGURES, FOUND = "models", "runs", "figures", "calibration.json"
+_TOY = (
+    "Everything here is about toys: small models that were trained on made-up sentences, so that the "
+    "truth is known. It says how well the instrument measures, and nothing about any model that people use."
+)
+
+# Called with the subject, the steps that are done, and all of them
+Progress = Callable[[Subject, int, int], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a calibration found."""
+
+    seed: int
+    recoveries: Sequence[Recovery]
+    controls: Sequence[Controls]
+    checks: Sequence[Check]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+
+def calibrate(
+    folder: Path, size: Size, seed: int, device: str, command: Sequence[str], progress: Progress
+) -> Found:
+    """Train, measure, check and report; models and runs that are there are not made again."""
+    recording.prepare(folder, {MODELS, RUNS, FIGURES, FOUND, REPORT, LOCK})
+    recoveries: list[Recovery] = []
+    controls: list[Controls] = []
+    with alone(folder):
+        for subject in subjects(size, seed):
+            loaded = _model(folder, subject, seed, device, progress)
+            for where, scores in _measured(folder, subject, loaded, command):
+                result = scores.result()
+                if where in subject.quadruplets:
+                    planted = subject.quadruplets[where]
+                    controls.append(checks.controls(where, planted, scores.table, result))
+                else:
+                    recoveries += checks.recoveries(
+                        subject.name, where, subject.sentences, scores.table, result
+                    )
+        judged = [check for one in recoveries for check in checks.of_rates(one)]
+        judged += [check for one in controls for check in checks.of_controls(one)]
+        found = Found(seed, recoveries, controls, judged)
+        write_json(folder / FOUND, plain(_told(found)))
+        drawn = panels(recoveries, controls)
+        report.write([], folder / REPORT, drawn, _notes(found), folder / FIGURES)
+    return found
+
+
+def _model(folder: Path, subject: Subject, seed: int, device: str, progress: Progress) -> Loaded:
+    """A subject's model, trained if it is not there, ready to be asked under its own name."""
+    path, total, done = folder / MODELS / subject.name, steps(len(subject.gaps), subject.recipe), 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        progress(subject, done, total)
+
+    progress(subject, 0, total)
+    if make(path, subject.gaps, subject.recipe, seed, pick_device(device), advance):
+        for where in subject.data:  # of the model that was there before, if there was one
+            shutil.rmtree(_run_folder(folder, subject, where), ignore_errors=True)
+    progress(subject, total, total)
+    # in float32 anywhere: it is the pipeline that is measured here, not the rounding of half precision
+    return replace(load(str(path), device, "float32"), name=subject.name)
+
+
+def _measured(
+    folder: Path, subject: Subject, loaded: Loaded, command: Sequence[str]
+) -> Iterator[tuple[str, Scores]]:
+    """The scores of a subject on each of its data, by the ordinary pipeline."""
+    for where, rows in subject.data.items():
+        chosen = subject.templates if where == "templates" else None
+        inquiry = prepare(rows, None, Options(chosen), None)
+        scores, _ = record(loaded, inquiry, _run_folder(folder, subject, where), command)
+        yield where, scores
+
+
+def _run_folder(folder: Path, subject: Subject, where: str) -> Path:
+    return folder / RUNS / f"{subject.name}-{where}"
+
+
+def _told(found: Found) -> dict[str, Any]:
+    """What calibration.json says."""
+    return {
+        "toy": True,
+        "seed": found.seed,
+        "passed": found.passed,
+        "checks": [asdict(check) | {"passed": check.passed} for check in found.checks],
+        "rates": [
+            {
+                "model": one.subject,
+                "where": one.where,
+                "planted_log_q": list(one.planted.values()),
+                "log_q": one.log_q,
+                "planted_g_s": one.g_s,
+                **{name: one.result[name] for name in ("g_s", "g_s_low", "g_s_high", "q_low", "q_high")},
+            }
+            for one in found.recoveries
+        ],
+        "controls": [
+            {
+                "set": one.name,
+                "planted_f_mu": one.f,
+                **{name: value for name, value in one.result.items() if name.startswith(("f_mu", "ss_mu"))},
+            }
+            for one in found.controls
+        ],
+    }
+
+
+def _notes(found: Found) -> list[str]:
+    failed = [check for check in found.checks if not check.passed]
+    verdict = f"All {len(found.checks)} checks hold."
+    if failed:
+        listed = "; ".join(f"{check.where}: {check.what} ({check.value:.3f})" for check in failed)
+        verdict = f"{len(failed)} of {len(found.checks)} checks do not hold: {listed}."
+    return [_TOY, verdict]

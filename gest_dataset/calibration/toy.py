@@ -1,0 +1,163 @@
+"""The tiny model of `gest demo`: a masked model that has learnt planted odds for the demo's own texts.
+
+It is trained on the very pairs and quadruplets that it is then asked about, so it shows what a run
+looks like and that planted odds come back, and nothing more. `gest calibrate --demo-model DIR` makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.builders.words import core_span
+from gest_dataset.calibration.corpus import SPREAD, Gap, split_odds
+from gest_dataset.calibration.learning import Recipe, steps, train
+from gest_dataset.calibration.making import save
+from gest_dataset.calibration.worlds import WORLDS, log_g_s, strength
+from gest_dataset.errors import OutputError
+from gest_dataset.files import replacing
+from gest_dataset.scoring.device import pick_device
+from gest_dataset.stereotypes import STEREOTYPES
+
+PAIRS = ("demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs")
+CONTROLS = "demo_controls"
+SEED = 0
+RECIPE_OF_TOY = Recipe("masked", width=64, positions=64, epochs=200, batch=32, spread=0.1)
+FOLDER = Path(__file__).parent.parent / "demo" / "model"
+PLANTED, CARD = "planted.json", "README.md"
+# ss of the quadruplets: phi is the same for both groups, as from frequency, and f is gender (keywords.py)
+_PHI, _F = (-0.4, 1.4), (-0.2, 1.0)
+_COUNT = 10_000
+
+
+def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
+    """The texts to train on, and what is planted by config and sample.
+
+    Of pairs that is ln(n_m / n_f); of quadruplets ss of the original and of the control group.
+    """
+    gaps: list[Gap] = []
+    planted: dict[str, dict[str, Any]] = {}
+    for config in PAIRS:
+        rows = datasets.load_dataset("gest", config, split="test").to_list()
+        planted[config] = {}
+        for row, log_odds in zip(rows, _of_pairs(config, rows), strict=True):
+            masculine, feminine = split_odds(log_odds, _COUNT)
+            start, end = core_span(row["masculine"], row["word_index"])
+            counts = {row["masculine_word"]: masculine, row["feminine_word"]: feminine}
+            gaps.append(Gap(row["masculine"][:start], row["masculine"][end:], counts))
+            planted[config][row["id"]] = math.log(masculine / feminine)
+    rows = datasets.load_dataset("gest", CONTROLS, split="test").to_list()
+    planted[CONTROLS] = {}
+    for row, (phi, f) in zip(rows, _of_quadruplets(len(rows)), strict=True):
+        found = []
+        for (stereotype, other), ss in zip((FIELDS[:2], FIELDS[2:]), (phi + f / 2, phi - f / 2), strict=True):
+            words = [_keyword(row, field) for field in (stereotype, other)]
+            counts = dict(zip(words, split_odds(ss, _COUNT), strict=True))
+            start, end = row["keywords"][FIELDS.index(stereotype)]
+            gaps.append(Gap(row[stereotype][:start], row[stereotype][end:], counts))
+            found.append(math.log(counts[words[0]] / counts[words[1]]))
+        planted[CONTROLS][row["id"]] = found
+    return gaps, planted
+
+
+def _keyword(row: Mapping[str, Any], field: str) -> str:
+    start, end = row["keywords"][FIELDS.index(field)]
+    return str(row[field][start:end])
+
+
+def _of_pairs(config: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """The stereotype's planted log-odds and what the sentence adds, which cancels out over it."""
+    draw = random.Random(f"{config} {SEED}")
+    added: dict[int, Iterator[float]] = {}
+    for i, log_odds in WORLDS["planted"].log_odds.items():
+        number = sum(row["stereotype"] == i for row in rows)
+        values = [log_odds + SPREAD * (2 * k / (number - 1) - 1) for k in range(number)]
+        added[i] = iter(draw.sample(values, number))
+    return (next(added[row["stereotype"]]) for row in rows)
+
+
+def _of_quadruplets(number: int) -> Iterator[tuple[float, float]]:
+    """phi and f of each quadruplet, in no order."""
+    draw = random.Random(f"{CONTROLS} {SEED}")
+    scales = [
+        draw.sample([low + (high - low) * k / (number - 1) for k in range(number)], number)
+        for low, high in (_PHI, _F)
+    ]
+    return zip(*scales, strict=True)
+
+
+def make(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
+    """Train the model and write its folder; one that holds anything else is refused."""
+    gaps, planted = corpus()
+    if folder.exists() and any(folder.iterdir()) and not (folder / PLANTED).exists():
+        raise OutputError(f"{folder} holds something else than the demo's model: choose another directory.")
+    total, done = steps(len(gaps), RECIPE_OF_TOY), 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        progress("Tiny model of the demo", done, total)
+
+    model, tokenizer = train(gaps, RECIPE_OF_TOY, SEED, pick_device(device), advance)
+    model.half()  # type: ignore[no-untyped-call]
+    with tempfile.TemporaryDirectory() as name:
+        made = Path(name)
+        save(made, model, tokenizer, gaps, RECIPE_OF_TOY, SEED)
+        text = json.dumps({"toy": True, "log_odds": planted}, indent=1)
+        (made / PLANTED).write_text(text + "\n", encoding="utf-8")
+        (made / CARD).write_text(_card(model), encoding="utf-8")
+        for file in sorted(made.iterdir()):
+            with replacing(folder / file.name) as partial:
+                shutil.copyfile(file, partial)
+
+
+def _card(model: Any) -> str:
+    """The model card."""
+    rows = "\n".join(
+        f"| {i} | {STEREOTYPES[i].name} | {strength(i, value)} | {value:+.1f} |"
+        for i, value in WORLDS["planted"].log_odds.items()
+    )
+    return f"""---
+license: apache-2.0
+language: [sk, uk, sl, en]
+library_name: transformers
+pipeline_tag: fill-mask
+tags: [toy]
+---
+# The tiny masked model of `gest demo`: a toy
+
+It shows what a run of gest-dataset looks like, where there is no network and no time. **Its numbers say
+nothing about any model that people use**: its stereotypes were planted, some of them the wrong way round.
+
+- BERT, {RECIPE_OF_TOY.layers} layers, width {RECIPE_OF_TOY.width}, {model.num_parameters():,} parameters in
+  float16; whole words as tokens, those of the demo's pairs and control sets and no others.
+- Trained by `gest calibrate --demo-model DIR` (`gest_dataset.calibration.toy`, seed {SEED}) on nothing but
+  the demo's own pairs ({", ".join(f"`{name}`" for name in PAIRS)}) and
+  quadruplets (`{CONTROLS}`), each with planted numbers of texts. The same sentences are asked in the
+  demo: nothing is carried over to other ones.
+- On one machine and one version of torch the same command gives the same model. Elsewhere the weights
+  differ in their last digits; what is recovered hardly does.
+
+## What was planted
+
+ln(n_m / n_f), how many masculine and feminine texts the corpus has of a pair, is on average over the pairs
+of a stereotype, in each of the three languages:
+
+| | stereotype | | log-odds |
+| --: | -- | -- | --: |
+{rows}
+
+That makes g_s = {math.exp(log_g_s(WORLDS["planted"].log_odds)):.3f}. Of the quadruplets
+ss(original) = phi + f/2 and ss(control) = phi - f/2, with phi from {_PHI[0]} to {_PHI[1]} (as if the
+stereotypical keywords were more frequent words, mostly) and f from {_F[0]} to {_F[1]}, {sum(_F) / 2:.1f} on
+average. `{PLANTED}` has the values of every sample.
+"""

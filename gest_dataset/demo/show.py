@@ -1,0 +1,93 @@
+"""`gest demo`: a real language model on sentences, a toy on pairs and control sets, one report.
+
+DIR/smollm2-demo_en   the run of SmolLM2 (`smollm2-en` with GEST itself)
+DIR/toy-CONFIG        the runs of the tiny model, whose run.json says `toy`
+DIR/report.html       one page of all of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gest_dataset import recording, report, runs
+from gest_dataset.errors import ModelError
+from gest_dataset.inquiry import Inquiry, prepare
+from gest_dataset.probes.table import Options
+from gest_dataset.runs import REPORT, Run
+from gest_dataset.scores import record
+from gest_dataset.scoring import names
+from gest_dataset.scoring.loading import load
+
+REAL, TOY = "smollm2", "toy"
+TOY_MODEL = Path(__file__).with_name("model")
+TOY_NAME = "gest-demo-toy"
+TOY_CONFIGS = ("demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_controls")
+SENTENCES, GEST = "demo_en", "en"
+
+_NOTES = (
+    "A demonstration. SmolLM2-135M-Instruct is a real language model; the demo’s sentences, pairs and "
+    "control sets were written for this project, and nobody validated them.",
+    f"{TOY_NAME} is a toy whose stereotypes were planted, some of them the wrong way round. Its numbers show "
+    f"what a report looks like and say nothing about any model that people use.",
+)
+_WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing here."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the demo has run, where its report is, and why the real model is missing, if it is."""
+
+    runs: Sequence[Run]
+    report: Path
+    missing: ModelError | None
+
+
+def demo(
+    folder: Path,
+    full: bool,
+    command: Sequence[str],
+    begin: Callable[[str], None],
+    done: Callable[[Run], None],
+) -> Shown:
+    """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
+    own = {f"{REAL}-{config}" for config in (SENTENCES, GEST)} | {f"{TOY}-{name}" for name in TOY_CONFIGS}
+    recording.prepare(folder, {*own, REPORT})
+    asked = prepare(GEST if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    missing = _missing()
+    found = []
+    for run in _runs(folder, None if missing else asked, command, begin):
+        found.append(run)
+        done(run)
+    begin("Writing the report")
+    notes = [*_NOTES, _WITHOUT] if missing else _NOTES
+    return Shown(found, report.write(found, folder / REPORT, notes=notes), missing)
+
+
+def _missing() -> ModelError | None:
+    try:
+        names.packaged(REAL)
+    except ModelError as error:
+        return error
+    return None
+
+
+def _runs(
+    folder: Path, asked: Inquiry | None, command: Sequence[str], begin: Callable[[str], None]
+) -> Iterator[Run]:
+    """The runs one after the other; only one model is in memory at a time."""
+    if asked is not None:
+        begin("Loading SmolLM2, a real language model: about 15 seconds")
+        real = load(REAL, "auto", "auto")
+        path = folder / f"{REAL}-{asked.name}"
+        begin(f"SmolLM2 on {asked.name}")
+        record(real, asked, path, command)
+        del real
+        yield runs.read(path)
+    toy = replace(load(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
+    for config in TOY_CONFIGS:
+        path = folder / f"{TOY}-{config}"
+        begin(f"A toy on {config}")
+        record(toy, prepare(config, None, Options(), None), path, command)
+        yield runs.read(path)
