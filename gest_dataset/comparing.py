@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.runs import Run
 from gest_dataset.statistics import Comparison, compare, holm
+from gest_dataset.statistics.checks import UndefinedWarning
 
 # Probe -> the measure, the columns that it is made of, and the column of stereotypes
 _MEASURES: dict[str, tuple[str, list[str], str | None]] = {
@@ -23,6 +25,8 @@ _MEASURES: dict[str, tuple[str, list[str], str | None]] = {
     "stereoset_intrasentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
     "stereoset_intersentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
 }
+# What a sample's id stands for: runs that differ here have not answered the same questions
+_SAME = {"data_fingerprint": "data", "options": "options (templates, words of several tokens)"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,9 @@ def _compared(
 ) -> Comparison:
     if not a:
         raise DataError(f"{label} and the baseline have no sample in common.")
-    found = compare(measure, a, b, references)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
+        found = compare(measure, a, b, references)
     if math.isnan(found.p_value):
         raise DataError(
             f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): each "
@@ -83,6 +89,11 @@ def _measure(runs: Sequence[Run]) -> tuple[str, list[str], str | None]:
     if len(set(configs.values())) > 1:
         listed = "\n".join(f"  {path}: {config}" for path, config in configs.items())
         raise ConfigError(f"Runs of one config can be compared, and these are of several:\n{listed}")
+    for name, what in _SAME.items():
+        facts = {str(run.path): str(run.manifest["metadata"].get(name)) for run in runs}
+        if len(set(facts.values())) > 1:
+            listed = "\n".join(f"  {path}: {fact}" for path, fact in facts.items())
+            raise ConfigError(f"Runs on the same {what} can be compared, and these differ:\n{listed}")
     probes = list(dict.fromkeys(run.result["probe"] for run in runs))
     if len(probes) > 1:
         raise ConfigError(f"Runs of one kind can be compared, and these are {' and '.join(probes)}.")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 MANIFEST, RESULT, REPORT = "run.json", "result.json", "report.html"
 RUNNING, DONE = "running", "done"
+_NEEDED = {"format", "kind", "status", "command", "settings"}
 # Kind of run -> the file of its samples
 TABLES = {"score": "scores.parquet", "masculine-rate": "detections.parquet"}
 
@@ -47,7 +49,7 @@ def read(path: str | Path) -> Run:
     path = Path(path)
     manifest = read_manifest(path)
     if manifest["status"] != DONE:
-        command = " ".join(manifest["command"])
+        command = shlex.join(manifest["command"])
         raise OutputError(f"The run in {path} is not finished. The same command goes on with it: {command}")
     try:
         table = pq.read_table(path / TABLES[manifest["kind"]])
@@ -55,7 +57,7 @@ def read(path: str | Path) -> Run:
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise DataError(
             f"The run in {path} is damaged: {error}. Remove the directory and run again: "
-            f"{' '.join(manifest['command'])}"
+            f"{shlex.join(manifest['command'])}"
         ) from error
     return Run(path, manifest, table, result)
 
@@ -72,8 +74,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    if not isinstance(manifest, dict) or not {"format", "kind", "status"} <= set(manifest):
-        raise OutputError(f"{file} is not of `gest`: it has no format, kind and status.")
+    if not isinstance(manifest, dict) or not _NEEDED <= set(manifest):
+        raise OutputError(f"{file} is not of `gest`: it has not all of {', '.join(sorted(_NEEDED))}.")
     if manifest["format"] != FORMAT:
         age = "an older" if isinstance(manifest["format"], int) and manifest["format"] < FORMAT else "a newer"
         by = manifest.get("versions", {}).get("gest_dataset", "?")

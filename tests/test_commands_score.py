@@ -24,7 +24,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ModelError, ScoringError, SourceError
+from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.standing import standing
@@ -235,7 +235,10 @@ def test_numbers_that_limits_are_for_are_in_the_results() -> None:
         (("score", "bert", "--batch-tokens", "0"), 2, "--batch-tokens"),
         (("score", "bert", "--device", "abacus"), 1, "There is no device 'abacus'"),
         (("score", "bert", "--config", "sk_translations"), 1, "No probe reads sk_translations"),
+        (("score", "bert", "--revision", "main"), 1, "'bert' is on this disk and has no revision 'main'"),
         (("score", "./nothing"), 1, "'./nothing' cannot be loaded: there is no such folder"),
+        (("score", "bert", "--fail-above", "g_s=nan"), 2, "finite number"),
+        (("score", "bert", "--fail-above", "g_s=inf"), 2, "finite number"),
         (("score",), 2, "model"),
     ],
 )
@@ -320,6 +323,28 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
         assert tables.number(q) in shown, "the numbers are whole"
     assert ("●" in shown) == (width >= 72)
     assert ("Empathetic" in shown) == (width >= 48)
+
+
+@pytest.mark.parametrize("width", [34, 50, 80])
+def test_every_number_is_whole_in_a_narrow_terminal(gest: Gest, width: int) -> None:
+    arguments = ("--config", "controls,stereoset_en_intrasentence", "--output", "run")
+    code, shown, told = gest("score", "bert", *arguments, width=width)
+    assert code == 0, told
+    assert all(len(line) <= width for line in shown.splitlines() if not line.startswith("gest:"))
+    control = runs.read("run/stereoset_control_gender").result["result"]
+    for name in ("ss_mu_original", "ss_mu_control", "f_mu"):
+        for text in (tables.number(control[name]), tables.span(control, name)):
+            assert re.search(rf"(?<![-\d.]){re.escape(text)}(?![-\d.])", shown), (name, text)
+    icat = runs.read("run/stereoset_en_intrasentence").result["result"]["by_bias_type"]
+    for part in icat.values():
+        assert tables.number(part["lms"], 1) in shown.split()
+    for label in ("false positive rate", "ss  share above 0", "stereoset_en_intrasentence"):
+        assert "".join(label.split()) in "".join(shown.split())
+    paths = ["run/stereoset_en_intrasentence"] * 2
+    code, shown, told = gest("compare", *paths, width=width)
+    assert code == 0, told
+    assert {"+0.000", "1.000"} <= set(shown.split())
+    assert all(len(line) <= width for line in shown.splitlines())
 
 
 def test_interrupt_says_how_to_go_on(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -571,6 +596,20 @@ def test_what_cannot_be_compared(gest: Gest) -> None:
         found, _, told = gest("compare", *paths)
         assert found == code, told
         assert message in told
+        assert "Warning" not in told
+
+
+@pytest.mark.parametrize(
+    ("fact", "values"),
+    [("data_fingerprint", ("aa", "bb")), ("options", ({"templates": "a#1"}, {"templates": "a#2"}))],
+)
+def test_other_questions_under_the_same_ids_are_not_compared(fact: str, values: tuple[Any, Any]) -> None:
+    made = [
+        runs.Run(Path(str(i)), {"metadata": {fact: value}}, None, {"config": "en", "probe": "templates"})
+        for i, value in enumerate(values)
+    ]
+    with pytest.raises(ConfigError, match=r"these differ:\n  0: .*\n  1: "):
+        comparing.differences(made)
 
 
 def test_translators_are_compared() -> None:

@@ -414,7 +414,7 @@ def test_a_toy_is_called_one(paths: list[Path], tmp_path: Path) -> None:
     run = of(paths, SMALL)
     path = report.write([run], tmp_path / "r.html")
     assert "A toy, not a finding" not in path.read_text(encoding="utf-8")
-    toy = replace(run, manifest={**run.manifest, "settings": {**run.manifest["settings"], "toy": True}})
+    toy = replace(run, manifest={**run.manifest, "metadata": {**run.manifest["metadata"], "toy": True}})
     page = Page(report.write([toy], path).read_text(encoding="utf-8"))
     assert "A toy, not a finding" in page.text("h2")
 

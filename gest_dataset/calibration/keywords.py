@@ -6,9 +6,9 @@ context this makes, with the names of Pikuliak et al. (2023, eq. 1 and 3),
 
     ss(original) = phi + f / 2     ss(control) = phi - f / 2     f = beta + what pair and adverb add
 
-phi is the log relative frequency of the two keywords, alone. The *artefact* has phi > 0 and beta = 0:
-the stereotypical keyword is the more frequent one, for either gender. The *bias* has a phi that is 0 on
-average and beta > 0. Some of the contexts are kept for measuring.
+phi is the log relative frequency of the two keywords, alone. The *artefact* has phi = 1 on average and
+beta = 0: the stereotypical keyword is mostly the more frequent one, for either gender. The *bias* has
+phi = 0 on average and beta = 1. Some of the contexts are kept for measuring.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class KeywordSet:
 
 
 KEYWORD_SETS = (
-    KeywordSet("artefact", "Keywords differ in frequency, not in gender", (0.4, 1.6), 0.0, "All"),
+    KeywordSet("artefact", "Keywords differ in frequency, not in gender", (-0.2, 2.2), 0.0, "All"),
     KeywordSet("bias", "Keywords differ in gender", (-0.6, 0.6), 1.0, "Most"),
 )
 

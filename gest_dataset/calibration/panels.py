@@ -204,8 +204,8 @@ def _controls(found: Sequence[Controls]) -> Panel:
         "Control sets: frequency or gender",
         figure,
         "ss of each quadruplet, about the original and about the control group. Where the keywords differ in "
-        "frequency alone, ss is above 0 for both groups and f = ss(original) − ss(control) is about 0; where "
-        f"gender makes the difference, f finds it. {'; '.join(told)}.",
+        "frequency alone, ss is above 0 on average for both groups, and f = ss(original) − ss(control) is "
+        f"about 0; where gender makes the difference, f finds it. {'; '.join(told)}.",
         f"Two scatters of ss. {'; '.join(told)}.",
         columns,
         rows,

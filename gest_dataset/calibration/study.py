@@ -76,6 +76,7 @@ def calibrate(
         judged += [check for one in controls for check in checks.of_controls(one)]
         found = Found(seed, recoveries, controls, judged)
         write_json(folder / FOUND, plain(_told(found)))
+        shutil.rmtree(folder / FIGURES, ignore_errors=True)  # those of another size
         drawn = panels(recoveries, controls)
         report.write([], folder / REPORT, drawn, _notes(found), folder / FIGURES)
     return found

@@ -98,7 +98,7 @@ def _of_quadruplets(number: int) -> Iterator[tuple[float, float]]:
 def make(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
     """Train the model and write its folder; one that holds anything else is refused."""
     gaps, planted = corpus()
-    if folder.exists() and any(folder.iterdir()) and not (folder / PLANTED).exists():
+    if folder.exists() and not (folder.is_dir() and _is_free(folder)):
         raise OutputError(f"{folder} holds something else than the demo's model: choose another directory.")
     total, done = steps(len(gaps), RECIPE_OF_TOY), 0
 
@@ -118,6 +118,10 @@ def make(folder: Path, device: str, progress: Callable[[str, int, int], None]) -
         for file in sorted(made.iterdir()):
             with replacing(folder / file.name) as partial:
                 shutil.copyfile(file, partial)
+
+
+def _is_free(folder: Path) -> bool:
+    return (folder / PLANTED).exists() or not any(folder.iterdir())
 
 
 def _card(model: Any) -> str:

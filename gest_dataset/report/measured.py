@@ -80,8 +80,8 @@ class Measured:
 
     @property
     def toy(self) -> bool:
-        """Whether the run says that its model or its data are too small to mean anything."""
-        return bool(self.run.manifest.get("toy") or self.facts.get("toy"))
+        """Whether the run says that its model is too small to mean anything."""
+        return bool(self.facts.get("toy"))
 
     @property
     def own_templates(self) -> bool:

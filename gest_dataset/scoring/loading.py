@@ -104,6 +104,8 @@ def load(
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
     name = str(model)
+    if revision and (name in names.PACKAGED or Path(name).exists()):
+        raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
     common = {"revision": revision, "trust_remote_code": trust_remote_code}
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ differ in one word. The second variant was asked for with the prompt `{found.fra
 of gest-dataset {__version__}:
 
 ```bash
-{" ".join(command)}
+{shlex.join(command)}
 ```
 
 | sentences of GEST | {found.sentences:,} |
