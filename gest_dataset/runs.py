@@ -74,7 +74,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    if not isinstance(manifest, dict) or not _NEEDED <= set(manifest):
+    if not isinstance(manifest, dict) or not set(manifest) >= _NEEDED:
         raise OutputError(f"{file} is not of `gest`: it has not all of {', '.join(sorted(_NEEDED))}.")
     if manifest["format"] != FORMAT:
         age = "an older" if isinstance(manifest["format"], int) and manifest["format"] < FORMAT else "a newer"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gest_dataset.commands.console import err, out
+from gest_dataset.commands.options import Model, Parser
 from gest_dataset.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -32,10 +33,8 @@ def run(
     ] = None,
     text: Annotated[str | None, typer.Option(help="One sentence instead of a file.")] = None,
     column: Annotated[str | None, typer.Option(help="Of a table, the column of the sentences.")] = None,
-    parser: Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")] = "udpipe",
-    model: Annotated[
-        Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")
-    ] = None,
+    parser: Parser = "udpipe",
+    model: Model = None,
     output: Annotated[
         Path | None, typer.Option(help="Write JSON lines to this file instead of printing.")
     ] = None,

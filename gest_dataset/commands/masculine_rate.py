@@ -18,7 +18,18 @@ from rich.table import Table
 from rich.text import Text
 
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
+from gest_dataset.commands.options import (
+    BatchTokens,
+    Device,
+    Dtype,
+    Limit,
+    Model,
+    Parser,
+    Revision,
+    System,
+    Translations,
+    system_of,
+)
 
 if TYPE_CHECKING:
     from gest_dataset.masculine_rates import Detections
@@ -36,30 +47,21 @@ _WIDTH = 20  # of a bar
 
 def run(
     language: Annotated[str, typer.Option(help="The language that was translated to, such as sk.")],
-    system: Annotated[
-        str | None,
-        typer.Option(help="hf:MODEL, deepl, google, amazon, or published:SYSTEM.", metavar="SYSTEM"),
-    ] = None,
-    translations: Annotated[
-        Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
-    ] = None,
-    parser: Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")] = "udpipe",
-    model: Annotated[
-        Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")
-    ] = None,
+    system: System = None,
+    translations: Translations = None,
+    parser: Parser = "udpipe",
+    model: Model = None,
     convention: Annotated[
         str, typer.Option(help="plain: p is the share. published: as the paper's tables have it.")
     ] = "plain",
     output: Annotated[
         Path | None, typer.Option(help="The run's directory (default: gest-runs/SYSTEM/LANGUAGE).")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many sentences.")] = None,
-    device: Annotated[str, typer.Option(help="Of an hf: model: auto, cpu, cuda, mps.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="Of an hf: model: auto, float32, float16 or bfloat16.")] = "auto",
-    batch_tokens: Annotated[
-        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
-    ] = None,
-    revision: Annotated[str | None, typer.Option(help="Of an hf: model: a commit, branch or tag.")] = None,
+    limit: Limit = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    batch_tokens: BatchTokens = None,
+    revision: Revision = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
@@ -116,13 +118,6 @@ def run(
     _tell_problems(found)
     seconds = time.perf_counter() - start
     err.print(f"{folder}: written in {seconds:.1f} s", highlight=False, soft_wrap=True)
-
-
-def system_of(system: str | None, translations: Path | None) -> str:
-    """What the two options mean together."""
-    if (system is None) == (translations is None):
-        raise ConfigError("Give either --system or --translations FILE.")
-    return system if system is not None else f"file:{translations}"
 
 
 def _table(result: Mapping[str, Any], title: str) -> Table:

@@ -11,6 +11,17 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands.console import err, out
+from gest_dataset.commands.options import (
+    BatchTokens,
+    Device,
+    Dtype,
+    Limit,
+    Model,
+    Parser,
+    Revision,
+    Translations,
+    system_of,
+)
 
 if TYPE_CHECKING:
     from gest_dataset.translation.pairing import Pairs
@@ -28,20 +39,14 @@ def run(
     system: Annotated[
         str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
     ] = None,
-    translations: Annotated[
-        Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
-    ] = None,
-    parser: Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")] = "udpipe",
-    model: Annotated[
-        Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many sentences.")] = None,
-    device: Annotated[str, typer.Option(help="Of an hf: model: auto, cpu, cuda, mps.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="Of an hf: model: auto, float32, float16 or bfloat16.")] = "auto",
-    batch_tokens: Annotated[
-        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
-    ] = None,
-    revision: Annotated[str | None, typer.Option(help="Of an hf: model: a commit, branch or tag.")] = None,
+    translations: Translations = None,
+    parser: Parser = "udpipe",
+    model: Model = None,
+    limit: Limit = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    batch_tokens: BatchTokens = None,
+    revision: Revision = None,
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
@@ -51,7 +56,6 @@ def run(
     """
     import datasets
 
-    from gest_dataset.commands.masculine_rate import system_of
     from gest_dataset.files import alone
     from gest_dataset.translation import outputs, pair_folder
     from gest_dataset.translation.errors import TranslationError

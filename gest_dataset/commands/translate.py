@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.options import BatchTokens, Device, Dtype, Limit, Revision
 from gest_dataset.errors import GestError
 
 if TYPE_CHECKING:
@@ -36,16 +37,14 @@ def run(
         Path | None,
         typer.Option("--input", help="Translate this instead: a .txt file, or a table with `sentence`."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first sentences only.")] = None,
+    limit: Limit = None,
     store: Annotated[
         Path | None, typer.Option(help="The folder that keeps translations; else one in HF_HOME.")
     ] = None,
-    device: Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cpu.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")] = "auto",
-    batch_tokens: Annotated[
-        int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")
-    ] = None,
-    revision: Annotated[str | None, typer.Option(help="For hf: a commit, branch or tag.")] = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    batch_tokens: BatchTokens = None,
+    revision: Revision = None,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
