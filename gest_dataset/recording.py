@@ -112,6 +112,11 @@ def prepare(path: Path, own: set[str]) -> None:
         foreign = sorted(one.name for one in path.iterdir() if not any(is_left_of(one, name) for name in own))
     except OSError as error:
         raise OutputError(f"{path} cannot be used: {error}. Choose another one with --output.") from error
+    if foreign and (path / foreign[0] / MANIFEST).exists():
+        raise OutputError(
+            f"{path} holds several runs, {foreign[0]} among them. Choose a directory of its own for this one "
+            f"with --output, such as {path / foreign[0]} for the same config."
+        )
     if foreign and not (MANIFEST in own and (path / MANIFEST).exists()):
         raise OutputError(
             f"{path} holds {foreign[0]}, which is no part of a run. Choose an empty or a new directory "

@@ -126,6 +126,9 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     code, _, told = gest("score", "bert", "--config", "en,winobias", "--output", "all/en")
     assert code == 1
     assert "which is no part of a run" in told
+    code, _, told = gest("score", "bert", "--config", "en", "--output", "all")
+    assert code == 1
+    assert "all holds several runs" in told
 
 
 def test_what_does_not_fit_is_left_out_and_said(gest: Gest) -> None:
