@@ -89,16 +89,33 @@ def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.D
     return rows, config, mark
 
 
+# Option -> the probe that it means something to
+_PROBE_OF = {
+    "templates": "templates",
+    "multi_token": "pairs",
+    "cs": "quadruplets",
+    "intersentence": "stereoset_intersentence",
+}
+
+
+def _given(options: Options) -> list[str]:
+    return [name for name in _PROBE_OF if getattr(options, name) != getattr(Options(), name)]
+
+
 def told_options(options: Options, probe: Probe) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
-    told: dict[str, Any] = {}
-    if probe.name == "pairs" and options.multi_token:
-        told["multi_token"] = True
-    if probe.name == "quadruplets" and options.cs is not None:
-        told["cs"] = options.cs
-    if probe.name == "stereoset_intersentence" and options.intersentence != "auto":
-        told["intersentence"] = options.intersentence
-    if probe.name == "templates" and isinstance(options.templates, (str, Path)):
-        path = Path(options.templates)
+    told = {name: getattr(options, name) for name in _given(options) if _PROBE_OF[name] == probe.name}
+    templates = told.pop("templates", None)
+    if isinstance(templates, (str, Path)):  # numbers are told as `templates` of the metadata
+        path = Path(templates)
         told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
     return told
+
+
+def unused_options(options: Options, probe: Probe) -> list[str]:
+    """A note for each option that was given and means nothing to this probe."""
+    return [
+        f"{name} means nothing to the probe {probe.name} and was not used"
+        for name in _given(options)
+        if _PROBE_OF[name] != probe.name
+    ]

@@ -21,7 +21,7 @@ import pyarrow as pa
 from gest_dataset import recording, results, runs
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
-from gest_dataset.inquiry import Inquiry, prepare, told_options
+from gest_dataset.inquiry import Inquiry, prepare, told_options, unused_options
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.table import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
@@ -205,7 +205,7 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
-        "notes": scorer.notes,
+        "notes": [*scorer.notes, *unused_options(inquiry.options, probe)],
         "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),

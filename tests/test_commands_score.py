@@ -131,6 +131,13 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     assert "all holds several runs" in told
 
 
+def test_option_that_means_nothing_is_said(gest: Gest) -> None:
+    code, shown, _ = gest("score", "bert", "--config", "sk_pairs", "--templates", "1", "--multi-token")
+    assert code == 0
+    assert "Note: templates means nothing to the probe pairs and was not used" in shown
+    assert "multi_token means" not in shown
+
+
 def test_what_does_not_fit_is_left_out_and_said(gest: Gest) -> None:
     code, _, told = gest("score", "gpt2", "--config", "all", "--limit", "6")
     assert code == 0, told
