@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,15 @@ def replacing(path: Path) -> Iterator[Path]:
             f"{path} could not be written: {reason}. Nothing half-written was left; make room or "
             f"choose another folder, and run the same command again."
         ) from error
+
+
+def foreign(folder: Path, own: Iterable[str]) -> list[str]:
+    """Make a folder and list what is in it beside the files that are our `own`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return sorted(one.name for one in folder.iterdir() if not any(is_left_of(one, name) for name in own))
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be used: {error}. Choose another one with --output.") from error
 
 
 def is_left_of(path: Path, name: str) -> bool:

@@ -24,7 +24,7 @@ import torch
 
 from gest_dataset import runs
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, alone, is_left_of, replacing, write_json
+from gest_dataset.files import LOCK, alone, foreign, replacing, write_json
 from gest_dataset.runs import DONE, FORMAT, MANIFEST, REPORT, RESULT, RUNNING, TABLES, Run
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
@@ -107,19 +107,15 @@ def finish(record: Record, table: pa.Table, result: dict[str, Any], told: dict[s
 
 def prepare(path: Path, own: set[str]) -> None:
     """Make a directory; one that holds anything else than `own` and no run is refused."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        foreign = sorted(one.name for one in path.iterdir() if not any(is_left_of(one, name) for name in own))
-    except OSError as error:
-        raise OutputError(f"{path} cannot be used: {error}. Choose another one with --output.") from error
-    if foreign and (path / foreign[0] / MANIFEST).exists():
+    others = foreign(path, own)
+    if others and (path / others[0] / MANIFEST).exists():
         raise OutputError(
-            f"{path} holds several runs, {foreign[0]} among them. Choose a directory of its own for this one "
-            f"with --output, such as {path / foreign[0]} for the same config."
+            f"{path} holds several runs, {others[0]} among them. Choose a directory of its own for this one "
+            f"with --output, such as {path / others[0]} for the same config."
         )
-    if foreign and not (MANIFEST in own and (path / MANIFEST).exists()):
+    if others and not (MANIFEST in own and (path / MANIFEST).exists()):
         raise OutputError(
-            f"{path} holds {foreign[0]}, which is no part of a run. Choose an empty or a new directory "
+            f"{path} holds {others[0]}, which is no part of a run. Choose an empty or a new directory "
             f"with --output."
         )
 
@@ -129,12 +125,7 @@ def _check_same(path: Path, there: Mapping[str, Any], now: Mapping[str, Any]) ->
     if there["kind"] != KIND:
         raise OutputError(f"{path} holds a run of another kind ({there['kind']}). Choose another --output.")
     parts = ["settings"] if there["status"] == DONE else ["versions", "machine", "settings"]
-    differences = [
-        f"  {name}: {_shown(there[part].get(name))} there, {_shown(now[part].get(name))} now"
-        for part in parts
-        for name in dict.fromkeys([*there[part], *now[part]])
-        if there[part].get(name) != now[part].get(name)
-    ]
+    differences = [line for part in parts for line in runs.differences(there[part], now[part])]
     if differences:
         listed = "\n".join(differences)
         state = "a finished run" if there["status"] == DONE else "an unfinished run"
@@ -142,14 +133,6 @@ def _check_same(path: Path, there: Mapping[str, Any], now: Mapping[str, Any]) ->
             f"{path} holds {state} that is not of the same:\n{listed}\n"
             f"Choose another directory with --output. That run was: {shlex.join(there['command'])}"
         )
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "none"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    is_hash = len(text) == 64 and set(text) <= set("0123456789abcdef")
-    return f"{text[:12]}…" if is_hash else text
 
 
 def _now() -> str:

@@ -14,7 +14,7 @@ import json
 import logging
 import math
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,23 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if manifest["kind"] not in TABLES:
         raise OutputError(f"{file}: there is no kind of run {manifest['kind']!r}, only {', '.join(TABLES)}.")
     return manifest
+
+
+def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """A line for each entry of two tables of settings that is not the same."""
+    return [
+        f"  {name}: {_shown(there.get(name))} there, {_shown(now.get(name))} now"
+        for name in dict.fromkeys([*there, *now])
+        if there.get(name) != now.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_hash = len(text) == 64 and set(text) <= set("0123456789abcdef")
+    return f"{text[:12]}…" if is_hash else text
 
 
 def find(paths: Iterable[str | Path]) -> list[Run]:

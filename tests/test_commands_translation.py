@@ -86,8 +86,8 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert told["known"] == 33
     other = gest(*arguments, "--limit", "7", "--convention", "published")
     assert other.returncode == 1
-    assert "limit: None there, 7 now" in other.stderr
-    assert "convention: 'plain' there, 'published' now" in other.stderr
+    assert "limit: none there, 7 now" in other.stderr
+    assert "convention: plain there, published now" in other.stderr
     assert "parser:" not in other.stderr
     assert runs.read(run.path).result == run.result
 

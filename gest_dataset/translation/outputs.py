@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, is_left_of
-from gest_dataset.runs import RUNNING
+from gest_dataset.files import LOCK, foreign
+from gest_dataset.runs import RUNNING, differences
 
 _CHOOSE = "Choose another directory with --output"
 
@@ -20,9 +20,8 @@ def prepare(out: Path, manifest: str, settings: Mapping[str, Any], names: frozen
     `manifest` is the JSON file that holds the settings, `names` all files and folders of such a directory.
     One that says `running` has nothing to lose: what is translated and parsed is kept elsewhere.
     """
+    others = foreign(out, {*names, LOCK})
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        foreign = [path.name for path in sorted(out.iterdir()) if not _is_ours(path, names)]
         found = (
             json.loads((out / manifest).read_text(encoding="utf-8")) if (out / manifest).exists() else None
         )
@@ -33,8 +32,8 @@ def prepare(out: Path, manifest: str, settings: Mapping[str, Any], names: frozen
         raise OutputError(
             f"{out / manifest} cannot be read: {error}. {_CHOOSE}, or remove that one."
         ) from error
-    if foreign or (left and found is None):
-        raise OutputError(f"{out} holds {(foreign or left)[0]}, which this command did not write. {_CHOOSE}.")
+    if others or (left and found is None):
+        raise OutputError(f"{out} holds {(others or left)[0]}, which this command did not write. {_CHOOSE}.")
     if found is None:
         return
     before = found.get("settings") if isinstance(found, dict) else None
@@ -42,12 +41,9 @@ def prepare(out: Path, manifest: str, settings: Mapping[str, Any], names: frozen
         raise OutputError(f"{out / manifest} has no settings, so this command did not write it. {_CHOOSE}.")
     if found.get("status") == RUNNING:
         return
-    wanted = json.loads(json.dumps(settings))
-    differing = [name for name in {**before, **wanted} if before.get(name) != wanted.get(name)]
+    differing = differences(before, json.loads(json.dumps(settings)))
     if differing:
-        listed = "\n".join(
-            f"  {name}: {before.get(name)!r} there, {wanted.get(name)!r} now" for name in differing
-        )
+        listed = "\n".join(differing)
         raise OutputError(f"{out} was made with other settings:\n{listed}\n{_CHOOSE}, or remove that one.")
 
 
@@ -57,7 +53,3 @@ def check_file(out: Path, *inputs: Path) -> None:
         raise OutputError(f"{out} is a folder. Give the name of a file with --output.")
     if any(out.exists() and path.exists() and out.samefile(path) for path in inputs):
         raise OutputError(f"{out} is read, and would be lost. Choose another file with --output.")
-
-
-def _is_ours(path: Path, names: frozenset[str]) -> bool:
-    return path.name == LOCK or any(is_left_of(path, own) for own in names)
