@@ -7,7 +7,8 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from gest_dataset import languages, sources, stereotypes
+from gest_dataset import languages, stereotypes
+from gest_dataset.data import sources
 from gest_dataset.builders import (
     controls,
     crows,

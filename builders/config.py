@@ -10,7 +10,7 @@ from typing import Any
 
 from datasets import ClassLabel, Features, Value
 
-from gest_dataset import sources
+from gest_dataset.data import sources
 from gest_dataset.stereotypes import GENDERS
 
 Row = dict[str, Any]

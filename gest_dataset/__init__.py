@@ -17,7 +17,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.scores import Scores, score
+    from gest_dataset.scoring.score import Scores, score
 
 __all__ = ["STEREOTYPES", "Scores", "__version__", "score"]
 
@@ -27,7 +27,7 @@ register.register()
 def __getattr__(name: str) -> Any:
     """Scoring brings torch and transformers: it is imported when it is used."""
     if name in {"Scores", "score"}:
-        from gest_dataset import scores
+        from gest_dataset.scoring import score
 
-        return getattr(scores, name)
+        return getattr(score, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -70,7 +70,7 @@ Edit = Callable[[str, Callable[[bytes], bytes]], Path]
 @pytest.fixture
 def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     """A copy of the mirror with one file changed and pinned as changed: for broken content."""
-    from gest_dataset.sources import git_blob_id
+    from gest_dataset.data.sources import git_blob_id
 
     copy = tmp_path / "edited"
 

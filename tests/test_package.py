@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gest_dataset
-from gest_dataset import card
+from gest_dataset.data import card
 from tests.conftest import ROOT
 
 

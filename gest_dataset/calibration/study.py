@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gest_dataset import recording, report
+from gest_dataset.runs import writing
+from gest_dataset import report
 from gest_dataset.calibration import checks
 from gest_dataset.calibration.checks import Check, Controls, Recovery
 from gest_dataset.calibration.learning import steps
@@ -22,10 +23,10 @@ from gest_dataset.calibration.making import make
 from gest_dataset.calibration.panels import panels
 from gest_dataset.calibration.subjects import Size, Subject, subjects
 from gest_dataset.files import LOCK, alone, write_json
-from gest_dataset.inquiry import prepare
+from gest_dataset.scoring.request import prepare
 from gest_dataset.probes.table import Options
-from gest_dataset.runs import REPORT, plain
-from gest_dataset.scores import Scores, record
+from gest_dataset.runs.reading import REPORT, plain
+from gest_dataset.scoring.score import Scores, record
 from gest_dataset.scoring.device import pick_device
 from gest_dataset.scoring.loading import Loaded, load
 
@@ -57,7 +58,7 @@ def calibrate(
     folder: Path, size: Size, seed: int, device: str, command: Sequence[str], progress: Progress
 ) -> Found:
     """Train, measure, check and report; models and runs that are there are not made again."""
-    recording.prepare(folder, {MODELS, RUNS, FIGURES, FOUND, REPORT, LOCK})
+    writing.prepare(folder, {MODELS, RUNS, FIGURES, FOUND, REPORT, LOCK})
     recoveries: list[Recovery] = []
     controls: list[Controls] = []
     with alone(folder):

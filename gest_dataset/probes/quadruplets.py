@@ -17,7 +17,7 @@ from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, masked, spanned
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 from gest_dataset.scoring.batching import Values
-from gest_dataset.scoring.query import Query
+from gest_dataset.probes.query import Query
 
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.languages import LANGUAGES, SLAVIC
-from gest_dataset.runs import Run
+from gest_dataset.runs.reading import Run
 
 DEMO = "demo_"
 GEST = ("templates", "pairs")

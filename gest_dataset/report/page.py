@@ -26,7 +26,7 @@ from gest_dataset.report.methods import citations, paragraphs
 from gest_dataset.report.panel import Panel, shown
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
-from gest_dataset.runs import MANIFEST, RESULT, TABLES
+from gest_dataset.runs.reading import MANIFEST, RESULT, TABLES
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent

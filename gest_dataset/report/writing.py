@@ -11,7 +11,7 @@ from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import figures, render
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs import Run
+from gest_dataset.runs.reading import Run
 
 
 def write(

@@ -23,7 +23,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from tqdm.auto import tqdm
 
 from gest_dataset.errors import ScoringError
-from gest_dataset.scoring.query import Ask, Input, Query
+from gest_dataset.probes.query import Ask, Input, Query
 
 logger = logging.getLogger(__name__)
 Values = npt.NDArray[np.float64]

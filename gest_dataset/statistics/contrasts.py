@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import (
-    Interval,
-    interval,
-    linear,
-    observed,
-    resampled,
-    stratify,
-)
+from gest_dataset.statistics.bootstrap import Interval, interval, linear, observed, resampled, stratify
 from gest_dataset.statistics.checks import Floats, Ints
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, foreign
-from gest_dataset.runs import RUNNING, differences
+from gest_dataset.runs.reading import RUNNING, differences
 
 _CHOOSE = "Choose another directory with --output"
 

@@ -13,8 +13,8 @@ from datasets import ClassLabel, DatasetInfo, Features, List, SplitDict, SplitIn
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
-from gest_dataset import sources
-from gest_dataset.build import CARD
+from gest_dataset.data import sources
+from gest_dataset.data.build import CARD
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FEATURES

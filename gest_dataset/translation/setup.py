@@ -11,7 +11,8 @@ from typing import Any
 
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender import Detection, TextWarning, detect, languages, parsers
+from gest_dataset.gender import Detection, TextWarning, detect, languages
+from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation import open_translator, run
 from gest_dataset.translation.errors import TranslationStoppedError
@@ -120,7 +121,7 @@ def set_up(
     settings = {
         **shown,
         "language": language,
-        "parser": parsers.open_parser(parser, language, path).signature,
+        "parser": table.open_parser(parser, language, path).signature,
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint(CONFIGS[data]),

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def default_directory() -> Path:
-    from gest_dataset.sources import cache_directory
+    from gest_dataset.data.sources import cache_directory
 
     return cache_directory().parent / "translations"
 

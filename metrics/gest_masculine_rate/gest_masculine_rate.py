@@ -75,7 +75,7 @@ class GestMasculineRate(base.CheckedMetric):
             raise ConfigError(
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
-        from gest_dataset.masculine_rates import measure
+        from gest_dataset.translation.masculine_rates import measure
         from gest_dataset.translation.setup import set_up
 
         setup = set_up(f"hf:{model}", language, device=device, batch_tokens=batch_tokens, **self._parser)

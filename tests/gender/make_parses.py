@@ -15,7 +15,8 @@ from pathlib import Path
 
 from ufal.udpipe import Model, Pipeline
 
-from gest_dataset.gender import conllu, script
+from gest_dataset.gender.parsers import conllu
+from gest_dataset.gender import script
 from gest_dataset.gender.rules import GRAMMARS, TABLE
 
 HERE = Path(__file__).resolve().parent

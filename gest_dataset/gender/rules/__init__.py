@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.engine import Rule
-from gest_dataset.gender.grammar import Grammar
-from gest_dataset.gender.rules import east, south, west
+from gest_dataset.gender.rules.engine import Rule
+from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.grammars import east, south, west
 from gest_dataset.gender.rules.certain import CERTAIN
 from gest_dataset.gender.rules.mistagged import MISTAGGED
 from gest_dataset.gender.rules.weaker import WEAKER

@@ -1,0 +1,125 @@
+"""`gest build`: configs written as Parquet files beside a dataset card.
+
+The folder that results is a dataset of its own: `load_dataset(DIR, CONFIG)` reads it without this
+package, and so does the Hub.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gest_dataset.data import sources
+from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.builders.builder import tables
+from gest_dataset.builders.config import Config
+from gest_dataset.errors import OutputError
+from gest_dataset.files import LOCK, is_left_of, replacing
+from gest_dataset.version import __version__
+
+CARD = "README.md"
+SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
+_KEY = b"gest"
+_FILE = "test-00000-of-00001.parquet"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A config on disk: its file, its rows, and how many upstream rows each rule left out."""
+
+    config: Config
+    path: Path
+    rows: int
+    dropped: dict[str, int]
+    fingerprint: str
+
+
+def build(config: Config, out: Path) -> tuple[Built, bool]:
+    """Write one config; False where the folder already holds exactly this one.
+
+    The file appears under its name only when it is whole.
+    """
+    there = find(config, out)
+    if there is not None and there.fingerprint == fingerprint(config):
+        sources.verify_mirror(config.sources)
+        return there, False
+    files = {key: sources.fetch(key) for key in config.sources}
+    dropped: Counter[str] = Counter()
+    chunks = list(tables(config, files, dropped))
+    schema = config.features.arrow_schema
+    mark = fingerprint(config)
+    facts = {"dropped": dict(dropped), "fingerprint": mark, "gest_dataset": __version__}
+    schema = schema.with_metadata({**schema.metadata, _KEY: json.dumps(facts).encode()})
+    table = pa.Table.from_batches([b for c in chunks for b in c.to_batches()], schema=schema)
+    path = out / config.name / _FILE
+    with replacing(path) as partial:
+        pq.write_table(table, partial)
+    return Built(config, path, table.num_rows, dict(dropped), mark), True
+
+
+def find(config: Config, out: Path) -> Built | None:
+    """A config that an earlier build has written, if there is one."""
+    path = out / config.name / _FILE
+    if not path.exists():
+        return None
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return None  # cut off by a power failure: as good as not there
+    try:
+        facts = json.loads((metadata.metadata or {})[_KEY])
+        return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
+    except (KeyError, ValueError) as error:
+        raise OutputError(
+            f"{path} was not written by `gest build` ({error!r}).\n"
+            f"Choose another folder with --out, or remove that file."
+        ) from error
+
+
+def find_all(out: Path) -> list[Built]:
+    """All configs in a folder, in the order of the table."""
+    found = (find(config, out) for config in CONFIGS.values())
+    return [built for built in found if built is not None]
+
+
+def prepare(out: Path) -> None:
+    """Make the folder; one that holds somebody else's files is refused."""
+    card = out / CARD
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        foreign = [path for path in out.iterdir() if not _is_ours(path)]
+        if card.exists() and SIGNATURE.encode() not in card.read_bytes():
+            foreign.append(card)
+    except OSError as error:
+        raise OutputError(f"{out} cannot be used: {error}. Choose another one with --out.") from error
+    if foreign:
+        raise OutputError(
+            f"{out} holds {foreign[0].name}, which `gest build` did not write. Choose an empty or a new "
+            f"folder with --out."
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """A card, a config's folder with its one file, what a killed build left of either, or git's own."""
+    if path.name in {LOCK, ".git", ".gitattributes"}:
+        return True
+    if path.is_dir():
+        return path.name in CONFIGS and all(is_left_of(child, _FILE) for child in path.iterdir())
+    return is_left_of(path, CARD)
+
+
+def write_card(out: Path) -> Sequence[Built]:
+    """Write the card for all configs that the folder holds as this version builds them."""
+    from gest_dataset.data.card import render
+
+    found = [built for built in find_all(out) if built.fingerprint == fingerprint(built.config)]
+    text = render(found)
+    with replacing(out / CARD) as partial:
+        partial.write_text(text, encoding="utf-8")
+    return found

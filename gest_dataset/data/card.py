@@ -1,0 +1,134 @@
+"""The dataset card: `dataset_card.md` filled with what a built folder really holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import ClassLabel, DatasetInfo, SplitDict, SplitInfo
+from datasets.info import DatasetInfosDict
+from huggingface_hub import DatasetCardData
+from jinja2 import Environment, StrictUndefined
+
+from gest_dataset.data.build import SIGNATURE, Built
+from gest_dataset.builders import DEFAULT_CONFIG
+from gest_dataset.builders.config import Config, Family
+from gest_dataset.languages import LANGUAGES, Language
+from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.version import __version__
+
+_TEMPLATE = "dataset_card.md"
+# The column that says what a row is about, whichever of them a config has
+_TOPICS = ("bias_type", "direction", "occupation_gender", "stereotype")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One family of configs on the card."""
+
+    family: Family
+    built: Sequence[Built]
+    counts: str
+
+    @property
+    def licences(self) -> str:
+        return "; ".join(dict.fromkeys(built.config.licence for built in self.built))
+
+
+def template() -> str:
+    """The card's source: in the package when installed, at the top of a checkout."""
+    package = Path(__file__).parent
+    path = package / _TEMPLATE
+    return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
+
+
+def render(found: Sequence[Built]) -> str:
+    """The whole card, YAML and text, for some built configs."""
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    tables = {built.config.name: pq.read_table(built.path) for built in found}
+    sections = [
+        Section(family, group, _counts(group, tables))
+        for family, members in groupby(found, key=lambda built: built.config.family)
+        if (group := list(members))
+    ]
+    return environment.from_string(template()).render(
+        yaml=_yaml(found, tables),
+        signature=SIGNATURE,
+        version=__version__,
+        sections=sections,
+        example=found[0].config.name,
+        languages=[language.name for language in _languages(found)],
+    )
+
+
+def _languages(found: Iterable[Built]) -> list[Language]:
+    codes = {code for built in found for code in built.config.languages}
+    return [language for code, language in LANGUAGES.items() if code in codes]
+
+
+def _yaml(found: Sequence[Built], tables: dict[str, pa.Table]) -> str:
+    """The header that the Hub and `load_dataset` read."""
+    names = [built.config.name for built in found]
+    data = DatasetCardData(
+        pretty_name="GEST and its kin: gender stereotypes in language models and translators",
+        language=[language.code for language in _languages(found)],
+        license="other",
+        license_name="one-per-config",
+        license_link="#licences",
+        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
+        task_categories=["fill-mask", "text-generation", "translation"],
+        size_categories=[_size(sum(built.rows for built in found))],
+        configs=[
+            {
+                "config_name": name,
+                **({"default": True} if name == DEFAULT_CONFIG else {}),
+                "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}],
+            }
+            for name in names
+        ],
+    )
+    infos = DatasetInfosDict()
+    for built in found:
+        table = tables[built.config.name]
+        infos[built.config.name] = DatasetInfo(
+            features=built.config.features,
+            splits=SplitDict({"test": SplitInfo("test", table.nbytes, built.rows)}),
+            download_size=built.path.stat().st_size,
+            dataset_size=table.nbytes,
+        )
+    infos.to_dataset_card_data(data)
+    return str(data)
+
+
+def _size(rows: int) -> str:
+    """The Hub's class of sizes."""
+    bounds = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
+    return next((name for bound, name in bounds.items() if rows < bound), "100K<n<1M")
+
+
+def _counts(group: Sequence[Built], tables: dict[str, pa.Table]) -> str:
+    """A Markdown table: rows per stereotype (or bias type, …) and config."""
+    topic = next(t for t in _TOPICS if all(t in built.config.features for built in group))
+    columns = [
+        {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
+        for counts in (tables[built.config.name][topic].value_counts() for built in group)
+    ]
+    header = [topic.replace("_", " "), *(f"`{built.config.name}`" for built in group)]
+    lines = [header, ["---", *("---:" for _ in group)]]
+    for value, label in _labels(group[0].config, topic).items():
+        lines.append([label, *(f"{column.get(value, 0):,}" for column in columns)])
+    lines.append(["**all**", *(f"**{built.rows:,}**" for built in group)])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _labels(config: Config, topic: str) -> dict[int, str]:
+    if topic == "stereotype":
+        return {s.id: f"{s.id} {s.name} ({s.gender})" for s in STEREOTYPES.values()}
+    feature: ClassLabel = config.features[topic]
+    return dict(enumerate(feature.names))

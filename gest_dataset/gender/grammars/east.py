@@ -1,0 +1,177 @@
+"""East Slavic: Russian, Ukrainian, Belarusian."""
+
+from __future__ import annotations
+
+from gest_dataset.gender.grammars import words
+from gest_dataset.gender.grammars.grammar import (
+    ANY_CASE,
+    MALE,
+    MISTAGGED,
+    NEVER,
+    VERBS,
+    Forms,
+    Grammar,
+    either,
+    pairs,
+    table,
+)
+
+_CONSONANT = "[бвгджзклмнпрстфхцчшщў]"
+_PREDICATES = table("ADJ VERB DET")
+_OTHERS = either(MISTAGGED, table("VERB NUM SCONJ"))
+_NOUN = table("NOUN")
+# nouns in the shape of adjectives, and others that taggers take for short ones
+_NOUNS = (
+    "(ист|ент|ант|тор|нер|ник|тель|ец|ач|арь|лог|граф)|^(уч[её]ный|вчений|вучоны|рабочий|военный|взрослый"
+    "|заведующий|управляющий|ведущий|дежурный|против|их|его|её|мыл|носил|самая|кілька|декілька)$"
+)
+# past tenses without -л, -в, -ў
+_RUSSIAN_PAST = (
+    "(мог|нёс|нес|вёз|вез|лёг|лег|рос|мёрз|мерз|мер|пёк|пек|стриг|берёг|берег|сох|мок|лез|грыз|пас|бег|шиб|жёг"
+    "|стих|вык|кис|гас|тёр|тер)"
+)
+_UKRAINIAN_PAST = "(міг|ніс|віз|ліг|ріс|мерз|пік|стриг|беріг|звик|сох|мок|ліз|пас|біг|тер|сяг|вмер)"
+_BELARUSIAN_PAST = "(мог|нёс|вёз|лёг|рос|мёрз|пёк|стрыг|бярог|вык|сох|мок|лез|пас|бег|цёр|цяг|памёр)"
+
+GRAMMARS = {
+    "ru": Grammar(
+        pronouns=table("я"),
+        others=table("ты он она мы вы они кто"),
+        datives=table("мне"),
+        objects=table("меня"),
+        saying="(не)?(сказал|говорил|спросил|ответил|сообщил|попросил|рассказал|крикнул|добавил|заявил|просил|объяснил)а?",
+        considering="считаю|нахожу|ощущаю|ощущу|чувствую|почувствую",
+        linking="остаюсь|становлюсь|стану|буду|останусь",
+        infinitives=table("быть стать оставаться остаться чувствовать казаться"),
+        infinitive="(ть|ться|ти|тись|чь)",
+        forms={
+            "past": Forms(
+                f"л(ся)?|{_RUSSIAN_PAST}(ся)?",
+                "ла(сь)?",
+                upos=VERBS,
+                never="^(зал|бал|вал|пол|стол|стола|вслух|пола|профессионал|генерал|либерал|идеал|адмирал|капрал"
+                "|интеллектуал|радикал|провинциал|маргинал|вассал|сила|дела|тела)$",
+                tagged=f"{_CONSONANT}(ся)?",
+            ),
+            # -ой is masculine nominative and feminine instrumental
+            "adjective": Forms(
+                "(ый|ий)(ся)?", "(ая|яя)(ся)?", upos=_PREDICATES, participles=True, never=_NOUNS
+            ),
+            "short": Forms(_CONSONANT, "а", upos=VERBS | table("ADJ"), participles=True, never=_NOUNS),
+            "instrumental": Forms(
+                "(ым|им)(ся)?", "(ой|ей|ою|ею)(ся)?", upos=_PREDICATES, participles=True, cases=table("Ins")
+            ),
+            "past_as_other": Forms("[^иа]л(ся)?", "ла(сь)?", upos=_OTHERS),
+            "past_as_noun": Forms("(ир|из)овал(ся)?|[ыи]вал(ся)?", "ла(сь)?", upos=_NOUN, cases=ANY_CASE),
+            "adjective_as_other": Forms(
+                "(ый|ий|ен|ив|ав|ан|ист|ит)", "(ая|на|ва|ба|та|ра)", upos=_OTHERS, never=_NOUNS
+            ),
+        },
+        words={
+            "known": {**words.RUSSIAN, **words.MARRIED["ru"]},
+            "known_instrumental": words.RUSSIAN_INSTRUMENTAL,
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("один:одна"),
+            "dative": pairs("одному:одной самому:самой"),
+            "demonstrative": pairs("тот:та"),
+            "known_past": pairs(
+                "привык:привыкла мог:могла смог:смогла помог:помогла ошибся:ошиблась вырос:выросла лёг:легла"
+            ),
+        },
+    ),
+    "uk": Grammar(
+        pronouns=table("я"),
+        others=table("ти він вона ми ви вони хто"),
+        datives=table("мені"),
+        objects=table("мене"),
+        saying="(не)?(сказа|говори|спита|запита|відпові|повідоми|попроси|розпові|крикну|дода|заяви|проси|поясни|каза)(в|ла|ів)",
+        considering="вважаю|відчуваю|відчую|почуваю|почую",
+        linking="почуваюсь|почуваюся|почуваю|залишаюсь|залишаюся|стаю|стану|буду",
+        infinitives=table("бути стати залишатися залишитися почуватися відчувати"),
+        infinitive="(ти|тися|тись)",
+        governing="(не)?(повин|готов|здат|змушен|схильн|рад|згод)(ен|на|ий|а|ний)?",
+        forms={
+            "past": Forms(
+                f"в(ся|сь)?|{_UKRAINIAN_PAST}(ся|сь)?",
+                "ла(ся|сь)?",
+                upos=VERBS,
+                never="^(правила|простирадла|сила|діла|тіла)$",
+                tagged=f"{_CONSONANT}(ся|сь)?",
+            ),
+            "adjective": Forms(
+                "(ий|ій)|рад|винен|згоден|певен|здатен|готов|ладен",
+                "[ая]",
+                upos=_PREDICATES,
+                participles=True,
+                never=_NOUNS,
+            ),
+            "instrumental": Forms(
+                "(им|ім)", "(ою|ею)", upos=_PREDICATES, participles=True, cases=table("Ins")
+            ),
+            "past_as_other": Forms("[аиіїеуяю]в(ся|сь)?", "ла(ся|сь)?", upos=_OTHERS),
+            "past_as_noun": Forms("[ую]вав(ся)?", "ла(ся|сь)?", upos=_NOUN, cases=ANY_CASE),
+            "past_as_genitive": Forms(
+                "[аи]в(ся)?|(хвор|вол|терп|жал|навид|[взу]м|розум|сид|гор|лет)ів",
+                NEVER,
+                upos=_NOUN,
+                cases=ANY_CASE,
+            ),
+        },
+        words={
+            "known": {**words.UKRAINIAN, **words.MARRIED["uk"]},
+            "known_instrumental": words.UKRAINIAN_INSTRUMENTAL,
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("один:одна"),
+            "dative": pairs("одному:одній самому:самій"),
+            "demonstrative": {"той": MALE},  # та is a conjunction too
+            "known_past": pairs(
+                "звик:звикла міг:могла зміг:змогла допоміг:допомогла виріс:виросла ліг:лягла"
+            ),
+        },
+    ),
+    "be": Grammar(
+        pronouns=table("я"),
+        others=table("ты ён яна мы вы яны хто"),
+        datives=table("мне"),
+        objects=table("мяне"),
+        saying="(не)?(сказа|каза|гавары|спыта|адказа|паведамі|папрасі|расказа|крыкну|дада|заяві|прасі|растлумачы)(ў|ла)",
+        considering="лічу|адчуваю|адчую",
+        linking="застаюся|станаўлюся|стану|буду",
+        infinitives=table("быць стаць заставацца застацца адчуваць"),
+        infinitive="(ць|цца|чы|ці)",
+        forms={
+            # the paper's parser erred here: -ў against -ла decides, whatever the tag
+            "past": Forms(
+                f"ў(ся)?|{_BELARUSIAN_PAST}(ся)?",
+                "ла(ся)?",
+                upos=VERBS,
+                never="^(сіла|справа|цела)$",
+                tagged=f"{_CONSONANT}(ся)?",
+            ),
+            "adjective": Forms(
+                "(ы|і)|рад|вінен", "(ая|яя)", upos=_PREDICATES, participles=True, never=_NOUNS
+            ),
+            "participle": Forms(NEVER, "([аея]н|[аеяу]т)а", upos=VERBS | table("ADJ"), participles=True),
+            "instrumental": Forms(
+                "(ым|ім)", "(ай|яй|ой|ею)", upos=_PREDICATES, participles=True, cases=table("Ins")
+            ),
+            "adjective_as_other": Forms("[тнв]ы", "[тнв]ая", upos=_OTHERS, never=_NOUNS),
+            "past_as_other": Forms("[аыіеэуяю]ў(ся)?", "ла(ся)?", upos=_OTHERS),
+            "past_as_noun": Forms(
+                NEVER, "ла(ся)?", upos=_NOUN, cases=ANY_CASE, never="^(сіла|цела|мыла|школа)$"
+            ),
+            "past_as_genitive": Forms("[аыіеу]ў(ся)?", NEVER, upos=_NOUN, cases=ANY_CASE),
+        },
+        words={
+            "known": {**words.BELARUSIAN, **words.MARRIED["be"]},
+            "known_instrumental": words.BELARUSIAN_INSTRUMENTAL,
+            "agreeing": pairs("сам:сама"),
+            "one": pairs("адзін:адна"),
+            "dative": pairs("аднаму:адной самому:самой"),
+            "demonstrative": pairs("той:тая"),
+            "known_past": pairs(
+                "прывык:прывыкла мог:магла змог:змагла дапамог:дапамагла вырас:вырасла лёг:легла"
+            ),
+        },
+    ),
+}

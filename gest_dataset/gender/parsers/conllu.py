@@ -1,0 +1,131 @@
+"""CoNLL-U, the one form in which every parser hands over its trees, read into tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.tokens import Sentence, Token
+
+_COLUMNS = 10
+_TEXT = re.compile(r"#\s*text\s*=")
+_NEW = ("# newpar", "# newdoc")
+
+
+def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
+    """The sentences of a document: their lines, with numbers from 1."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate(document.splitlines(), start=1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def read(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Sentence, ...]:
+    """The sentences of one text; words are looked up in the text from left to right.
+
+    Empty nodes (`8.1`) are left out. A word that the text does not contain (a parser that has
+    normalised it) gets the empty span where it should have stood.
+    """
+    sentences, cursor = [], 0
+    for block in blocks(document):
+        tokens: list[Token] = []
+        surface, last, start, end = "", 0, cursor, cursor
+        for number, line in block:
+            if line.startswith("#"):
+                continue
+            cells = line.split("\t")
+            if len(cells) != _COLUMNS:
+                raise DataError.at(file, number, f"{len(cells)} columns, expected {_COLUMNS}")
+            name, form = cells[0], cells[1]
+            if "." in name:
+                continue
+            first, _, final = name.partition("-")
+            if not first.isdecimal() or (final and not final.isdecimal()):
+                raise DataError.at(file, number, f"{name!r} is no id of a word")
+            if final or int(first) > last:
+                surface, last = form, int(final or first)
+                found = text.find(form, cursor)
+                start = cursor if found < 0 else found
+                end = cursor = start if found < 0 else found + len(form)
+            if final:
+                continue
+            if not cells[6].isdecimal():
+                raise DataError.at(file, number, f"{cells[6]!r} is no head: is the file parsed?")
+            tokens.append(
+                Token(
+                    id=int(first),
+                    text=form,
+                    upos=cells[3],
+                    feats=_features(cells[5]),
+                    head=int(cells[6]),
+                    deprel=cells[7],
+                    surface=surface,
+                    start=start,
+                    end=end,
+                )
+            )
+        if tokens:
+            sentences.append(Sentence(tuple(tokens)))
+    return tuple(sentences)
+
+
+def _features(cell: str) -> dict[str, str]:
+    return {} if cell == "_" else dict(pair.split("=", 1) for pair in cell.split("|") if "=" in pair)
+
+
+def open_parser(language: str, model: Path | None) -> Parser:
+    """Trees of a file that was parsed elsewhere: `model` is its path; texts that it lacks are left out."""
+    if model is None:
+        raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
+    found, digest = read_file(model), hashlib.sha256(model.read_bytes()).hexdigest()
+
+    def parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+        for text in texts:
+            document = found.get(normal(text))
+            if document is not None:
+                yield text, document
+
+    return Parser(f"conllu {model.name} {digest}", parse, cached=False)
+
+
+def normal(text: str) -> str:
+    """A text as it is looked up: white space does not count."""
+    return " ".join(text.split())
+
+
+def read_file(path: Path) -> dict[str, str]:
+    """The parses in a file, by their `# text =`.
+
+    A text of several sentences is found if they stand in a paragraph or document of their own (from
+    one `# newpar` or `# newdoc` to the next); a sentence is also found alone.
+    """
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
+    found: dict[str, str] = {}
+    paragraphs: list[list[tuple[str, str]]] = []
+    for block in blocks(content):
+        comments = [line for _, line in block if line.startswith("#")]
+        text = next((line[1:].partition("=")[2] for line in comments if _TEXT.match(line)), None)
+        if text is None:
+            raise DataError.at(path, block[0][0], "a sentence without `# text = ...`")
+        lines = "\n".join(line for _, line in block) + "\n\n"
+        found.setdefault(normal(text), lines)
+        if any(line.startswith(_NEW) for line in comments):
+            paragraphs.append([])
+        if paragraphs:
+            paragraphs[-1].append((normal(text), lines))
+    for paragraph in paragraphs:
+        whole = " ".join(text for text, _ in paragraph)
+        found.setdefault(whole, "".join(lines for _, lines in paragraph))
+    return found

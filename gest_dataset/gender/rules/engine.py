@@ -1,0 +1,107 @@
+"""The rule engine: every rule asks for a gendered word and for its reason to be the first person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gest_dataset.gender.rules.anchors import ANCHORS
+from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
+from gest_dataset.gender.parsers.tokens import Sentence, Token
+
+# reasons that lie in another clause: beside somebody else's words it may be theirs
+_ACROSS = {"coordinated", "subordinate"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence that a rule decides, and the words that it points at."""
+
+    language: str
+    text: str
+    gender: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`word` (a kind of the language's grammar) is evidence where `anchor` holds.
+
+    Rules of rank 2 are weaker: they are asked only where no rule of rank 1 has found anything.
+    """
+
+    name: str
+    word: str
+    anchor: str
+    examples: tuple[Example, ...] = ()
+    rank: int = 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    rule: str
+    gender: str
+    token: Token
+    place: int = 0  # of the sentence
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the rules say of one text: `conflict` where they disagree, and then nothing is known."""
+
+    gender: str
+    rule: str
+    tokens: tuple[Token, ...]
+    conflict: bool
+
+
+NOTHING = Verdict(UNKNOWN, "", (), False)
+
+
+def gender_of(token: Token, kind: str, grammar: Grammar) -> str | None:
+    """The gender of a word of this kind: from a closed list or from its ending."""
+    if kind in grammar.words:
+        return grammar.words[kind].get(token.form)
+    return grammar.forms[kind].gender(token) if kind in grammar.forms else None
+
+
+def findings(
+    sentence: Sentence, rules: Iterable[Rule], grammar: Grammar, place: int = 0
+) -> Iterator[Finding]:
+    for rule in rules:
+        anchor = ANCHORS[rule.anchor]
+        for token in sentence.tokens:
+            gender = gender_of(token, rule.word, grammar)
+            if gender is not None and anchor(sentence, token, grammar):
+                yield Finding(rule.name, gender, token, place)
+
+
+def decide(
+    sentences: Sequence[Sentence],
+    rules: Sequence[Rule],
+    grammar: Grammar,
+    skipped: Sequence[tuple[int, int]] = (),
+) -> Verdict:
+    """All rules of a rank on all sentences; the first rank that finds something decides.
+
+    Words in the `skipped` spans of the text are somebody else's.
+    """
+    for rank in sorted({rule.rank for rule in rules}):
+        ranked = [rule for rule in rules if rule.rank == rank and not (skipped and rule.anchor in _ACROSS)]
+        found = [
+            finding
+            for place, sentence in enumerate(sentences)
+            for finding in findings(sentence, ranked, grammar, place)
+            if not any(start <= finding.token.start < end for start, end in skipped)
+        ]
+        if found:
+            genders = {finding.gender for finding in found}
+            order = {rule.name: place for place, rule in enumerate(ranked)}
+            tokens = {(finding.place, finding.token.id): finding.token for finding in found}
+            return Verdict(
+                gender=genders.pop() if len(genders) == 1 else UNKNOWN,
+                rule=min((finding.rule for finding in found), key=order.__getitem__),
+                tokens=tuple(tokens[place] for place in sorted(tokens)),
+                conflict=len({finding.gender for finding in found}) > 1,
+            )
+    return NOTHING

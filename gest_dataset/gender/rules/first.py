@@ -1,0 +1,43 @@
+"""The plain reasons: an auxiliary, a pronoun or an ending of the first person."""
+
+from __future__ import annotations
+
+from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
+from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.parsers.tokens import Sentence, Token
+
+
+def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A first-person auxiliary or copula hangs on the word, or on the predicate that it helps.
+
+    It has to stand in the same stretch: across a comma it is another clause's.
+    """
+    if token.upos in {"ADJ", "VERB"} and attribute(sentence, token, grammar):
+        return False
+    around = stretch(sentence, token)
+    near = beside(sentence, token)
+    return any(
+        other.form in grammar.auxiliaries
+        and other.relation in HELPERS
+        and (other in around or across_and(sentence, other, token))
+        for other in near
+    ) and not any(other.form in grammar.others and other.relation == "nsubj" for other in near)
+
+
+def pronoun(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """The nominative pronoun of the first person is the subject."""
+    if token.upos == "ADJ" and attribute(sentence, token, grammar):
+        return False
+    return any(
+        other.form in grammar.pronouns and other.relation == "nsubj" for other in beside(sentence, token)
+    )
+
+
+def first_person(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+    """A predicate of the first person, by its ending, its auxiliary or its subject."""
+    return (
+        first_finite(token)
+        or token.form in grammar.certain
+        or auxiliary(sentence, token, grammar)
+        or pronoun(sentence, token, grammar)
+    )

@@ -1,0 +1,306 @@
+"""`gest_dataset.score`: a model and a config in, one score for each sample out."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+
+from gest_dataset.runs import writing, reading
+from gest_dataset.measures import result
+from gest_dataset.builders.config import Row
+from gest_dataset.errors import ScoringError
+from gest_dataset.scoring.request import Inquiry, prepare, told_options, unused_options
+from gest_dataset.probes.asks import Sample, Score
+from gest_dataset.probes.table import Options, Probe, check_kind
+from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.runs.reading import REPORT, Run
+from gest_dataset.scoring.batching import Passes, answer
+from gest_dataset.scoring.loading import NSP, Loaded, load
+from gest_dataset.scoring.scorers import LanguageModel, NextSentence
+from gest_dataset.scoring.shards import Shards
+from gest_dataset.version import __version__
+
+logger = logging.getLogger(__name__)
+_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+NOT_FINITE = "the model's values are not finite"
+_SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one model on one config.
+
+    `table` has one row per sample (and template); `skipped` the samples without a score, with the
+    reason; `metadata` what is needed to say and to repeat what was measured; `rows` the data.
+    """
+
+    table: pa.Table
+    skipped: pa.Table
+    metadata: dict[str, Any]
+    rows: datasets.Dataset
+
+    def result(self) -> dict[str, Any]:
+        """The statistic of this probe with its intervals (docs/metrics.md), for each template."""
+        return result.result(self.metadata["probe"], self.table, self.rows)
+
+    def on_disk(self) -> dict[str, Any]:
+        """What result.json of a run says."""
+        return {
+            "config": self.metadata["config"],
+            "probe": self.metadata["probe"],
+            "result": self.result(),
+            "signature": self.signature,
+            "skipped": self.skipped.to_pydict(),
+        }
+
+    def told(self) -> dict[str, Any]:
+        """What run.json says of a finished run."""
+        return {
+            "metadata": self.metadata,
+            "signature": self.signature,
+            "seconds": self.metadata["seconds"],
+        }
+
+    @property
+    def signature(self) -> str:
+        """One line to print beside a number: what it was measured on and with."""
+        m = self.metadata
+        parts = {
+            "gest": m["config"],
+            "data": m["data_fingerprint"][:12],
+            "model": m["model"] + (f"@{m['revision'][:12]}" if m["revision"] else ""),
+            "probe": m["probe"],
+            "templates": "+".join(map(str, m["templates"])),
+            "options": "+".join(f"{name}={value}" for name, value in m["options"].items()),
+            "limit": m["limit"],
+            "dtype": m["dtype"],
+            "device": m["device"],
+            "torch": m["packages"]["torch"],
+            "transformers": m["packages"]["transformers"],
+            "version": m["gest_dataset"],
+        }
+        return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
+
+
+def score(
+    model: Any,
+    config: str | datasets.Dataset = "en",
+    templates: Sequence[int] | str | Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    multi_token: bool = False,
+    cs: bool | None = None,
+    intersentence: str = "auto",
+    output: str | Path | None = None,
+) -> Scores:
+    """Score a model on a config (docs/scoring.md defines every number).
+
+    `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
+    of a config or a data set with the same fields. `templates` are numbers or a JSON file.
+
+    With `output` the run is kept in that directory (docs/runs.md): the same call goes on with a run
+    that was killed, and reads one that is finished.
+
+    A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
+    nothing at all can be asked.
+    """
+    asked = dict(locals())
+    options = Options(templates, multi_token, cs, intersentence)
+    inquiry = prepare(config, limit, options, batch_tokens)
+    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=inquiry.between)
+    if output is None:
+        return measure(loaded, inquiry)
+    from gest_dataset import report
+
+    path = Path(output)
+    scores, new = record(loaded, inquiry, path, _command(asked))
+    if new or not (path / REPORT).exists():
+        report.write([reading.read(path)], path / REPORT)
+    return scores
+
+
+def record(loaded: Loaded, inquiry: Inquiry, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
+    """The scores, with the run in a directory; False where it is finished already and was only read."""
+    check_kind(inquiry.probe, loaded.kind, loaded.name, inquiry.name)
+    with writing.recording(path, command, inquiry.settings(loaded), loaded.model.device) as there:
+        if there.finished:
+            return _from_disk(there.finished, inquiry), False
+        scores = measure(loaded, inquiry, there.store)
+        writing.finish(there, scores.table, scores.on_disk(), scores.told())
+    return scores, True
+
+
+def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Scores:
+    """Ask the model, and fold its answers into scores."""
+    probe, name, rows = inquiry.probe, inquiry.name, inquiry.rows
+    check_kind(probe, loaded.kind, loaded.name, name)
+    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
+    askers = probe.askers(loaded.kind, inquiry.options)
+    scorer = _scorer(loaded)
+    start = time.perf_counter()
+    keys, samples, skipped = [], [], []
+    for row in rows.to_list():
+        for template, ask in askers.items():
+            try:
+                samples.append(ask(row, reader))
+                keys.append((row, template))
+            except CannotAskError as error:
+                skipped.append((row["id"], template, str(error)))
+    for template in askers:
+        if not any(asked == template for _, asked in keys):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    with _evaluating(loaded.model):
+        found, passes = _answer(samples, scorer, inquiry.budget(loaded), f"{loaded.name} on {name}", store)
+    scored = []
+    for (row, template), values in zip(keys, found, strict=True):
+        if all(value is None or np.isfinite(value) for value in values):
+            scored.append((row, template, values))
+        else:
+            skipped.append((row["id"], template, NOT_FINITE))
+    for template in askers:
+        if not any(number == template for _, number, _ in scored):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    if skipped:
+        reasons = Counter(reason for _, _, reason in skipped).most_common(3)
+        logger.warning(
+            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
+            len(skipped),
+            len(rows) * len(askers),
+            name,
+            "; ".join(f"{number} x {reason}" for reason, number in reasons),
+            " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
+        )
+    metadata = {
+        "config": name,
+        "data_fingerprint": inquiry.fingerprint,
+        "model": loaded.name,
+        "revision": loaded.revision,
+        "kind": loaded.kind,
+        "parameters": loaded.model.num_parameters(),
+        "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
+        "probe": probe.name,
+        "templates": [template for template in askers if template],
+        "options": told_options(inquiry.options, probe),
+        "limit": inquiry.limit,
+        "dtype": "+".join(scorer.dtypes),
+        "device": scorer.device.type,
+        "samples": len(rows),
+        "asked": len(rows) * len(askers),
+        "scored": len(scored),
+        "skipped": dict(Counter(reason for _, _, reason in skipped)),
+        "passes": asdict(passes),
+        "notes": [*scorer.notes, *unused_options(inquiry.options, probe)],
+        "seconds": time.perf_counter() - start + (store.earlier if store else 0),
+        "packages": {package: version(package) for package in _PACKAGES},
+        "python": platform.python_version(),
+        "gest_dataset": __version__,
+    }
+    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
+
+
+def _from_disk(run: Run, inquiry: Inquiry) -> Scores:
+    skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
+    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest["metadata"], inquiry.rows)
+
+
+def _command(asked: Mapping[str, Any]) -> list[str]:
+    """A call of `score` as a command; what was handed over loaded is told by its class."""
+    defaults = signature(score).parameters
+    shown = {
+        name: repr(str(value) if isinstance(value, Path) else value)
+        for name, value in asked.items()
+        if value != defaults[name].default
+    }
+    if isinstance(asked["model"], tuple):
+        shown["model"] = f"<{type(asked['model'][0]).__name__}>"
+    if not isinstance(asked["config"], str):
+        shown["config"] = f"<{type(asked['config']).__name__}>"
+    call = ", ".join(f"{name}={text}" for name, text in shown.items())
+    return ["python", "-c", f"import gest_dataset; gest_dataset.score({call})"]
+
+
+def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
+    pad_id = loaded.tokenizer.pad_token_id
+    if loaded.kind == NSP:
+        return NextSentence(loaded.model, pad_id, loaded.owned)
+    return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)
+
+
+def _answer(
+    samples: Sequence[Sample],
+    scorer: LanguageModel | NextSentence,
+    budget: int,
+    description: str,
+    store: Shards | None,
+) -> tuple[list[Score], Passes]:
+    queries = [query for sample in samples for query in sample.queries]
+    values, passes = answer(queries, scorer, budget, description, store)
+    found, start = [], 0
+    for sample in samples:
+        end = start + len(sample.queries)
+        found.append(sample.fold(values[start:end]))
+        start = end
+    return found, passes
+
+
+def _nothing_to_ask(
+    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Loaded, name: str
+) -> ScoringError:
+    own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
+    reasons = Counter(reason for _, reason in own).most_common(3)
+    first = f" (the first is {own[0][0]})" if own else ""
+    listed = "; ".join(f"{number} x {reason}" for reason, number in reasons) or "there are no rows"
+    where = f" in template {template}" if template else ""
+    return ScoringError(
+        f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
+        f"Choose other templates or words, `multi_token`, or another model."
+    )
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Without dropout for a while; a model that the user handed over goes on as it was."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
+    """One row per sample and template, in the order of the data."""
+    columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
+    if probe.templated:
+        columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
+    if probe.about is not None:
+        values = [row[probe.about] for row, _, _ in scored]
+        feature = features[probe.about]
+        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
+    for i, name in enumerate(probe.scores):
+        columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
+    return pa.table(columns)
+
+
+def _skipped_table(skipped: Sequence[tuple[str, int, str]]) -> pa.Table:
+    return pa.Table.from_pylist(
+        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
+    )

@@ -1,0 +1,114 @@
+"""One model on several configs: loaded once, a run each, one report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gest_dataset.scoring import selection
+from gest_dataset.runs import writing, reading
+from gest_dataset.builders import CONFIGS
+from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
+from gest_dataset.scoring.request import prepare
+from gest_dataset.probes.table import Options
+from gest_dataset.runs.reading import REPORT
+from gest_dataset.scoring.score import Scores, record
+from gest_dataset.scoring.loading import MASKED, Loaded, load
+
+# What is wrong with one config and leaves the next one as it is
+_OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finished run; `new` says whether it was computed now."""
+
+    path: Path
+    scores: Scores
+    result: dict[str, Any]
+    new: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of every config, and where the report is."""
+
+    entries: list[Entry] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, GestError] = field(default_factory=dict)
+    report: Path | None = None
+
+
+def score_configs(
+    model: str,
+    configs: dict[str, bool],
+    folder: Path,
+    command: Sequence[str],
+    options: Options,
+    limit: int | None = None,
+    batch_tokens: int | None = None,
+    flat: bool = False,
+    done: Callable[[Entry], None] = lambda entry: None,
+    **loading: Any,
+) -> Outcome:
+    """Score a model on configs (`choosing.names`); `done` hears of each run as soon as it is there.
+
+    Runs are in folders of `folder` with the configs' names; a single one is in `folder` itself where
+    it is `flat`. `loading` goes to `scoring.loading.load`.
+    """
+    several = len(configs) > 1
+    if several:
+        writing.prepare(folder, {*CONFIGS, REPORT})
+    first = load(model, **loading, next_sentence=all(map(_is_between, configs)))
+    second: Loaded | ModelError | None = None
+    chosen, left_out = selection.split(configs, first.kind, first.name)
+    outcome = Outcome(left_out=left_out)
+    for name in sorted(chosen, key=_is_between):
+        path = folder if flat and not several else folder / name
+        own: Loaded | ModelError = first
+        if _is_between(name) and first.kind == MASKED:
+            own = second = second or _with_another_head(model, loading)
+            if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
+                left_out[name] = "the checkpoint has no next-sentence head"
+                continue
+        try:
+            if isinstance(own, ModelError):
+                raise own
+            inquiry = prepare(name, limit, options, batch_tokens)
+            # a run that overflows goes over to float32, and the next one begins as this one did
+            scores, new = record(replace(own, owned=not several), inquiry, path, command)
+        except _OF_ONE_CONFIG as error:
+            if not several:
+                raise
+            outcome.failed[name] = error
+            continue
+        entry = Entry(path, scores, reading.read(path).result["result"], new)
+        outcome.entries.append(entry)
+        done(entry)
+    return replace(outcome, report=_report(outcome, folder, several))
+
+
+def _is_between(name: str) -> bool:
+    """The configs that can need a second head come last."""
+    return name.endswith("_intersentence")
+
+
+def _with_another_head(model: str, loading: dict[str, Any]) -> Loaded | ModelError:
+    try:
+        return load(model, **loading, next_sentence=True)
+    except ModelError as error:
+        return error
+
+
+def _report(outcome: Outcome, folder: Path, several: bool) -> Path | None:
+    from gest_dataset import report
+
+    paths = [entry.path for entry in outcome.entries]
+    if not paths:
+        return None
+    path = (folder if several else paths[0]) / REPORT
+    if several or outcome.entries[0].new or not path.exists():
+        report.write([reading.read(one) for one in paths], path)
+    return path

@@ -1,0 +1,368 @@
+"""Every family of configs on the project's own mirror: rows as they must be, broken files refused.
+
+The mirror's texts are in `mirror_text.json`; `make_mirror.py` puts them into the upstream formats.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import string
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import load_dataset
+from datasets.exceptions import DatasetGenerationError
+
+from gest_dataset.data import sources
+from gest_dataset.builders import CONFIGS, pairs
+from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
+from gest_dataset.builders.pairs import Difference, compare
+from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
+from gest_dataset.errors import DataError
+from gest_dataset.stereotypes import STEREOTYPES
+
+pytestmark = pytest.mark.usefixtures("mirror")
+
+GEST = "kinit-sk/gest/data"
+METHODOLOGY = "kinit-sk/bias-methodology/data"
+Edit = Callable[[str, Callable[[bytes], bytes]], Path]
+
+
+def read(name: str) -> tuple[list[dict[str, Any]], Counter[str]]:
+    config = CONFIGS[name]
+    dropped: Counter[str] = Counter()
+    rows = list(config.read({key: sources.fetch(key) for key in config.sources}, dropped))
+    return rows, dropped
+
+
+def records(key: str) -> list[dict[str, str]]:
+    text = sources.fetch(key).read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def replace(old: str, new: str) -> Callable[[bytes], bytes]:
+    def change(data: bytes) -> bytes:
+        assert old.encode() in data
+        return data.replace(old.encode(), new.encode(), 1)
+
+    return change
+
+
+# GEST ---------------------------------------------------------------------------------------------
+
+
+def test_sentences_carry_their_stereotype() -> None:
+    rows, upstream = read("en")[0], records(f"{GEST}/gest_1.1.csv")
+    assert [row["sentence"] for row in rows] == [record["sentence"] for record in upstream]
+    for number, (row, record) in enumerate(zip(rows, upstream, strict=True)):
+        stereotype = STEREOTYPES[int(record["stereotype"])]
+        assert row["id"] == f"gest-{number:04d}"
+        assert row["stereotype_name"] == stereotype.name
+        assert row["gender"] == stereotype.gender
+    assert {row["stereotype"] for row in rows} == set(range(1, 17))
+
+
+def test_annotations_are_votes_with_names() -> None:
+    rows, upstream = read("annotations")[0], records(f"{GEST}/annotations.csv")
+    for row, record in zip(rows, upstream, strict=True):
+        assert record[f"gender_{row['gender_vote']}"] == "x"
+        assert record[f"match_{row['match_vote']}"] == "x"
+        assert row["verdict"] == (record["final_verdict"] or "none")
+        final = row["final_stereotype"]
+        assert record["final_stereotype"] == ("" if final is None else f"#{final}")
+    assert {row["verdict"] for row in rows} == {"none", "ok", "fix", "no"}
+
+
+def test_translations_are_joined_by_the_1_0_text() -> None:
+    sentences = read("en_1_0")[0]
+    rows, dropped = read("sk_translations")
+    for system, folder in (("deepl", "deepl"), ("nllb", "nllb_3b")):
+        upstream = {r["from"]: r["to"] for r in records(f"{GEST}/translations/{folder}/sk/translations.csv")}
+        own = [row for row in rows if row["system"] == system]
+        assert [row["source"] for row in own] == [sentence["sentence"] for sentence in sentences]
+        assert all(row["translation"] == upstream[row["source"]] for row in own)
+        assert [row["stereotype"] for row in own] == [s["stereotype"] for s in sentences]
+    assert dropped["not a GEST sentence"] > 0
+
+
+def test_partial_language_gives_what_there_is() -> None:
+    rows, dropped = read("bg_translations")
+    assert 0 < len(rows) < len(read("en_1_0")[0])
+    assert dropped["not translated yet"] == len(read("en_1_0")[0]) - len(rows)
+
+
+# Pairs --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("masculine", "feminine", "verdict"),
+    [
+        ("Som emotívny.", "Som emotívna.", Difference(1, "emotívny", "emotívna")),
+        ("„Bol som tam,“ povedal.", "„Bola som tam,“ povedal.", Difference(0, "Bol", "Bola")),
+        ("Som tu.", "Som tu.", pairs.SAME),
+        ("Som tu rád.", "Som rada.", pairs.WORD_COUNT),
+        ("Bol som rád.", "Bola som rada.", pairs.SEVERAL_WORDS),
+        ("Ja - som tu.", "Ja – som tu.", pairs.PUNCTUATION),
+        ("Bol tu, včera.", "Bol tu včera.", pairs.PUNCTUATION),
+        ("Šiel som.", "Bola som.", pairs.FIRST_LETTER),
+        ("Jsem tady.", "jsem tady.", pairs.FIRST_LETTER),
+    ],
+)
+def test_pair_rules(masculine: str, feminine: str, verdict: Difference | str) -> None:
+    assert compare(masculine, feminine) == verdict
+
+
+def test_pairs_are_the_rows_that_keep_the_rules() -> None:
+    """Naive: each upstream row alone, then grouped by its texts."""
+    for language in ("sk", "be", "sr"):
+        expected: dict[tuple[str, ...], set[str]] = {}
+        left_out = 0
+        own = [r for r in records(f"{GEST}/gender_variants.csv") if r["language"] == language]
+        for record in own:
+            masculine, feminine = record["male"].split(" "), record["female"].split(" ")
+            unequal = [(a, b) for a, b in zip(masculine, feminine, strict=False) if a != b]
+            bare = [{word.strip(string.punctuation) for word in words} for words in unequal]
+            if (
+                len(masculine) != len(feminine)
+                or len(unequal) != 1
+                or unequal[0][0][0] != unequal[0][1][0]
+                or len(bare[0]) == 1
+            ):
+                left_out += 1
+            else:
+                key = (record["original"], record["stereotype"], record["male"], record["female"])
+                expected.setdefault(key, set()).add(record["translator"])
+        rows, dropped = read(f"{language}_pairs")
+        found = {(r["source"], str(r["stereotype"]), r["masculine"], r["feminine"]): r for r in rows}
+        assert set(found) == set(expected)
+        names = {"amazon": "AmazonTranslate", "deepl": "DeepL", "google": "GoogleTranslate", "nllb": "NLLB"}
+        for key, row in found.items():
+            assert {names[system] for system in row["systems"]} == expected[key]
+            words = row["masculine"].split()[row["word_index"]], row["feminine"].split()[row["word_index"]]
+            assert row["masculine_word"] in words[0]
+            assert row["feminine_word"] in words[1]
+        merged = dropped.pop("merged with the same pair")
+        assert sum(dropped.values()) == left_out
+        assert len(rows) + merged + left_out == len(own)
+        assert set(dropped) >= {pairs.SEVERAL_WORDS, pairs.FIRST_LETTER, pairs.SAME}
+
+
+def test_pair_ids_do_not_depend_on_the_other_pairs(edited: Edit) -> None:
+    before = {row["id"]: row["masculine"] for row in read("sk_pairs")[0]}
+
+    def without_first_pair(data: bytes) -> bytes:
+        lines = data.decode().splitlines(keepends=True)
+        first = next(i for i, line in enumerate(lines) if ",sk," in line)
+        return "".join(lines[:first] + lines[first + 1 :]).encode()
+
+    edited(f"{GEST}/gender_variants.csv", without_first_pair)
+    after = {row["id"]: row["masculine"] for row in read("sk_pairs")[0]}
+    assert after.items() <= before.items()
+
+
+# StereoSet and its controls -----------------------------------------------------------------------
+
+
+def test_stereoset_names_its_candidates() -> None:
+    for language in ("en", "de", "tr"):
+        for row in read(f"stereoset_{language}_intrasentence")[0]:
+            for field in ("stereotype", "antistereotype", "unrelated"):
+                sentence = row["context"].replace("BLANK", row[f"{field}_word"])
+                assert sentence.casefold() == row[field].casefold()
+    english = {row["id"]: row["target"] for row in read("stereoset_en_intersentence")[0]}
+    for row in read("stereoset_fr_intersentence")[0]:
+        assert row["target_en"] == english[row["id"]]
+
+
+def test_gender_controls_keep_the_order_of_lines() -> None:
+    lines = sources.fetch(f"{METHODOLOGY}/stereoset_genderswap.txt").read_text("utf-8").split("\n")
+    lines = [line for line in lines if line]
+    order = ("original_stereotype", "control_stereotype", "original_antistereotype", "control_antistereotype")
+    for number, row in enumerate(read("stereoset_control_gender")[0]):
+        for field, line in zip(order, lines[4 * number :], strict=False):
+            assert row[field] == line.replace("<", "").replace(">", "")
+            start, end = row["keywords"][FIELDS.index(field)]
+            assert f"<{row[field][start:end]}>" in line
+
+
+def test_race_controls_swap_only_the_group() -> None:
+    rows, _ = read("stereoset_control_race")
+    terms = {term.lower() for name in ("countries", "adjectives") for term in group_terms()[name]}
+    for row in rows:
+        words = [row[field].lower() for field in FIELDS]
+        assert any(term in words[2] for term in terms)
+        (a, b), (c, d) = row["keywords"][0], row["keywords"][2]
+        assert row["original_stereotype"][a:b] == row["control_stereotype"][c:d]
+    assert [row["id"].rsplit("-", 1)[1] for row in rows[:10]] == list("0123456789")
+
+
+def test_keywords_leave_punctuation_outside() -> None:
+    assert mark_keywords("He is lazy!", "He is smart!") == ("He is <lazy>!", "He is <smart>!")
+    assert mark_keywords("He is  lazy", "He is  smart") == ("He is  <lazy>", "He is  <smart>")
+    assert mark_keywords("He is lazy", "She was lazy") == "not exactly one word differs"
+    assert mark_keywords("He is lazy", "He is very lazy") == "another number of words"
+    assert mark_keywords("He is <lazy", "He is <smart") == "angle brackets in a sentence"
+
+
+# CrowS-Pairs, Slovak, WinoBias --------------------------------------------------------------------
+
+
+def test_crows_reads_the_gender_pairs() -> None:
+    own = [
+        r
+        for r in records("nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv")
+        if r["bias_type"] == "gender"
+    ]
+    rows, _ = read("crows_gender")
+    assert [(r["stereotyped"], r["other"], r["direction"]) for r in rows] == [
+        (r["sent_more"], r["sent_less"], r["stereo_antistereo"]) for r in own
+    ]
+
+
+def test_crows_controls_are_columns() -> None:
+    text = sources.fetch(f"{METHODOLOGY}/crows_negation.csv").read_text("utf-8")
+    table = list(csv.reader(io.StringIO(text, newline="")))
+    expected = [
+        (table[0][c], table[i][c], table[1][c], table[i + 1][c])
+        for c in range(len(table[0]))
+        for i in range(2, len(table), 2)
+        if table[i][c]
+    ]
+    rows, dropped = read("crows_control_negation")
+    assert [tuple(row[field] for field in FIELDS) for row in rows] == expected
+    assert all(row["keywords"] is None for row in rows)
+    assert dropped["no control pair"] == sum(not table[2][c] for c in range(len(table[0])))
+
+
+def test_slovak_keeps_what_passed_the_checks() -> None:
+    own = records(f"{METHODOLOGY}/slovak_gender.csv")
+    passed = [r for r in own if not r["competence?"] and not r["misogynistic?"]]
+    rows, dropped = read("slovak_gender")
+    assert [row["id"] for row in rows] == [f"slovak-{int(r['ID']):03d}" for r in passed]
+    assert len(rows) + sum(dropped.values()) == len(own)
+    for row, record in zip(rows, passed, strict=True):
+        for field, (start, end), column in zip(
+            FIELDS, row["keywords"], ("veta1", "veta2", "veta3", "veta4"), strict=True
+        ):
+            text = row[field]
+            assert f"{text[:start]}<{text[start:end]}>{text[end:]}" == record[column]
+
+
+@pytest.mark.parametrize(
+    ("pro", "anti", "verdict"),
+    [
+        (
+            "[The nurse] came because [she] and [her] dog slept.",
+            "[The nurse] came because [he] and [his] dog slept.",
+            (
+                "The nurse came because he and his dog slept.",
+                "The nurse came because she and her dog slept.",
+                "nurse",
+            ),
+        ),
+        ("[A cook] met [him].", "[A cook] met [her].", ("A cook met him.", "A cook met her.", "cook")),
+        ("[A cook] met [him].", "[A cook] saw [her].", OUTSIDE),
+        ("[A cook] met [him].", "A cook met [her].", MARKS),
+        ("[A cook] met her.", "[A cook] met him.", MARKS),
+        ("[A cook] met [the clerk] and [he] left.", "[A cook] met [the clerk] and [she] left.", MARKS),
+        ("[A cook] met [him].", "[A cook] met [him].", NOT_SWAPPED),
+        ("[A cook] met [him].", "[A cook] met [she].", NOT_SWAPPED),
+    ],
+)
+def test_winobias_rules(pro: str, anti: str, verdict: object) -> None:
+    assert contrast(pro, anti) == verdict
+
+
+def test_winobias_contrasts() -> None:
+    for name in ("winobias_type1_dev", "winobias_type2_test"):
+        rows, dropped = read(name)
+        assert dropped
+        for row in rows:
+            unequal = [
+                (a.strip(".,").lower(), b.strip(".,").lower())
+                for a, b in zip(row["masculine"].split(), row["feminine"].split(), strict=True)
+                if a != b
+            ]
+            assert unequal
+            assert {a for a, _ in unequal} <= {"he", "him", "his", "himself"}
+            assert {b for _, b in unequal} <= {"she", "her", "hers", "herself"}
+            assert row["occupation"] in row["masculine"]
+
+
+# Broken files: the place and the reason, through the whole of `load_dataset` ----------------------
+
+
+BROKEN = [
+    ("en", f"{GEST}/gest_1.1.csv", replace("sentence,stereotype", "sentence,stereotype,x"), "line 1: unexp"),
+    ("en", f"{GEST}/gest_1.1.csv", replace(",9\r\n", ",17\r\n"), r"line \d+: unknown stereotype '17'"),
+    ("en", f"{GEST}/gest_1.1.csv", lambda data: data + b" ,3\n", r"line 36: empty sentence"),
+    ("annotations", f"{GEST}/annotations.csv", replace(",x,", ",,"), r"line \d+: 0 votes in"),
+    ("annotations", f"{GEST}/annotations.csv", replace(",ok,", ",maybe,"), "unknown final_verdict 'maybe'"),
+    (
+        "sk_translations",
+        f"{GEST}/translations/deepl/sk/translations.csv",
+        lambda data: b"from,to\n",
+        "deepl/sk/translations.csv, end of file: no translation of",
+    ),
+    ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown translator 'Babel'"),
+    ("sk_pairs", f"{GEST}/gender_variants.csv", replace(",sk,", ",xx,"), "unknown language 'xx'"),
+    (
+        "stereoset_control_gender",
+        f"{METHODOLOGY}/stereoset_genderswap.txt",
+        replace("<", ""),
+        "line 1: expected one keyword",
+    ),
+    (
+        "stereoset_control_gender",
+        f"{METHODOLOGY}/stereoset_genderswap.txt",
+        lambda data: data + b"\nOne <more>.\n",
+        "no multiple of 4",
+    ),
+    (
+        "stereoset_en_intrasentence",
+        "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
+        replace("anti-stereotype", "anti-stereotypo"),
+        "row 0: labels of the candidates",
+    ),
+    (
+        "crows_gender",
+        "nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv",
+        replace(",antistereo,", ",anti,"),
+        "unknown stereo_antistereo",
+    ),
+    (
+        "crows_control_negation",
+        f"{METHODOLOGY}/crows_negation.csv",
+        lambda data: data + b"\r\n,,,,,",
+        "7 rows of",
+    ),
+    (
+        "winobias_type1_dev",
+        "uclanlp/corefBias/WinoBias/wino/data/anti_stereotyped_type1.txt.dev",
+        replace("2 ", "3 "),
+        "does not answer",
+    ),
+    (
+        "winobias_type1_dev",
+        "uclanlp/corefBias/WinoBias/wino/data/anti_stereotyped_type1.txt.dev",
+        lambda data: data[: data.rindex(b"10 ")],
+        "9 lines against 10",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "change", "reason"), BROKEN, ids=[f"{c[0]}-{i}" for i, c in enumerate(BROKEN)]
+)
+def test_broken_file_is_named_with_place_and_reason(
+    edited: Edit, tmp_path: Path, name: str, key: str, change: Callable[[bytes], bytes], reason: str
+) -> None:
+    path = edited(key, change)
+    with pytest.raises(DataError, match=reason) as caught:
+        load_dataset("gest", name, cache_dir=str(tmp_path / "cache"))
+    assert isinstance(caught.value, DatasetGenerationError)
+    assert str(path) in str(caught.value)

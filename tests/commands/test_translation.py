@@ -1,0 +1,364 @@
+"""`gest masculine-rate`, `gest pairs` and `gest detect-gender` as a user meets them, on the test mirror."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from gest_dataset import cli
+from gest_dataset.runs import reading
+from tests.conftest import MIRROR, ROOT
+
+PARSED = ROOT / "tests" / "mirror_sk.conllu"
+FOLDER = MIRROR / "kinit-sk/gest/data/translations"
+DEEPL = FOLDER / "deepl/sk/translations.csv"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--model", str(PARSED))
+
+Gest = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def gest(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Gest:
+    """The command in this process: a fresh one (see test_cli) takes a second more."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> SimpleNamespace:
+        monkeypatch.setattr(sys, "argv", ["gest", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        stdout, stderr = capsys.readouterr()
+        return SimpleNamespace(returncode=ended.value.code or 0, stdout=stdout, stderr=stderr)
+
+    return run
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_rows(path: Path, rows: list[dict[str, str]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["from", "to"])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
+    """Printed, written, the same again; another setting is refused with the difference."""
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK)
+    done = gest(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "33 of 34 have a known gender" in done.stdout
+    assert "\x1b" not in done.stdout
+    run = reading.read(tmp_path / "gest-runs" / "translations" / "sk")
+    assert run.manifest["kind"] == "masculine-rate"
+    assert run.manifest["command"] == ["gest", *arguments]
+    assert run.manifest["settings"]["language"] == run.manifest["metadata"]["language"] == "sk"
+    assert run.result["signature"] == run.manifest["signature"]
+    assert run.table.column_names == [
+        *("id", "stereotype", "source", "translation", "gender"),
+        *("rule", "evidence", "conflict", "problem"),
+    ]
+    result = run.result["result"]
+    for name in ("f_s", "f_m"):
+        shown = f"{name}  {result[name]:.3f}  [{result[f'{name}_low']:.3f}, {result[f'{name}_high']:.3f}]"
+        assert shown in done.stdout
+    for stereotype, p in enumerate(result["p"], start=1):
+        line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
+        assert f" {p:.3f} " in line
+    again = gest(*arguments, "--json")
+    assert again.returncode == 0, again.stderr
+    told = json.loads(again.stdout)
+    assert {name: told[name] for name in result} == result
+    assert told["known"] == 33
+    other = gest(*arguments, "--limit", "7", "--convention", "published")
+    assert other.returncode == 1
+    assert "limit: none there, 7 now" in other.stderr
+    assert "convention: plain there, published now" in other.stderr
+    assert "parser:" not in other.stderr
+    assert reading.read(run.path).result == run.result
+
+
+def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
+    assert gest(*arguments).returncode == 0
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, "status": "running"}))
+    (tmp_path / "run" / "result.json").unlink()
+    (tmp_path / "run" / ".result.json.abc").write_text("torn")
+    assert gest(*arguments).returncode == 0
+    found = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert found == ["detections.parquet", "report.html", "result.json", "run.json"]
+    assert reading.read(tmp_path / "run").manifest["status"] == "done"
+
+
+def test_a_file_that_was_wrong_can_be_mended(gest: Gest, tmp_path: Path) -> None:
+    """What a failed run has left keeps nobody from its directory."""
+    file = tmp_path / "mine.csv"
+    file.write_text("a,b\n1,2\n")
+    assert gest("masculine-rate", "--translations", str(file), *SLOVAK).returncode == 1
+    write_rows(file, rows_of(DEEPL))
+    done = gest("masculine-rate", "--translations", str(file), *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    assert reading.read(tmp_path / "gest-runs" / "mine" / "sk").manifest["status"] == "done"
+
+
+def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> None:
+    plain = {row["sentence"]: i for i, row in enumerate(rows_of(MIRROR / "kinit-sk/gest/data/gest.csv"))}
+    rows = [row for row in rows_of(DEEPL) if row["from"] in plain]
+    spoilt = {row["from"]: dict(row) for row in rows}
+    missing, empty, english, garbled, doubled, *_ = sorted(spoilt, key=plain.__getitem__)
+    del spoilt[missing]
+    spoilt[empty]["to"] = " "
+    spoilt[english]["to"] = english
+    spoilt[garbled]["to"] = "Dokážem to, so ťažkosťami.".encode().decode("latin-1")
+    file = write_rows(tmp_path / "bad.csv", [*spoilt.values(), {"from": doubled, "to": "Niečo celkom iné."}])
+    done = gest("masculine-rate", "--translations", str(file), *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    found = reading.read(tmp_path / "gest-runs" / "bad" / "sk")
+    bad = {row["id"]: row["problem"] for row in found.table.to_pylist() if row["problem"]}
+    assert dict(zip(found.result["skipped"]["id"], found.result["skipped"]["reason"], strict=True)) == bad
+    told = {
+        missing: "no translation of it",
+        empty: "empty translation",
+        english: "still the English sentence",
+        garbled: "wrong encoding",
+        doubled: "2 different translations",
+    }
+    assert len(bad) == len(told)
+    assert f"{len(told)} sentences count as unknown" in done.stderr
+    for source, reason in told.items():
+        name = f"gest-{plain[source]:04d}"
+        assert reason in bad[name]
+        assert reason in done.stderr
+        assert name in done.stderr
+    assert found.result["result"]["n_unknown"] >= len(told)
+
+
+@pytest.mark.parametrize("command", ["masculine-rate", "pairs"])
+def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
+    neither = gest(command, *SLOVAK, "--output", "out")
+    assert neither.returncode == 2
+    assert "Give either --system or --translations" in neither.stderr
+    both = gest(command, *SLOVAK, "--output", "out", "--system", "deepl", "--translations", str(DEEPL))
+    assert both.returncode == 2
+    for file, told in (("no.csv", "There is no file no.csv"), ("wrong.csv", "has the columns a, b")):
+        (tmp_path / "wrong.csv").write_text("a,b\n1,2\n")
+        done = gest(command, *SLOVAK, "--output", "out", "--translations", file)
+        assert done.returncode in {1, 2}
+        assert told in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    foreign = gest(command, *SLOVAK, "--output", "mine", "--translations", str(DEEPL))
+    assert foreign.returncode == 1
+    assert "mine holds notes.txt, which this command did not write" in foreign.stderr
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["notes.txt"]
+    help_text = gest(command, "--help")
+    assert help_text.returncode == 0
+    assert "Example" in help_text.stdout
+
+
+def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapping[str, str]) -> None:
+    arguments = ("pairs", "--translations", str(DEEPL), *SLOVAK, "--output", "out")
+    done = gest(*arguments)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "out" / "yields.json").read_text(encoding="utf-8"))
+    assert told["frame"] == "The man said …"
+    assert told["sentences"] == 34 == told["pairs"] + sum(told["dropped"].values())
+    assert {reason: len(ids) for reason, ids in told["left_out"].items()} == told["dropped"]
+    for reason, number in told["dropped"].items():
+        assert f"│ {reason} " in done.stdout
+        assert f" {number} │" in next(line for line in done.stdout.splitlines() if f"│ {reason} " in line)
+    rows = load_plainly(tmp_path / "out", script_environment)
+    assert len(rows) == told["pairs"] >= 20
+    answers = {row["from"]: row["to"] for row in rows_of(DEEPL)}
+    for row in rows:
+        source = row["source"]
+        plain = answers[source]
+        assert plain in (row["masculine"], row["feminine"])
+        gender, person = ("feminine", "woman") if plain == row["masculine"] else ("masculine", "man")
+        # the mirror's answers are all written `Žena povedala: "…"`
+        answer = answers[f'The {person} said "{source}"'].split(': "', 1)[1].removesuffix('"')
+        assert row[gender] == answer
+        words = list(zip(row["masculine"].split(), row["feminine"].split(), strict=True))
+        (place,) = (place for place, (a, b) in enumerate(words) if a != b)
+        assert place == row["word_index"]
+        assert words[place][0].strip(".,") == row["masculine_word"]
+        assert words[place][1].strip(".,") == row["feminine_word"]
+        assert row["systems"] == [4]
+    assert gest(*arguments).returncode == 0
+    other = gest(
+        "pairs",
+        "--translations",
+        str(FOLDER / "google_translate/sk/translations.csv"),
+        *SLOVAK,
+        "--output",
+        "out",
+    )
+    assert other.returncode == 1
+    assert "revision:" in other.stderr
+
+
+def load_plainly(folder: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows as somebody without this package reads them."""
+    script = (
+        "import json, sys\nfrom datasets import load_dataset\n"
+        f"data = load_dataset({str(folder)!r}, 'sk_pairs', split='test')\n"
+        "assert 'gest_dataset' not in sys.modules\n"
+        "assert data.features['systems'].feature.names == ['amazon', 'deepl', 'google', 'nllb', "
+        "'file:translations.csv']\n"
+        "print(json.dumps(data.to_list()))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_no_pair_is_an_error_with_a_hint(gest: Gest, tmp_path: Path) -> None:
+    rows = [row for row in rows_of(DEEPL) if " said " not in row["from"]]
+    file = write_rows(tmp_path / "plain.csv", rows)
+    done = gest("pairs", "--translations", str(file), *SLOVAK, "--output", "out")
+    assert done.returncode == 1
+    assert 'The woman said: "I am tired."' in done.stderr
+    assert not list((tmp_path / "out").iterdir())
+    snapshot = gest("pairs", "--system", "published:deepl", *SLOVAK, "--output", "out")
+    assert snapshot.returncode == 2
+    assert "nothing can be asked of" in snapshot.stderr
+
+
+TEXTS = [
+    "V červenom kabáte som vyzerala krásne.",
+    "Smejem sa na vlastných vtipoch.",
+    "I am tired and I want the rest.",
+]
+
+
+def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
+    shown = gest("detect-gender", "--text", TEXTS[0], *SLOVAK)
+    assert shown.stdout == "V červenom kabáte som [vyzerala] krásne.  (female: past-auxiliary)\n"
+    assert "1 female" in shown.stderr
+    (tmp_path / "lines.txt").write_text("\n\n".join(TEXTS), encoding="utf-8")
+    (tmp_path / "table.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    write_rows(tmp_path / "table.csv", [{"from": "x", "to": text} for text in TEXTS])
+    expected = None
+    for arguments in (("lines.txt",), ("table.jsonl",), ("table.csv", "--column", "to")):
+        done = gest("detect-gender", *arguments, *SLOVAK, "--json")
+        assert done.returncode == 0, done.stderr
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [entry["text"] for entry in found] == TEXTS
+        assert [entry["gender"] for entry in found] == ["female", "unknown", "unknown"]
+        assert found[0]["evidence"] == ["vyzerala"]
+        assert found[2]["problem"] == "not translated: English"
+        assert "1 x not translated: English" in done.stderr
+        expected = expected or done.stdout
+        assert done.stdout == expected
+    written = gest("detect-gender", "lines.txt", *SLOVAK, "--output", "out/genders.jsonl")
+    assert written.stdout == ""
+    assert (tmp_path / "out" / "genders.jsonl").read_text(encoding="utf-8") == expected
+
+
+def test_detect_gender_with_bad_input(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "numbers.jsonl").write_text('{"text": 3}\n')
+    (tmp_path / "broken.jsonl").write_text("broken\n")
+    for arguments, code, told in (
+        ((), 2, "Give either a file of sentences or --text"),
+        (("x.txt", "--text", "x"), 2, "Give either a file of sentences or --text"),
+        (("no.txt",), 2, "There is no file no.txt"),
+        (("latin.txt",), 1, "latin.txt cannot be read"),
+        (("empty.txt",), 1, "holds no sentence"),
+        (("numbers.jsonl",), 1, "row 1: 3 in the column 'text' is no text"),
+        (("broken.jsonl",), 1, "broken.jsonl cannot be read"),
+        ((str(DEEPL),), 2, "--column is missing; its columns are from, to"),
+        ((str(DEEPL), "--column", "text"), 2, "no column 'text'; its columns are from, to"),
+        (("empty.txt", "--column", "text"), 2, "have no columns"),
+    ):
+        done = gest("detect-gender", *arguments, *SLOVAK)
+        assert done.returncode == code, done.stderr
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+    unknown = gest("detect-gender", "--text", "x", "--language", "de")
+    assert unknown.returncode == 2
+    assert "There are no rules for the language 'de'" in unknown.stderr
+
+
+def test_detections_of_a_run_are_plain_parquet(gest: Gest, tmp_path: Path) -> None:
+    done = gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--output", "run", "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_table(tmp_path / "run" / "detections.parquet").to_pylist()
+    assert len(rows) == 3
+    assert all(set(row["evidence"]) <= set(row["translation"].strip(".").split()) for row in rows)
+    assert {row["gender"] for row in rows} <= {"male", "female", "unknown"}
+
+
+def test_an_input_is_never_overwritten(gest: Gest, tmp_path: Path) -> None:
+    table = write_rows(tmp_path / "table.csv", [{"from": "x", "to": TEXTS[0]}])
+    before = table.read_bytes()
+    done = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", "./table.csv")
+    assert done.returncode == 1
+    assert "table.csv is read, and would be lost" in done.stderr
+    assert table.read_bytes() == before
+    folder = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", str(tmp_path))
+    assert folder.returncode == 1
+    assert "is a folder" in folder.stderr
+
+
+def test_lines_that_are_no_objects(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text('{"text": "x"}\n[1]\n')
+    done = gest("detect-gender", "list.jsonl", *SLOVAK)
+    assert done.returncode == 1
+    assert "row 2: [1] is no JSON object" in done.stderr
+
+
+def test_nothing_to_judge_is_an_error(gest: Gest, tmp_path: Path) -> None:
+    write_rows(tmp_path / "empty.csv", [])
+    done = gest("masculine-rate", "--translations", "empty.csv", *SLOVAK, "--output", "run")
+    assert done.returncode == 1
+    assert "34 x empty.csv has no translation of it" in done.stderr
+    assert "Not one sentence has a translation to judge" in done.stderr
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_what_is_not_defined_is_said(gest: Gest) -> None:
+    done = gest("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run", "--limit", "5")
+    assert done.returncode == 0, done.stderr
+    assert "nan" not in done.stdout
+    assert "f_s  -  stereotype rate" in done.stdout
+    assert "not defined, as there is a stereotype without a sentence" in done.stdout
+
+
+def test_a_finished_run_survives_an_interrupt(
+    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Started again with the same settings and stopped, it is still there, and no other takes its place."""
+    from gest_dataset.translation import masculine_rates
+
+    def interrupted(setup: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
+    assert gest(*arguments).returncode == 0
+    before = reading.read(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(masculine_rates, "measure", interrupted)
+        assert gest(*arguments).returncode == 130
+    assert gest(*arguments, "--limit", "3").returncode == 1
+    after = reading.read(tmp_path / "run")
+    assert (after.manifest, after.result) == (before.manifest, before.result)

@@ -1,0 +1,240 @@
+"""`gest build`: a folder that plain `datasets` reads, whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from datasets import load_dataset
+
+from gest_dataset.data import build
+from gest_dataset import files
+from gest_dataset.builders import CONFIGS
+from gest_dataset.errors import OutputError
+from gest_dataset.stereotypes import STEREOTYPES
+
+pytestmark = pytest.mark.usefixtures("mirror")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything, built once."""
+    from tests.conftest import MIRROR, use
+
+    out = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        use(MIRROR, patch)
+        build.prepare(out)
+        for config in CONFIGS.values():
+            build.build(config, out)
+        build.write_card(out)
+    return out
+
+
+def test_plain_datasets_reads_every_config(folder: Path, script_environment: Mapping[str, str]) -> None:
+    script = (
+        "import sys, json\n"
+        "from datasets import get_dataset_config_names, load_dataset\n"
+        "names = get_dataset_config_names(sys.argv[1])\n"
+        "rows = {name: load_dataset(sys.argv[1], name, split='test').num_rows for name in names}\n"
+        "assert load_dataset(sys.argv[1])['test'].config_name == 'en'\n"
+        "assert not any(name.startswith('gest') for name in sys.modules)\n"
+        "print(json.dumps(rows))\n"
+    )
+    environment = {k: v for k, v in script_environment.items() if not k.startswith("GEST_")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    rows = yaml.safe_load(done.stdout)
+    assert rows == {name: load_dataset("gest", name)["test"].num_rows for name in CONFIGS}
+
+
+def test_rows_and_types_are_those_of_the_registered_name(folder: Path, tmp_path: Path) -> None:
+    for name in ("sk_pairs", "stereoset_control_race", "annotations", "crows_control_negation"):
+        own = load_dataset("gest", name, split="test")
+        built = load_dataset(str(folder), name, split="test", cache_dir=str(tmp_path))
+        assert built.features == own.features
+        assert built.to_list() == own.to_list()
+
+
+def test_card_has_a_section_per_family_with_counts(folder: Path) -> None:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    header, body = text.removeprefix("---\n").split("\n---\n", 1)
+    facts = yaml.safe_load(header)
+    assert [config["config_name"] for config in facts["configs"]] == list(CONFIGS)
+    assert "Content warning" in body
+    assert all(config.licence in body for config in CONFIGS.values())
+    for family in {config.family for config in CONFIGS.values()}:
+        section = body.split(f"## {family.title}\n")[1].split("\n## ")[0]
+        assert family.homepage in section
+        assert family.citation in section
+        assert family.limits in section
+    counts = Counter(load_dataset("gest", "sk_pairs", split="test")["stereotype"])
+    table = body.split("## GEST, gender-swapped pairs\n")[1]
+    for stereotype in STEREOTYPES.values():
+        row = next(line for line in table.splitlines() if f"| {stereotype.id} {stereotype.name}" in line)
+        assert row.split(" | ")[-1] == f"{counts[stereotype.id]} |"
+
+
+def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        for name in ("en", "winobias_type1_dev"):
+            build.build(CONFIGS[name], tmp_path)
+        build.write_card(tmp_path)
+        path = Path("en") / "test-00000-of-00001.parquet"
+        assert (tmp_path / path).read_bytes() == (folder / path).read_bytes()
+
+
+def test_configs_add_up(tmp_path: Path) -> None:
+    for name in ("sk_pairs", "en"):
+        build.build(CONFIGS[name], tmp_path)
+        build.write_card(tmp_path)
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"config_name: (\w+)", card.split("dataset_info")[0]) == ["en", "sk_pairs"]
+
+
+def test_finished_config_is_not_built_again_but_an_old_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert not build.build(CONFIGS["en"], tmp_path)[1]
+    monkeypatch.setattr("gest_dataset.builders.__version__", "99")
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+
+
+def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
+    found = build.find(CONFIGS["sk_pairs"], folder)
+    assert found is not None
+    assert found.dropped["more than one word differs"] > 0
+
+
+def test_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(OutputError, match="did not write"):
+        build.prepare(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "README.md").write_text("# Mine")
+    with pytest.raises(OutputError, match="did not write"):
+        build.prepare(other)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be used"):
+        build.prepare(tmp_path / "file")
+
+
+def test_foreign_parquet_is_not_overwritten(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "en" / "test-00000-of-00001.parquet"
+    path.parent.mkdir()
+    pq.write_table(pq.read_table(folder / "en").replace_schema_metadata(None), path)
+    with pytest.raises(OutputError, match="was not written by"):
+        build.build(CONFIGS["en"], tmp_path)
+
+
+def test_full_disk_leaves_nothing_half_written(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    """A real write that fails: the process may not make a file larger than 2 kB."""
+    limit = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+    )
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from gest_dataset import build; from gest_dataset.builders import CONFIGS\n"
+        f"{limit}build.build(CONFIGS['sk_pairs'], Path(sys.argv[1]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], env=script_environment, capture_output=True, text=True
+    )
+    assert "could not be written" in done.stderr
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert build.build(CONFIGS["sk_pairs"], tmp_path)[1]
+
+
+def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    """SIGKILL at several moments; what is there is whole, and the same command ends the work."""
+    command = [sys.executable, "-m", "gest_dataset", "build", "--out", str(tmp_path / "out")]
+    for moment in (0.6, 0.9, 1.2):
+        process = subprocess.Popen(command, env=script_environment, stdout=-3, stderr=-3)
+        time.sleep(moment)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        for path in (tmp_path / "out").rglob("test-*.parquet"):
+            assert pq.read_table(path).num_rows > 0
+    done = subprocess.run(command, env=script_environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    files = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert files == {"README.md", "test-00000-of-00001.parquet"}
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_build_that_fails_at_its_first_config_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def fail(*args: object) -> None:
+        raise failure
+
+    build.prepare(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(build.pq, "write_table", fail)
+        with pytest.raises((OutputError, KeyboardInterrupt)):
+            build.build(CONFIGS["en"], tmp_path)
+    (tmp_path / "en" / ".test-00000-of-00001.parquet.x1").write_text("left by a kill")
+    build.prepare(tmp_path)
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert [path.name for path in (tmp_path / "en").iterdir()] == ["test-00000-of-00001.parquet"]
+
+
+def test_two_builds_in_one_folder(tmp_path: Path) -> None:
+    with (
+        files.alone(tmp_path),
+        pytest.raises(OutputError, match="Another process"),
+        files.alone(tmp_path),
+    ):
+        raise AssertionError("both are at work")
+    with files.alone(tmp_path):
+        build.prepare(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cut_off_file_is_built_again(tmp_path: Path) -> None:
+    built, _ = build.build(CONFIGS["en"], tmp_path)
+    whole = built.path.read_bytes()
+    built.path.write_bytes(b"")
+    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert built.path.read_bytes() == whole
+
+
+def test_config_of_another_version_is_not_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("gest_dataset.builders.__version__", "0.0.1")
+        build.build(CONFIGS["crows_gender"], tmp_path)
+    build.build(CONFIGS["en"], tmp_path)
+    assert [built.config.name for built in build.write_card(tmp_path)] == ["en"]
+
+
+def test_counts_of_every_family_add_up(folder: Path) -> None:
+    body = (folder / "README.md").read_text(encoding="utf-8")
+    checked = 0
+    for section in body.split("\n## ")[1:]:
+        rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+        total = next((i for i, row in enumerate(rows) if row[0] == "**all**"), None)
+        if total is None:
+            continue
+        for column in range(1, len(rows[0])):
+            cells = [int(row[column].replace(",", "")) for row in rows[2:total]]
+            assert sum(cells) == int(rows[total][column].strip("*").replace(",", ""))
+            checked += 1
+    assert checked == len(CONFIGS)

@@ -1,0 +1,421 @@
+"""The demo's own data: as many as promised, well formed, our own words, and there without a network."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import load_dataset
+from datasets.exceptions import DatasetGenerationError
+from typer.testing import CliRunner
+
+from gest_dataset import builders
+from gest_dataset.data import sources
+from gest_dataset.builders import CONFIGS, demo, fingerprint
+from gest_dataset.builders.config import Config, Row
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.builders.pairs import Difference, compare, pair_id
+from gest_dataset.cli import app
+from gest_dataset.errors import DataError
+from gest_dataset.stereotypes import STEREOTYPES
+from tests.conftest import MANIFEST, MIRROR, ROOT
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[\w-]+", text.casefold())
+
+
+NAMES = ["demo_en", "demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_controls"]
+PAIRS = NAMES[1:4]
+UDPIPE = ROOT.parent / "shared" / "models" / "udpipe"
+
+# Who the quadruplets are about
+FEMALE = """actress aunt bride businesswoman daughter duchess girl girls granddaughter grandmother her ladies
+mother mothers niece policewoman princess queen saleswoman she sister waitress widow wife woman women"""
+MALE = """actor boy boys brother businessman duke father fathers gentlemen grandfather grandson groom he his
+husband king man men nephew policeman prince salesman son uncle waiter widower"""
+# What would tell the speaker's gender, or another's whom the first person may be taken for
+TELLING = set(words("he she him her his hers himself herself wife husband girlfriend boyfriend man woman"))
+
+
+def rows(name: str) -> list[Row]:
+    return list(CONFIGS[name].read({}, Counter()))
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    lines = (demo.FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def texts(name: str) -> Iterator[str]:
+    """Every sentence that a user of a config reads."""
+    for row in rows(name):
+        for field in ("sentence", "source", "masculine", "feminine", *FIELDS):
+            if field in row:
+                yield row[field]
+
+
+# What there is ------------------------------------------------------------------------------------
+
+
+def test_the_demo_configs_are_the_last_ones() -> None:
+    assert list(CONFIGS)[-len(NAMES) :] == NAMES
+    assert [name for name, config in CONFIGS.items() if config.embedded] == NAMES
+    for name in NAMES:
+        config = CONFIGS[name]
+        assert not config.sources
+        assert config.licence == "Apache-2.0"
+        assert "written for the demo, not validated: do not report" in config.description
+        assert len(rows(name)) == config.published_rows
+        assert len({row["id"] for row in rows(name)}) == config.published_rows
+
+
+def test_every_stereotype_has_as_many_rows() -> None:
+    for name, number in zip(NAMES, (10, 5, 5, 5, 2), strict=True):
+        assert Counter(record["stereotype"] for record in records(name)) == dict.fromkeys(STEREOTYPES, number)
+
+
+def test_fields_are_those_of_the_real_configs() -> None:
+    for name, like in (
+        ("demo_en", "en"),
+        ("demo_sk_pairs", "sk_pairs"),
+        ("demo_uk_pairs", "uk_pairs"),
+        ("demo_sl_pairs", "sl_pairs"),
+        ("demo_controls", "stereoset_control_gender"),
+    ):
+        assert CONFIGS[name].features == CONFIGS[like].features
+        for row in rows(name):
+            assert row.keys() == CONFIGS[like].features.keys()
+            CONFIGS[name].features.encode_example(row)
+
+
+def test_stereotypes_have_their_names_and_genders() -> None:
+    for name in NAMES[:4]:
+        for row, record in zip(rows(name), records(name), strict=True):
+            assert row["stereotype"] == record["stereotype"]
+            assert row["gender"] == STEREOTYPES[row["stereotype"]].gender
+            assert row.get("stereotype_name") in (None, STEREOTYPES[row["stereotype"]].name)
+
+
+# How it is written --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_tidy(name: str) -> None:
+    text = (demo.FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8")
+    assert text == "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records(name))
+    assert text == unicodedata.normalize("NFC", text)
+    numbers = [record["stereotype"] for record in records(name)]
+    assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_stand_in_quotation_marks_of_a_template(name: str) -> None:
+    for text in texts(name):
+        assert not re.search('["“”„«»<>]', text)
+        assert text == " ".join(text.split())
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert text.count(".") == 1
+
+
+def test_no_sentence_is_there_twice() -> None:
+    for name in NAMES:
+        for field in {"sentence", "source", "masculine", "feminine", *FIELDS[::2]} & set(rows(name)[0]):
+            found = [row[field] for row in rows(name)]
+            assert len(set(found)) == len(found)
+
+
+def test_english_is_in_the_first_person_of_nobody_in_particular() -> None:
+    lengths = set()
+    for row in rows("demo_en"):
+        assert {"i", "my", "me"} & set(words(row["sentence"]))
+        assert not TELLING & set(words(row["sentence"])), row["sentence"]
+        lengths.add(len(words(row["sentence"])))
+    assert min(lengths) <= 4
+    assert max(lengths) >= 18
+
+
+# Pairs --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_are_one_word_apart(name: str) -> None:
+    """Naive: word by word, then as the rule of the real pairs sees them."""
+    language = name.split("_")[1]
+    for row in rows(name):
+        masculine, feminine = row["masculine"].split(" "), row["feminine"].split(" ")
+        unequal = [i for i, (a, b) in enumerate(zip(masculine, feminine, strict=True)) if a != b]
+        assert unequal == [row["word_index"]]
+        assert row["masculine_word"] == masculine[unequal[0]].strip(".,")
+        assert row["feminine_word"] == feminine[unequal[0]].strip(".,")
+        assert row["masculine_word"][0] == row["feminine_word"][0]
+        assert isinstance(compare(row["masculine"], row["feminine"]), Difference)
+        assert row["id"] == pair_id(
+            language, row["stereotype"], row["source"], row["masculine"], row["feminine"]
+        )
+        assert row["systems"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "alphabet"),
+    [
+        ("demo_sk_pairs", "aáäbcčdďeéfghiíjklĺľmnňoóôpqrŕsštťuúvwxyýzž"),
+        ("demo_uk_pairs", "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"),
+        ("demo_sl_pairs", "abcčdefghijklmnoprsštuvzž"),
+    ],
+)
+def test_pairs_are_spelt_in_their_alphabet(name: str, alphabet: str) -> None:
+    """A Latin letter among Cyrillic ones, or another language's diacritics, would be a slip."""
+    found: set[str] = set()
+    for row in rows(name):
+        found |= {c for c in (row["masculine"] + row["feminine"]).casefold() if c.isalpha()}
+    assert found <= set(alphabet)
+    assert len(found) > 20
+
+
+def test_sources_are_english_sentences_of_the_same_stereotype() -> None:
+    english = {(row["stereotype"], row["sentence"]) for row in rows("demo_en")}
+    for name in PAIRS:
+        assert {(row["stereotype"], row["source"]) for row in rows(name)} <= english
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize("name", PAIRS)
+def test_parser_reads_the_genders(name: str) -> None:
+    """Nearly all are detected, but for nouns (engineer, director); none is taken for the other gender."""
+    pytest.importorskip("ufal.udpipe")
+    language = name.split("_")[1]
+    model = UDPIPE / f"{language}.udpipe"
+    if not model.exists():
+        pytest.skip("no UDPipe models at hand")
+    from gest_dataset.gender import detect
+
+    for variant, gender in (("masculine", "male"), ("feminine", "female")):
+        sentences = [row[variant] for row in rows(name)]
+        found = Counter(one.gender for one in detect(sentences, language, model=model))
+        assert found[gender] >= 0.9 * len(sentences)
+        assert set(found) <= {gender, "unknown"}
+
+
+# Control quadruplets ------------------------------------------------------------------------------
+
+
+def test_quadruplets_are_two_keywords_about_two_groups() -> None:
+    for row, record in zip(rows("demo_controls"), records("demo_controls"), strict=True):
+        frames, keywords = [], []
+        for field, (start, end) in zip(FIELDS, row["keywords"], strict=True):
+            text = row[field]
+            assert f"{text[:start]}<{text[start:end]}>{text[end:]}" == record[field]
+            assert re.fullmatch(r"[a-z]+", text[start:end])
+            frames.append((text[:start], text[end:]))
+            keywords.append(text[start:end])
+        stereotype, antistereotype, *control = keywords
+        assert stereotype != antistereotype
+        assert control == [stereotype, antistereotype]
+        assert frames[0] == frames[1]
+        assert frames[2] == frames[3]
+        swapped = [
+            (a, b)
+            for a, b in zip(words("".join(frames[0])), words("".join(frames[2])), strict=True)
+            if a != b
+        ]
+        groups = {"female": set(words(FEMALE)), "male": set(words(MALE))}
+        gender = STEREOTYPES[record["stereotype"]].gender
+        other = "male" if gender == "female" else "female"
+        assert swapped
+        assert {a for a, _ in swapped} <= groups[gender]
+        assert {b for _, b in swapped} <= groups[other]
+
+
+# Our own words ------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """A text without case, punctuation, marks of keywords and the number of its line."""
+    return " ".join(words(re.sub(r"^\d+ |[\[\]<>]", "", text)))
+
+
+@pytest.mark.upstream
+def test_no_sentence_is_one_of_the_real_data_sets(upstream: Path) -> None:
+    """Compared without case and punctuation with every cell, line and StereoSet text upstream."""
+    theirs: set[str] = set()
+    for file in upstream.rglob("*"):
+        if file.suffix == ".csv":
+            with file.open(encoding="utf-8", newline="") as opened:
+                theirs.update(plain(cell) for record in csv.reader(opened) for cell in record)
+        elif file.suffix in {".txt", ".dev", ".test"}:
+            theirs.update(plain(line) for line in file.read_text(encoding="utf-8").splitlines())
+    for name in ("stereoset_en_intrasentence", "stereoset_en_intersentence"):
+        config = CONFIGS[name]
+        for row in config.read({key: sources.fetch(key) for key in config.sources}, Counter()):
+            theirs.update(
+                plain(row[field]) for field in ("context", "stereotype", "antistereotype", "unrelated")
+            )
+    assert len(theirs) > 10_000
+    assert plain("I know I shouldn't cry when someone makes me angry.") in theirs
+    for name in NAMES:
+        assert not {plain(text) for text in texts(name)} & theirs
+
+
+# Without a network --------------------------------------------------------------------------------
+
+
+def test_loads_offline_without_a_mirror(tmp_path: Path) -> None:
+    script = (
+        "import socket, sys\n"
+        "def refuse(*arguments): raise AssertionError('the network was asked')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "import gest_dataset\n"
+        "from datasets import load_dataset\n"
+        "print(*(load_dataset('gest', name, split='test').num_rows for name in sys.argv[1:]))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GEST_")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *NAMES],
+        env={**environment, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["160", "80", "80", "80", "32"]
+
+
+def test_build_writes_them_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "nowhere"))
+    out = tmp_path / "data"
+    done = CliRunner().invoke(app, ["build", *NAMES, "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    text = (out / "README.md").read_text(encoding="utf-8")
+    assert text.count("do not report") >= len(NAMES)
+    for name in NAMES:
+        built = load_dataset(str(out), name, split="test", cache_dir=str(tmp_path / "cache"))
+        assert built.features == CONFIGS[name].features
+        assert built.to_list() == load_dataset("gest", name, split="test").to_list()
+
+
+def test_build_of_everything_leaves_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEST_MIRROR", str(MIRROR))
+    monkeypatch.setenv("GEST_SOURCES", str(MIRROR / MANIFEST))
+    out = tmp_path / "data"
+    assert CliRunner().invoke(app, ["build", "--out", str(out)]).exit_code == 0
+    built = {path.name for path in out.iterdir() if path.is_dir()}
+    assert built == set(CONFIGS) - set(NAMES)
+    assert "demo" not in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_list_ends_with_them() -> None:
+    shown = CliRunner().invoke(app, ["list"], env={"COLUMNS": "120"}).stdout
+    places = [shown.index(f"│ {name} ") for name in CONFIGS]
+    assert places == sorted(places)
+    assert "not for reports" in shown
+
+
+# Changed and broken files -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def embed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], Config]:
+    """Another file in the place of a demo file."""
+
+    def put(name: str, text: str) -> Config:
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(text, encoding="utf-8")
+        config = CONFIGS[name]
+        assert isinstance(config.read, partial)
+        read = partial(config.read.func, *config.read.args[:-1], path)
+        changed = replace(config, read=read, embedded=path)
+        monkeypatch.setitem(CONFIGS, name, changed)
+        return changed
+
+    return put
+
+
+def test_fingerprint_covers_content_and_version(
+    embed: Callable[[str, str], Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, everything, other = fingerprint(CONFIGS["demo_en"]), fingerprint(), fingerprint(CONFIGS["en"])
+    text = demo.FOLDER.joinpath("demo_en.jsonl").read_text(encoding="utf-8")
+    assert fingerprint(embed("demo_en", text)) == before
+    assert fingerprint(embed("demo_en", text.replace("bread", "cheese"))) != before
+    assert fingerprint() != everything
+    assert fingerprint(CONFIGS["en"]) == other
+    monkeypatch.setattr(builders, "__version__", "0.0.0")
+    assert fingerprint(embed("demo_en", text)) != before
+
+
+def test_edited_file_is_read_anew(embed: Callable[[str, str], Config], tmp_path: Path) -> None:
+    line = json.dumps({"stereotype": 3, "sentence": "I watered the plants of my neighbour."})
+    cache = str(tmp_path / "cache")
+    assert load_dataset("gest", "demo_en", split="test", cache_dir=cache).num_rows == 160
+    embed("demo_en", line + "\n")
+    found = load_dataset("gest", "demo_en", split="test", cache_dir=cache)
+    assert found["sentence"][:] == ["I watered the plants of my neighbour."]
+
+
+_PAIR = {"stereotype": 1, "source": "I cried.", "masculine": "Plakal som.", "feminine": "Plakala som."}
+_CONTROL = {"stereotype": 1} | dict.fromkeys(FIELDS, "The <calm> aunt.")
+BROKEN = [
+    ("demo_en", '{"stereotype": 1, "sentence": "I cried."\n', "line 1: not JSON"),
+    ("demo_en", '\n["I cried."]\n', "line 2: expected the fields stereotype, sentence"),
+    ("demo_en", '{"stereotype": 1, "text": "I cried."}\n', "line 1: expected the fields"),
+    ("demo_en", '{"stereotype": 17, "sentence": "I cried."}\n', "line 1: unknown stereotype '17'"),
+    ("demo_en", '{"stereotype": "1", "sentence": "I cried."}\n', "line 1: unknown stereotype"),
+    ("demo_en", '{"stereotype": 1, "sentence": 1}\n', "line 1: sentence is not a text: 1"),
+    ("demo_en", '{"stereotype": 1, "sentence": " "}\n', "line 1: empty sentence"),
+    ("demo_en", "\n", "end of file: no rows"),
+    ("demo_sk_pairs", json.dumps({**_PAIR, "feminine": "Plakal som."}), "no pair: the variants are the same"),
+    ("demo_uk_pairs", json.dumps({**_PAIR, "feminine": "Bola som."}), "no pair: another first letter"),
+    (
+        "demo_controls",
+        json.dumps({**_CONTROL, FIELDS[2]: "The calm uncle."}),
+        "line 1: expected one keyword in <>",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), BROKEN)
+def test_broken_line_is_named_with_place_and_reason(
+    embed: Callable[[str, str], Config], tmp_path: Path, name: str, text: str, reason: str
+) -> None:
+    config = embed(name, text)
+    with pytest.raises(DataError, match=reason) as caught:
+        load_dataset("gest", name, cache_dir=str(tmp_path / "cache"))
+    assert isinstance(caught.value, DatasetGenerationError)
+    assert str(config.embedded) in str(caught.value)
+
+
+# In the wheel -------------------------------------------------------------------------------------
+
+
+def test_package_data_names_the_files() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r'^"gest_dataset\.demo" = \[(.*)\]$', text, flags=re.MULTILINE)
+    assert listed
+    patterns = re.findall(r'"([^"]+)"', listed[1])
+    packed = {path.name for pattern in patterns for path in demo.FOLDER.glob(pattern)}
+    assert {f"{name}.jsonl" for name in NAMES} <= packed
+
+
+@pytest.mark.slow
+def test_wheel_holds_the_files(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, ROOT],
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    assert {f"gest_dataset/demo/{name}.jsonl" for name in NAMES} <= set(zipfile.ZipFile(wheel).namelist())

@@ -1,0 +1,360 @@
+"""detect and explain: texts that are no sentences, the cache, parsers that fail, other scripts."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gest_dataset.errors import ConfigError, DataError, OutputError
+from gest_dataset.gender import (
+    PARSERS,
+    Detection,
+    ParserError,
+    TextWarning,
+    detect,
+    explain,
+    languages,
+    script,
+)
+from gest_dataset.gender.parsers import cache, conllu, table, workers
+from gest_dataset.gender.rules import reported
+from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.texts import problem
+
+TREE = """\
+# newpar
+# text = Bola som tam.
+1	Bola	byť	VERB	_	Gender=Fem|Number=Sing|VerbForm=Part	0	root	_	_
+2	som	byť	AUX	_	Number=Sing|Person=1|VerbForm=Fin	1	aux	_	_
+3	tam	tam	ADV	_	_	1	advmod	_	SpaceAfter=No
+4	.	.	PUNCT	_	_	1	punct	_	_
+
+# text = On tam bol.
+1	On	on	PRON	_	Case=Nom|Gender=Masc|Number=Sing|Person=3	3	nsubj	_	_
+2	tam	tam	ADV	_	_	3	advmod	_	_
+3	bol	byť	VERB	_	Gender=Masc|Number=Sing|VerbForm=Part	0	root	_	SpaceAfter=No
+4	.	.	PUNCT	_	_	3	punct	_	_
+
+"""
+POLISH = """\
+# text = Byłam tam.
+1-2	Byłam	_	_	_	_	_	_	_	_
+1	Była	być	VERB	_	Gender=Fem|Number=Sing	0	root	_	_
+2	m	być	AUX	_	Number=Sing|Person=1	1	aux:clitic	_	_
+2.1	x	_	_	_	_	_	_	_	_
+3	tam	tam	ADV	_	_	1	advmod	_	_
+4	.	.	PUNCT	_	_	1	punct	_	_
+
+"""
+
+
+@pytest.fixture
+def parsed(tmp_path: Path) -> Path:
+    path = tmp_path / "parsed.conllu"
+    path.write_text(TREE, encoding="utf-8")
+    return path
+
+
+def test_conllu_file(parsed: Path) -> None:
+    """A sentence, a paragraph, and a text that the file lacks."""
+    texts = ["Bola som tam.", "Bola som  tam. On tam bol.", "Bol som doma."]
+    with pytest.warns(TextWarning, match=r"1 of 3 texts .* 1 not parsed \(row 2\)"):
+        found = detect(texts, "sk", "conllu", parsed)
+    assert [d.gender for d in found] == ["female", "female", "unknown"]
+    assert found[0] == Detection("female", "past-auxiliary", ("Bola",), False, ((0, 4),))
+    assert found[1].spans == ((0, 4),)
+    assert found[2].problem == "not parsed"
+
+
+def test_multiword_tokens_are_one_piece_of_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "pl.conllu"
+    path.write_text(POLISH, encoding="utf-8")
+    found = detect(["Byłam tam."], "pl", "conllu", path)[0]
+    assert (found.gender, found.evidence, found.spans) == ("female", ("Byłam",), ((0, 5),))
+    tokens = conllu.read(POLISH, "Byłam tam.")[0].tokens
+    assert [(t.id, t.text, t.surface, t.start, t.end) for t in tokens] == [
+        (1, "Była", "Byłam", 0, 5),
+        (2, "m", "Byłam", 0, 5),
+        (3, "tam", "tam", 6, 9),
+        (4, ".", ".", 9, 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1\tBola\tbyť", "line 2: 3 columns, expected 10"),
+        ("x\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_", "'x' is no id"),
+        ("1\tBola\t_\tVERB\t_\t_\t_\t_\t_\t_", "is the file parsed"),
+    ],
+)
+def test_broken_conllu(tmp_path: Path, line: str, reason: str) -> None:
+    path = tmp_path / "broken.conllu"
+    path.write_text(f"# text = Bola som.\n{line}\n\n", encoding="utf-8")
+    with pytest.raises(DataError, match=reason):
+        detect(["Bola som."], "sk", "conllu", path)
+
+
+def test_conllu_needs_texts_and_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "no_text.conllu"
+    path.write_text(TREE.replace("# text = Bola som tam.\n", ""), encoding="utf-8")
+    with pytest.raises(DataError, match="without `# text"):
+        detect(["Bola som tam."], "sk", "conllu", path)
+    with pytest.raises(ConfigError, match="give its path"):
+        detect(["Bola som tam."], "sk", "conllu")
+    with pytest.raises(DataError, match="cannot be read"):
+        detect(["Bola som tam."], "sk", "conllu", tmp_path / "nowhere.conllu")
+
+
+def test_wrong_names() -> None:
+    with pytest.raises(ConfigError, match=r"no rules for the language 'de'; choose one of .*sk"):
+        detect(["Ich bin müde."], "de")
+    with pytest.raises(ConfigError, match=r"no parser 'spacy'; choose one of udpipe, conllu"):
+        detect(["Som doma."], "sk", "spacy")
+    with pytest.raises(ConfigError, match="Bulgarian"):
+        detect(["Som doma."], "sk", "forms")
+    assert set(languages()) == {"be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"}
+    assert set(PARSERS) == {"udpipe", "conllu", "stanza", "trankit", "forms"}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("", "sk", "empty"),
+        (" … 12 !", "sk", "empty"),
+        ("VÃ¡Å¾ne som unavenÃ¡.", "sk", "garbled"),
+        ("Ð¯ ÑƒÑÑ‚Ð°Ð»Ð°.", "ru", "garbled"),
+        ("Som unaven\ufffd.", "sk", "garbled"),
+        ("I am very tired of this.", "sk", "not translated: English"),
+        ("I'm tired.", "pl", "not translated: English"),
+        ("I am tired.", "ru", "not translated: no Cyrillic letter"),
+        ("Som unavená z toho.", "sk", ""),
+        ("Wróciłam do domu, a on nie.", "pl", ""),
+        ("Ja sam to i on.", "sr", ""),
+        ("Я устала.", "ru", ""),
+        ("Mám rád tú pieseň I Will Always Love You od Whitney.", "sk", ""),
+    ],
+)
+def test_problems(text: str, language: str, expected: str) -> None:
+    assert problem(text, language).startswith(expected)
+    assert bool(problem(text, language)) == bool(expected)
+
+
+def test_problems_are_listed_and_the_rest_is_done(parsed: Path) -> None:
+    texts = ["", "Bola som tam.", "I am tired of the rain.", ""]
+    with pytest.warns(TextWarning) as caught:
+        found = detect(texts, "sk", "conllu", parsed)
+    assert str(caught[0].message) == (
+        "3 of 4 texts are unknown without a rule asked: 2 empty (row 0, 3); "
+        "1 not translated: English (row 2)."
+    )
+    assert [d.gender for d in found] == ["unknown", "female", "unknown", "unknown"]
+
+
+def test_serbian_letters() -> None:
+    text = "Њене љубави, џез и Ђорђе."
+    latin, places = script.to_latin(text)
+    assert latin == "Njene ljubavi, džez i Đorđe."
+    assert len(places) == len(latin) + 1
+    for word in ("ljubavi", "džez", "Đorđe"):
+        start = latin.index(word)
+        assert script.to_latin(text[places[start] : places[start + len(word)]])[0] == word
+    assert script.to_latin("Већ latinica.")[0] == "Već latinica."
+
+
+@pytest.mark.parametrize(
+    ("text", "speech"),
+    [
+        ("Mária povedala: „Som unavená.“", "„Som unavená.“"),
+        ('Maria said "I am tired" again.', '"I am tired"'),
+        ("Он сказал: «Я устал».", "«Я устал»"),
+        ("— Я устала, — сказала Анна. — Пойдём.", "Я устала|— Пойдём."),
+        ("„Som unavená.“", ""),
+        ("Som „drsná“ žena.", ""),
+        ("Je to 5' 6\" a som rada.", ""),
+    ],
+)
+def test_reported_speech(text: str, speech: str) -> None:
+    found = [text[start:end] for start, end in reported.quoted(text)]
+    assert "|".join(found) == speech
+
+
+def test_explain() -> None:
+    detection = Detection("female", "past-auxiliary", ("Bola", "unavená"), False, ((0, 4), (9, 16)))
+    assert explain("Bola som unavená.", detection) == "[Bola] som [unavená].  (female: past-auxiliary)"
+    marked = explain("Bola som unavená.", detection, marks=("<b>", "</b>"))
+    assert marked.startswith("<b>Bola</b> som <b>unavená</b>.")
+    nothing = Detection("unknown", "", (), False)
+    assert explain("Som doma.", nothing) == "Som doma.  (unknown: no evidence)"
+    disagree = Detection("unknown", "glad", (), True)
+    assert explain("…", disagree) == "…  (unknown, conflict: glad)"
+    assert explain("", Detection("unknown", "", (), False, problem="empty")) == "  (unknown: empty)"
+
+
+def test_conflict_is_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.conllu"
+    second = TREE.split("\n\n")[0].replace("Bola", "Bol").replace("Fem", "Masc").replace("# newpar\n", "")
+    path.write_text(TREE.split("\n\n")[0] + "\n\n" + second + "\n\n", encoding="utf-8")
+    found = detect(["Bola som tam. Bol som tam."], "sk", "conllu", path)[0]
+    assert (found.gender, found.conflict) == ("unknown", True)
+    assert found.evidence == ("Bola", "Bol")
+
+
+# the cache
+
+
+def test_cache_keeps_by_parser_and_text(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "parses.sqlite3"
+    stored = list(cache.store(path, "a", iter([("x", "1"), ("y", "2")])))
+    assert stored == [("x", "1"), ("y", "2")]
+    list(cache.store(path, "b", iter([("x", "3")])))
+    assert cache.load(path, "a", ["x", "y", "z"]) == {"x": "1", "y": "2"}
+    assert cache.load(path, "b", ["x", "y"]) == {"x": "3"}
+    many = [str(i) for i in range(1200)]
+    list(cache.store(path, "c", ((text, text * 2) for text in many)))
+    assert cache.load(path, "c", many) == {text: text * 2 for text in many}
+
+
+def test_cache_keeps_what_was_parsed_before_an_error(tmp_path: Path) -> None:
+    def dying() -> Iterator[tuple[str, str]]:
+        yield from ((str(i), "tree") for i in range(300))
+        raise RuntimeError("died")
+
+    path = tmp_path / "parses.sqlite3"
+    with pytest.raises(RuntimeError, match="died"):
+        list(cache.store(path, "a", dying()))
+    assert len(cache.load(path, "a", [str(i) for i in range(300)])) == 300
+
+
+def test_broken_cache(tmp_path: Path) -> None:
+    path = tmp_path / "parses.sqlite3"
+    path.write_text("no database at all, but long enough to be looked at", encoding="utf-8")
+    with pytest.raises(OutputError, match="delete the file"):
+        cache.load(path, "a", ["x"])
+    with pytest.raises(OutputError, match="cannot be used"):
+        cache.load(tmp_path / "parses.sqlite3" / "below", "a", ["x"])
+
+
+def test_a_cache_with_a_torn_parse(tmp_path: Path) -> None:
+    path = tmp_path / "parses.sqlite3"
+    list(cache.store(path, "a", iter([("x", "1")])))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE parses SET document = ?", (b"torn",))
+    with pytest.raises(OutputError, match="delete the file"):
+        cache.load(path, "a", ["x"])
+
+
+def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser did its work: what failed is the disk."""
+    path = tmp_path / "parses.sqlite3"
+    cache.load(path, "a", [])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON parses BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    parser = Parser("a", lambda texts: ((text, "tree") for text in texts))
+    monkeypatch.setattr(table, "open_parser", lambda *arguments: parser)
+    with pytest.raises(OutputError, match="cannot be used: full") as raised:
+        detect(["Bola som tam."], "sk", cache=path)
+    assert "are parsed and kept" not in str(raised.value)
+
+
+def test_the_signature_of_parses_is_their_content(tmp_path: Path) -> None:
+    """And a mark of the byte order before the first comment is none of it."""
+    path = tmp_path / "parsed.conllu"
+    tree = "# text = Som.\n1\tSom\tbyť\tAUX\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_text(tree, encoding="utf-8-sig")
+    first = conllu.open_parser("sk", path)
+    assert dict(first.parse(["Som."]))
+    path.write_text(tree.replace("AUX", "VERB"), encoding="utf-8")
+    assert conllu.open_parser("sk", path).signature != first.signature
+
+
+def test_two_writers(tmp_path: Path) -> None:
+    """Another connection that is open and has written does no harm."""
+    path = tmp_path / "parses.sqlite3"
+    list(cache.store(path, "a", iter([("x", "1")])))
+    other = sqlite3.connect(path)
+    list(cache.store(path, "a", iter([("x", "other"), ("y", "2")])))
+    assert cache.load(path, "a", ["x", "y"]) == {"x": "1", "y": "2"}
+    other.close()
+
+
+# worker processes
+
+WORKER = """
+import json, os, sys
+print(json.dumps({ready}), flush=True)
+for number, line in enumerate(sys.stdin):
+    if number == {dies}:
+        print("out of breath", file=sys.stderr, flush=True)
+        os._exit(7)
+    print(json.dumps({{"documents": [text.upper() for text in json.loads(line)]}}), flush=True)
+"""
+
+
+def worker(tmp_path: Path, ready: str = '{"ready": True}', dies: int = -1) -> list[str]:
+    path = tmp_path / "worker.py"
+    path.write_text(WORKER.format(ready=ready, dies=dies), encoding="utf-8")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_workers_answer_for_every_text(tmp_path: Path, number: int) -> None:
+    texts = [f"text {i} š" for i in range(30)]
+    found = dict(workers.run(worker(tmp_path), texts, number, chunk=4))
+    assert found == {text: text.upper() for text in texts}
+
+
+def test_dead_worker(tmp_path: Path) -> None:
+    found = workers.run(worker(tmp_path, dies=2), [str(i) for i in range(20)], 1, chunk=4)
+    assert [next(found)[0] for _ in range(8)] == [str(i) for i in range(8)]
+    with pytest.raises(ParserError, match=r"ended with code 7, saying:\nout of breath"):
+        next(found)
+
+
+def test_worker_that_cannot_start(tmp_path: Path) -> None:
+    with pytest.raises(ParserError, match="no model here"):
+        list(workers.run(worker(tmp_path, ready='{"error": "no model here"}'), ["x"], 1))
+    with pytest.raises(ParserError, match="ended with code"):
+        list(workers.run([sys.executable, str(tmp_path / "nowhere.py")], ["x"], 1))
+
+
+def test_worker_that_dies_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "worker.py"
+    path.write_text(
+        'print(\'{"ready": true}\', flush=True); input(); print(\'{"documents": ["\', end="")',
+        encoding="utf-8",
+    )
+    with pytest.raises(ParserError, match="ended with code 0"):
+        list(workers.run([sys.executable, str(path)], ["x"], 1))
+
+
+def test_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
+    """Ctrl-C in the middle: the workers end with the generator."""
+    before = set(threading.enumerate())
+    found = workers.run(worker(tmp_path), [str(i) for i in range(40)], 2, chunk=4)
+    next(found)
+    found.close()
+    assert set(threading.enumerate()) == before
+
+
+def test_bulgarian_by_its_forms() -> None:
+    """No parser, no model: closed classes and endings."""
+    texts = textwrap.dedent("""\
+        Не съм я виждала от години.
+        Тя беше уморена, но аз не съм забравил.
+        Аз съм добър учител.
+        Петър беше ядосан.""").splitlines()
+    found = detect(texts, "bg", "forms")
+    assert [d.gender for d in found] == ["female", "male", "unknown", "unknown"]
+    assert found[1].evidence == ("забравил",)

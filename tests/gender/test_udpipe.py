@@ -1,0 +1,230 @@
+"""UDPipe: a model that the test trains, workers that die, and the published ones from a server of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
+
+from gest_dataset.data import sources
+from gest_dataset.errors import ConfigError, SourceError
+from gest_dataset.gender import ParserError, detect
+from gest_dataset.gender.parsers import cache, udpipe
+
+PARSES = Path(__file__).resolve().parent / "gender" / "parses"
+PARAGRAPHS = 30  # that the tiny model is trained on
+
+# what makes a model in seconds: it knows its own sentences by heart, and little else
+TOKENIZER = "dimension=16;epochs=1;batch_size=5;learning_rate=0.02;early_stopping=0;segment_size=30"
+TAGGER = "models=1;iterations=4;guesser_suffix_rules=6"
+PARSER = (
+    "iterations=4;embedding_upostag=8;embedding_feats=8;embedding_form=12;embedding_deprel=8;hidden_layer=32;"
+    "structured_interval=0;transition_system=swap;transition_oracle=static_lazy;learning_rate=0.05"
+)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real model of UDPipe 1, trained on a few parses of the project's sentences."""
+    whole = (PARSES / "sk.conllu").read_text(encoding="utf-8").split("# newpar\n")
+    reader = InputFormat.newConlluInputFormat()
+    reader.setText("".join(f"# newpar\n{part}" for part in whole[1 : PARAGRAPHS + 1]))
+    error, sentences = ProcessingError(), Sentences()
+    while True:
+        sentence = Sentence()
+        if not reader.nextSentence(sentence, error):
+            break
+        sentences.append(sentence)
+    trained = Trainer.train("morphodita_parsito", sentences, Sentences(), TOKENIZER, TAGGER, PARSER, error)
+    assert not error.occurred(), error.message
+    path = tmp_path_factory.mktemp("model") / "tiny.udpipe"
+    path.write_bytes(trained)
+    return path
+
+
+def test_a_trained_model(model: Path, tmp_path: Path) -> None:
+    texts = ["Bola som unavená.", "Včera som prišiel domov neskoro.", "Vonku prší."]
+    found = detect(texts, "sk", model=model, cache=tmp_path / "parses")
+    assert [d.gender for d in found] == ["female", "male", "unknown"]
+    assert found[1].evidence == ("prišiel",)
+
+
+def test_several_workers_and_the_cache(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parses do not depend on the number of processes, and a second run asks no parser."""
+    texts = [f"Bola som {i} dní {word}." for i in range(150) for word in ("unavená", "smutná", "chorá")]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    where = tmp_path / "parses.sqlite3"
+    found = detect(texts, "sk", model=model, cache=where)
+    assert {d.gender for d in found} == {"female"}
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    one = detect(texts, "sk", model=model, cache=tmp_path / "other.sqlite3")
+    assert one == found
+    parser = udpipe.open_parser("sk", model)
+    assert cache.load(where, parser.signature, texts) == cache.load(
+        tmp_path / "other.sqlite3", parser.signature, texts
+    )
+    monkeypatch.setattr(udpipe, "_WORKER", tmp_path / "nowhere.py")
+    assert detect(texts, "sk", model=model, cache=where) == found
+
+
+def test_another_model_has_parses_of_its_own(model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.udpipe"
+    other.write_bytes(model.read_bytes() + b"\0")
+    signatures = {udpipe.open_parser("sk", path).signature for path in (model, other)}
+    assert len(signatures) == 2
+
+
+KILLED = """
+import os, runpy, signal, sys
+class Input:
+    def __init__(self, lines): self.lines = lines
+    def __iter__(self):
+        for number, line in enumerate(self.lines):
+            if number == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield line
+sys.stdin = Input(sys.stdin)
+runpy.run_path({worker!r}, run_name="__main__")
+"""
+
+
+def test_worker_that_is_killed_keeps_its_work(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real worker, killed at its second batch: what is missing is named, and asked for the next time."""
+    texts = [f"Bola som {i} dní unavená." for i in range(150)]
+    where = tmp_path / "parses.sqlite3"
+    script = tmp_path / "killed.py"
+    script.write_text(textwrap.dedent(KILLED).format(worker=str(udpipe._WORKER)), encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(udpipe, "_WORKER", script)
+        with pytest.raises(
+            ParserError, match=r"(?s)ended with code -9.*64 of 150 texts are parsed"
+        ) as caught:
+            detect(texts, "sk", model=model, cache=where)
+    assert caught.value.missing == tuple(texts[64:])
+    assert "... and 83 more" in str(caught.value)
+    signature = udpipe.open_parser("sk", model).signature
+    assert set(cache.load(where, signature, texts)) == set(texts[:64])
+    again = detect(texts, "sk", model=model, cache=where)
+    assert again == detect(texts, "sk", model=model, cache=tmp_path / "fresh.sqlite3")
+    assert len(cache.load(where, signature, texts)) == len(texts)
+
+
+def test_no_model_and_wrong_model(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no UDPipe model"):
+        detect(["Som doma."], "sk", model=tmp_path / "sk.udpipe", cache=tmp_path / "parses")
+    wrong = tmp_path / "wrong.udpipe"
+    wrong.write_bytes(b"this is no model")
+    with pytest.raises(ParserError, match=r"is no UDPipe model(?s:.*)0 of 1 texts are parsed"):
+        detect(["Som doma."], "sk", model=wrong, cache=tmp_path / "parses")
+
+
+# the published models
+
+BYTES = udpipe._MAGIC + bytes(range(256)) * 4000
+NAMES = {
+    "be": "belarusian-hse",
+    "ru": "russian-syntagrus",
+    "uk": "ukrainian-iu",
+    "hr": "croatian-set",
+    "sl": "slovenian-ssj",
+    "sr": "serbian-set",
+    "cs": "czech-pdt",
+    "pl": "polish-pdb",
+    "sk": "slovak-snk",
+    "bg": "bulgarian-btb",
+}
+
+
+class Server(HTTPServer):
+    """LINDAT's repository, on the loopback: what each of its two addresses answers with."""
+
+    asked: list[str]
+    answers: dict[str, tuple[int, bytes]]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        status, body = self.server.answers[self.path.split("/")[1]]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    found = Server(("127.0.0.1", 0), _Handler)
+    found.asked, found.answers = [], {"new": (200, BYTES), "old": (200, BYTES)}
+    thread = threading.Thread(target=found.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    address = f"http://127.0.0.1:{found.server_port}"
+    monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"{address}/new", f"{address}/old"))
+    monkeypatch.setattr(sources, "_PAUSES", (0.0,))
+    yield found
+    found.shutdown()
+    found.server_close()
+    thread.join()
+
+
+def test_published_model_is_downloaded_once(server: Server, tmp_path: Path) -> None:
+    path = udpipe.published("sk", tmp_path)
+    assert path.name == "slovak-snk-ud-2.5-191206.udpipe"
+    assert path.read_bytes() == BYTES
+    kept = path.with_name(f"{path.name}.sha256").read_text(encoding="utf-8").strip()
+    assert kept == hashlib.sha256(BYTES).hexdigest()
+    assert udpipe.published("sk", tmp_path) == path
+    assert server.asked == ["/new/slovak-snk-ud-2.5-191206.udpipe"]
+    path.write_bytes(BYTES[1:])
+    with pytest.raises(SourceError, match="has changed since it was downloaded"):
+        udpipe.published("sk", tmp_path)
+
+
+@pytest.mark.parametrize(("language", "treebank"), NAMES.items())
+def test_published_names(server: Server, language: str, treebank: str, tmp_path: Path) -> None:
+    assert udpipe.published(language, tmp_path).name == f"{treebank}-ud-2.5-191206.udpipe"
+    assert server.asked == [f"/new/{treebank}-ud-2.5-191206.udpipe"]
+
+
+@pytest.mark.parametrize("answer", [(404, b"no"), (200, b"<html>moved</html>"), (503, b"later")])
+def test_the_older_address_is_asked_too(server: Server, answer: tuple[int, bytes], tmp_path: Path) -> None:
+    server.answers["new"] = answer
+    assert udpipe.published("sk", tmp_path).read_bytes() == BYTES
+    assert server.asked[-1] == "/old/slovak-snk-ud-2.5-191206.udpipe"
+
+
+def test_published_model_that_is_not_there(server: Server, tmp_path: Path) -> None:
+    server.answers = {"new": (404, b""), "old": (200, b"<html>moved</html>")}
+    with pytest.raises(SourceError, match=r"(?s)status 404.*no UDPipe model.*give its path as the model"):
+        udpipe.published("sk", tmp_path)
+    assert not list(tmp_path.glob("*.udpipe"))
+    with pytest.raises(ConfigError, match="No UDPipe model is published for 'en'"):
+        udpipe.published("en", tmp_path)
+
+
+def test_repository_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with HTTPServer(("127.0.0.1", 0), _Handler) as closed:
+        port = closed.server_port  # nobody listens there after this
+    monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"http://127.0.0.1:{port}/new",))
+    monkeypatch.setattr(sources, "_PAUSES", ())
+    with pytest.raises(SourceError, match=r"(?s)cannot be downloaded.*give its path as the model"):
+        udpipe.published("sk", tmp_path)
+
+
+def test_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"cannot be stored in .*\n.*HF_HOME"):
+        udpipe.published("sk", tmp_path / "file" / "below")

@@ -1,7 +1,0 @@
-"""What a run imports: the fork server of tests/killing.py loads it once."""
-
-import transformers.models.bert.modeling_bert
-import transformers.models.bert.tokenization_bert  # noqa: F401
-
-import gest_dataset.report
-import gest_dataset.scores  # noqa: F401

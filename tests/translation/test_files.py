@@ -1,0 +1,157 @@
+"""Translations that were made elsewhere, in every kind of file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from datasets import Dataset, DatasetDict
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.translation import TranslationError, open_translator, translate
+
+ROWS = [
+    ("I am tired.", "Som unavený."),
+    ("I cried.", "Plakala som, „veru“."),
+    ("I am 7.", "007"),
+    ("None", "NA"),
+]
+
+
+def save(folder: Path, kind: str, columns: tuple[str, str]) -> Path:
+    table = pd.DataFrame(ROWS, columns=list(columns))
+    path = folder / f"made.{kind}"
+    if kind == "csv":
+        table.to_csv(path, index=False, encoding="utf-8-sig")  # as Excel writes it
+    elif kind == "tsv":
+        table.to_csv(path, index=False, sep="\t")
+    elif kind == "jsonl":
+        lines = (json.dumps(row, ensure_ascii=False) for row in table.to_dict("records"))
+        path.write_text("\n".join(lines), encoding="utf-8")
+    elif kind == "parquet":
+        table.to_parquet(path)
+    elif kind == "saved":
+        Dataset.from_pandas(table).save_to_disk(path)
+    else:
+        DatasetDict({"test": Dataset.from_pandas(table)}).save_to_disk(path)
+    return path
+
+
+@pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to")])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "saved", "split"])
+def test_every_kind_of_file(kind: str, columns: tuple[str, str], tmp_path: Path) -> None:
+    path = save(tmp_path, kind, columns)
+    texts = [source for source, _ in reversed(ROWS)]
+    made = translate([*texts, "I am new."], f"file:{path}", "sk", store=tmp_path / "store")
+    assert [one.translation for one in made] == [*(to for _, to in reversed(ROWS)), ""]
+    assert made[-1].problem == f"{path.name} has no translation of it"
+    assert not (tmp_path / "store").exists()
+
+
+def test_doubled_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "made.csv"
+    path.write_text("from,to\nA.,a\nA.,a\nB.,b\nC.,c\nB.,other\nD.,\nE.,\nE.,e\n", encoding="utf-8")
+    made = {one.source: one for one in translate(["A.", "B.", "C.", "D.", "E."], f"file:{path}", "sk")}
+    assert [made[text].translation for text in ("A.", "B.", "C.", "D.", "E.")] == ["a", "", "c", "", "e"]
+    assert made["B."].problem == "made.csv has 2 different translations, in rows 3 and 5"
+    assert made["D."].problem == "made.csv has an empty translation, in row 6"
+
+
+def test_the_file_that_gest_translate_writes(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text(
+        "id,system,language,source,translation,stereotype,problem\n"
+        "1,deepl,sk,A.,po slovensky,1,\n1,deepl,cs,A.,po česku,1,\n",
+        encoding="utf-8",
+    )
+    assert translate(["A."], f"file:{path}", "cs")[0].translation == "po česku"
+    with pytest.raises(TranslationError, match="has no row of 'pl', only of cs, sk"):
+        translate(["A."], f"file:{path}", "pl")
+    several = tmp_path / "several.csv"
+    several.write_text("system,source,translation\ndeepl,A.,a\ngoogle,A.,b\n", encoding="utf-8")
+    with pytest.raises(TranslationError, match=r"several systems \(deepl, google\): keep one only"):
+        translate(["A."], f"file:{several}", "pl")
+
+
+def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
+    for language in ("sk", "cs"):
+        (tmp_path / f"{language}.csv").write_text(f"from,to\nA.,{language}\n")
+    for language in ("sk", "cs"):
+        made = translate(["A."], f"file:{tmp_path}/{{language}}.csv", language)
+        assert made[0].translation == language
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "made.csv",
+            b"english,slovak\na,b\n",
+            r"has the columns english, slovak\. A file of translations has",
+        ),
+        ("made.csv", b"from,to\na,b\na,b,c\n", "cannot be read as .csv: .*line 3"),
+        ("made.csv", "from,to\nA.,ďakujem\n".encode("cp1250"), "cannot be read as .csv"),
+        ("made.csv", b"", "cannot be read as .csv"),
+        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: source and translation have to be texts"),
+        ("made.jsonl", b'{"from": "A.", "to": \n', "cannot be read as .jsonl"),
+        ("made.parquet", b"PAR1", "cannot be read as .parquet"),
+        ("made.xlsx", b"PK", "is of no kind that can be read: use .csv, .tsv"),
+    ],
+)
+def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TranslationError, match=said):
+        translate(["A."], f"file:{tmp_path / name}", "sk")
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    with pytest.raises(TranslationError, match=r"There is no file .*lost\.csv"):
+        translate(["A."], f"file:{tmp_path}/lost.csv", "sk")
+    with pytest.raises(TranslationError, match="cannot be read as a data set"):
+        translate(["A."], f"file:{tmp_path}", "sk")
+    (tmp_path / "made.csv").write_text("from,to\n")
+    with pytest.raises(ConfigError, match="has no revisions"):
+        translate(["A."], f"file:{tmp_path}/made.csv", "sk", revision="1")
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize(("system", "language"), [("deepl", "sk"), ("nllb_3b", "be")])
+def test_the_published_translations(system: str, language: str, upstream: Path) -> None:
+    from collections import Counter
+
+    from gest_dataset.builders import CONFIGS
+    from gest_dataset.builders.gest import RELEASES, read_sentences
+    from gest_dataset.data.sources import fetch
+
+    config = CONFIGS[f"{language}_translations"]
+    key = next(key for key in config.sources if f"/{system}/" in key)
+    release = RELEASES["en_1_0"]
+    texts = [row["sentence"] for row in read_sentences(release, {release: fetch(release)}, Counter())]
+    made = translate(texts, f"file:{fetch(key)}", language)
+    assert len(made) == 3565
+    assert not [one.problem for one in made if one.problem]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"from": "A.", "to": "a", "language": 3}\n', "has no row of 'sk', only of 3"),
+        ('{"from": "A.", "to": "a", "language": ""}\n', "has no row of 'sk', only of none"),
+    ],
+)
+def test_a_column_of_languages_without_codes(content: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "made.jsonl").write_text(content)
+    with pytest.raises(TranslationError, match=said):
+        translate(["A."], f"file:{tmp_path / 'made.jsonl'}", "sk")
+
+
+@pytest.mark.parametrize("kind", ["saved", "split"])
+def test_the_revision_of_a_data_set_is_its_content(kind: str, tmp_path: Path) -> None:
+    first, same, other = (tmp_path / name / "made" for name in ("first", "same", "other"))
+    for path, text in ((first, "a"), (same, "a"), (other, "b")):
+        data = Dataset.from_dict({"from": ["A."], "to": [text]})
+        (data if kind == "saved" else DatasetDict({"test": data})).save_to_disk(path)
+    revisions = [open_translator(f"file:{path}", "sk").revision for path in (first, same, other)]
+    assert revisions[0] == revisions[1] != revisions[2]

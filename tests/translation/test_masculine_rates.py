@@ -1,0 +1,192 @@
+"""Masculine rates from translations to numbers: in Python, as a metric, and on the real files.
+
+The mirror's Slovak sentences are parsed in `mirror_sk.conllu` (by UDPipe), so that no model is needed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import evaluate
+import numpy as np
+import pytest
+from datasets import load_dataset
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.translation.masculine_rates import Detections, folder_name, measure
+from gest_dataset.statistics import masculine_rate
+from gest_dataset.translation import Translation, store
+from gest_dataset.translation.samples import SAME, Sentence, join
+from gest_dataset.translation.setup import set_up
+from tests.support import translators
+from tests.conftest import MIRROR, ROOT
+
+PARSED = ROOT / "tests" / "mirror_sk.conllu"
+DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"
+MODELS = ROOT.parent / "shared" / "models" / "udpipe"
+
+pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+
+
+def of(system: str, limit: int | None = None) -> Detections:
+    return measure(set_up(system, "sk", parser="conllu", model=PARSED, limit=limit))
+
+
+def naive(found: Detections) -> list[float]:
+    """The share of masculine translations of each stereotype, counted one by one."""
+    rows = found.table.to_pylist()
+    rates = []
+    for stereotype in range(1, 17):
+        genders = [row["gender"] for row in rows if row["stereotype"] == stereotype]
+        known = [gender for gender in genders if gender != "unknown"]
+        rates.append(known.count("male") / len(known) if known else float("nan"))
+    return rates
+
+
+@pytest.mark.usefixtures("mirror")
+def test_a_file_and_the_published_config_agree() -> None:
+    """The same translations by two ways, and what a reader of Slovak says of them."""
+    file, published = of(f"file:{DEEPL}"), of("published:deepl")
+    drop = ["id", "source"]
+    assert file.table.drop_columns(drop) == published.table.drop_columns(drop)
+    assert repr(file.result()) == repr(published.result())
+    np.testing.assert_allclose(file.result()["p"], naive(file))
+    assert file.result()["n_unknown"] == len(file.table) - file.metadata["known"]
+    for row in file.table.to_pylist():
+        masculine = {"som", "sa"} & {*row["translation"].split()} and row["gender"] == "male"
+        assert row["evidence"] or row["gender"] == "unknown"
+        assert all(word in row["translation"] for word in row["evidence"])
+        if masculine:  # past tenses, and what agrees: the masculine of the speaker never ends in -a
+            assert not any(word.endswith(("la", "á")) for word in row["evidence"])
+
+
+@pytest.mark.usefixtures("mirror")
+def test_limit_and_signature() -> None:
+    setup = set_up(f"file:{DEEPL}", "sk", parser="conllu", model=PARSED, limit=5)
+    found = measure(setup)
+    assert found.metadata["samples"] == len(found.table) == 5
+    assert found.table["id"].to_pylist() == [f"gest-{row:04d}" for row in range(5)]
+    parts = dict(part.split(":", 1) for part in setup.signature("plain").split("|"))
+    assert parts["system"] == "file:translations.csv"
+    assert parts["limit"] == "5"
+    assert len(parts["revision"]) == 12
+    assert folder_name(setup) == "translations"
+
+
+def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:
+    for system, language, options, told in (
+        (f"file:{DEEPL}", "de", {}, "no rules for the language 'de'"),
+        ("published:deepl", "hr", {}, "by 'deepl' are published; choose one of amazon, google, nllb"),
+        (f"file:{DEEPL}", "sk", {"limit": 0}, "leaves nothing to translate"),
+        (f"file:{DEEPL}", "sk", {"parser": "x"}, "no parser 'x'"),
+        (f"file:{DEEPL}", "sk", {"model": mirror / "no.udpipe"}, "no UDPipe model"),
+        ("nothing", "sk", {"parser": "conllu", "model": PARSED}, "no system 'nothing'"),
+    ):
+        with pytest.raises(ConfigError, match=told):
+            set_up(system, language, **options)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="nothing can be asked of"):
+        set_up("published:deepl", "sk", parser="conllu", model=PARSED).ask(["I am tired."])
+
+
+def test_sentences_are_joined_by_either_text() -> None:
+    def made(text: str, translation: str, problem: str = "") -> tuple[str, Translation]:
+        return text, Translation(text, translation, problem)
+
+    known = dict(
+        [
+            made("both", "nové"),
+            made("both, old", "staré"),
+            made("only old, new", "", "missing"),
+            made("only old", "staré"),
+            made("none", "", "missing"),
+            made("none, old", "", "missing too"),
+            made("English", "English "),
+        ]
+    )
+    texts = [
+        ("both", "both, old"),
+        ("only old, new", "only old"),
+        ("none", "none, old"),
+        ("English", "English"),
+    ]
+    given = [Sentence(f"s{i}", 1, *pair) for i, pair in enumerate(texts)]
+    found = [(sample.source, sample.translation, sample.problem) for sample in join(given, known)]
+    assert found == [
+        ("both", "nové", ""),
+        ("only old", "staré", ""),
+        ("none", "", "missing"),
+        ("English", "English ", SAME),
+    ]
+
+
+@pytest.fixture
+def translator(one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A small random NLLB, and a store of this test's own."""
+    monkeypatch.setattr(store, "default_directory", lambda: tmp_path / "store")
+    return str(translators.directory("nllb"))
+
+
+def test_metric_translates_with_a_model(translator: str) -> None:
+    """With random weights nothing is Slovak; with the store's translations in their place it is."""
+    metric = evaluate.load("gest_masculine_rate")
+    options = {"model_id": translator, "config": "sk_translations", "device": "cpu"}
+    parsed = {"parser": "conllu", "parser_model": str(PARSED)}
+    noise = metric.compute(**options, **parsed)
+    assert noise["n_unknown"] == 34
+    assert np.isnan(noise["p"]).all()
+    # what a model that can translate would have said
+    setup = set_up(f"hf:{translator}", "sk", parser="conllu", model=PARSED, device="cpu")
+    assert setup.translator is not None
+    said = {row["id"][:9]: row["translation"] for row in published()}
+    sources = load_dataset("gest", "en", split="test").to_list()
+    path = store.path_of(store.default_directory(), setup.translator.name, "sk")
+    translations = [Translation(row["sentence"], said[row["id"]]) for row in sources]
+    store.append(path, setup.translator, translations)
+    result = metric.compute(**options, **parsed, convention="published")
+    found = of("published:deepl")
+    assert repr(result) == repr(found.result("published"))
+    rows = found.table.to_pylist()
+    direct = masculine_rate([row["gender"] for row in rows], [row["stereotype"] for row in rows])
+    assert repr(metric.compute(**{**options, "config": "sk"}, **parsed)) == repr(direct)
+
+
+def published() -> list[dict[str, str]]:
+    data = load_dataset("gest", "sk_translations", split="test")
+    names = data.features["system"].names
+    return [row for row in data.to_list() if names[row["system"]] == "deepl"]
+
+
+def test_metric_says_what_it_cannot_translate() -> None:
+    metric = evaluate.load("gest_masculine_rate")
+    for options, told in (
+        ({"model_id": "m"}, "the language to translate to or its config"),
+        ({"model_id": "m", "config": "sk_pairs"}, "'sk_pairs' is none"),
+        ({"model_id": object(), "config": "sk"}, "give a model's id or folder"),
+        ({"model_id": "m", "config": "sk", "predictions": ["male"]}, "not both"),
+        ({"model_id": "m", "config": "de"}, "no rules for the language 'de'"),
+    ):
+        with pytest.raises(ConfigError, match=told):
+            metric.compute(**options)
+    with pytest.raises(ConfigError, match="in one process"):
+        evaluate.load("gest_masculine_rate", num_process=2, process_id=0).compute(model_id="m", config="sk")
+
+
+@pytest.mark.upstream
+@pytest.mark.slow
+@pytest.mark.skipif(not MODELS.is_dir(), reason=f"no UDPipe models in {MODELS}")
+@pytest.mark.parametrize("system", ["amazon", "deepl", "google", "nllb"])
+def test_real_slovak_translations(upstream: Path, tmp_path: Path, system: str) -> None:
+    """The yield is at least the paper's, and p_i are near it (its table prints Agresti-Coull centres)."""
+    from gest_dataset import published as tables
+
+    setup = set_up(f"published:{system}", "sk", model=MODELS / "sk.udpipe", cache=tmp_path / "parses")
+    found = measure(setup)
+    (entry,) = (
+        entry
+        for entry in tables.load("gest_mt_masculine_rates")["rows"]
+        if (entry["language"], entry["system"]) == ("sk", system)
+    )
+    assert found.metadata["known"] >= entry["n_predicted"]
+    difference = np.abs(np.array(found.result("published")["p"]) - entry["p"])
+    assert difference.mean() <= 0.015
+    assert difference.max() <= 0.05

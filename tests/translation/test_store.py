@@ -1,0 +1,314 @@
+"""The store: nothing is translated twice, and nothing that was translated is lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gest_dataset.errors import OutputError
+from gest_dataset.translation import Batch, Translation, TranslationStoppedError, Translator, run, store
+from gest_dataset.translation.translator import EMPTY, answered
+from tests.support import services
+
+Fail = Callable[[], None]
+
+
+def counting(asked: list[str], after: int = 10**9, fail: Fail | None = None, size: int = 3) -> Translator:
+    """A translator that counts what it is asked, and fails before a text."""
+
+    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+        for start in range(0, len(texts), size):
+            batch = texts[start : start + size]
+            if fail is not None and start + len(batch) > after:
+                fail()
+            asked.extend(batch)
+            yield Batch([answered(text, services.slovak(text)) for text in batch], len(batch), 0.5)
+
+    return Translator("counting", "r1", "s1", translate, "texts")
+
+
+TEXTS = [f"Sentence {number}." for number in range(10)]
+
+
+def test_order_and_doubles(tmp_path: Path) -> None:
+    asked: list[str] = []
+    texts = [TEXTS[3], TEXTS[1], "", TEXTS[3], "  ", TEXTS[0], "half \ud83d", TEXTS[1]]
+    work = run(texts, counting(asked), "sk", store=tmp_path)
+    assert [made.source for made in work.translations] == texts
+    assert asked == [TEXTS[3], TEXTS[1], TEXTS[0]]
+    for made in work.translations:
+        assert bool(made.translation) != bool(made.problem)
+        assert made.translation in ("", services.slovak(made.source))
+    assert (work.new, work.stored, work.failed, work.units, work.seconds) == (3, 0, 3, 3, 0.5)
+    assert work.rate == 6
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip), max_size=5))
+def test_any_text_comes_back_from_the_disk(texts: list[str]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        asked: list[str] = []
+        first = run(texts, counting(asked), "sk", store=folder)
+        second = run(texts, counting(asked), "sk", store=folder)
+        assert len(asked) == len(set(texts))
+        assert first.translations == second.translations
+
+
+def test_the_default_folder_is_in_the_cache() -> None:
+    run(TEXTS[:1], counting([]), "sk")
+    from huggingface_hub.constants import HF_HOME
+
+    assert (Path(HF_HOME) / "gest" / "translations" / "counting" / "sk.jsonl").exists()
+
+
+def test_every_part_of_the_key_counts(tmp_path: Path) -> None:
+    asked: list[str] = []
+    base = counting(asked)
+    for other in (
+        base,
+        Translator("other", base.revision, base.settings, base.translate, "texts"),
+        Translator(base.name, "r2", base.settings, base.translate, "texts"),
+        Translator(base.name, base.revision, "s2", base.translate, "texts"),
+    ):
+        assert run(TEXTS, other, "sk", store=tmp_path).new == 10
+        assert run(TEXTS, other, "sk", store=tmp_path).stored == 10
+    assert run(TEXTS, base, "cs", store=tmp_path).new == 10
+    assert len(asked) == 50
+
+
+def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+        asked.extend(texts)
+        yield Batch([answered(texts[0], " "), Translation(texts[1], "", "too long")])
+
+    work = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    assert [made.problem for made in work.translations] == [EMPTY, "too long"]
+    better = Translator("odd", "", "", counting(asked).translate, "texts")
+    work = run(TEXTS[:2], better, "sk", store=tmp_path)
+    assert work.translations[0].problem == EMPTY
+    assert work.translations[1].translation == services.slovak(TEXTS[1])
+    assert asked == [*TEXTS[:2], TEXTS[1]]
+
+
+def test_an_answer_that_no_file_takes_costs_nothing(tmp_path: Path) -> None:
+    """JSON may hold half of a surrogate pair; the rest of its batch is paid for, too."""
+
+    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+        yield Batch([answered(texts[0], "plný \ud83d"), answered(texts[1], "dobre \ud83d\ude00 😀")])
+
+    work = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    assert [made.translation for made in work.translations] == ["plný \ufffd", "dobre 😀 😀"]
+    again = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    assert (again.translations, again.stored) == (work.translations, 2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError])
+def test_any_end_keeps_the_finished_batches(error: type[BaseException], tmp_path: Path) -> None:
+    def fail() -> None:
+        raise error("now")
+
+    asked: list[str] = []
+    with pytest.raises(error, match="now"):
+        run(TEXTS, counting(asked, 7, fail), "sk", store=tmp_path)
+    assert asked == TEXTS[:6]
+    work = run(TEXTS, counting(asked), "sk", store=tmp_path)
+    assert asked == TEXTS
+    assert [made.translation for made in work.translations] == list(map(services.slovak, TEXTS))
+
+
+def test_stopped_lists_the_rest(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise TranslationStoppedError("No more today.\nCome back tomorrow.")
+
+    work = run(TEXTS, counting([], 7, fail), "sk", store=tmp_path)
+    assert work.stopped == "No more today.\nCome back tomorrow."
+    assert [made.problem for made in work.translations] == [""] * 6 + ["No more today."] * 4
+    assert (work.new, work.failed) == (6, 4)
+    with pytest.raises(TranslationStoppedError):
+        run(["Another."], counting([], 0, fail), "sk", store=tmp_path)
+
+
+def path_of(folder: Path) -> Path:
+    return store.path_of(folder, "counting", "sk")
+
+
+def test_a_torn_line_at_every_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run(TEXTS, counting([]), "sk", store=tmp_path)
+    whole = path_of(tmp_path).read_bytes()
+    begin = whole[:-1].rfind(b"\n") + 1
+    expected = list(map(services.slovak, TEXTS))
+    for end in range(begin + 1, len(whole)):
+        path_of(tmp_path).write_bytes(whole[:end])
+        asked: list[str] = []
+        work = run(TEXTS, counting(asked), "sk", store=tmp_path)
+        assert asked == TEXTS[-1:]
+        assert [made.translation for made in work.translations] == expected
+        assert path_of(tmp_path).read_bytes() == whole
+    assert "was cut off by a kill" in caplog.text
+
+
+def test_a_line_of_garbage_costs_that_line_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run(TEXTS, counting([]), "sk", store=tmp_path)
+    lines = path_of(tmp_path).read_bytes().splitlines(keepends=True)
+    lines[4] = b"\0" * 40 + b"\n"
+    lines[6] = b'{"text": "Sentence 6."}\n'
+    path_of(tmp_path).write_bytes(b"".join(lines))
+    asked: list[str] = []
+    assert run(TEXTS, counting(asked), "sk", store=tmp_path).stored == 8
+    assert asked == [TEXTS[4], TEXTS[6]]
+    assert "sk.jsonl, line 5 is no translation" in caplog.text
+
+
+def test_lines_can_be_read_by_anybody(tmp_path: Path) -> None:
+    run(TEXTS[:2], counting([]), "sk", store=tmp_path)
+    lines = [json.loads(line) for line in path_of(tmp_path).read_text(encoding="utf-8").splitlines()]
+    assert [line["text"] for line in lines] == TEXTS[:2]
+    assert lines[0]["translation"] == services.slovak(TEXTS[0])
+    assert {name: lines[0][name] for name in ("system", "revision", "settings")} == {
+        "system": "counting",
+        "revision": "r1",
+        "settings": "s1",
+    }
+    assert path_of(tmp_path).read_text(encoding="utf-8").count("Preklad: ") == 2
+
+
+def test_systems_never_share_answers(tmp_path: Path) -> None:
+    assert store.path_of(tmp_path, "hf:../../etc", "sk").parent.parent == tmp_path
+    # names that a file system cannot tell apart
+    names = ["hf:a b", "hf:a_b", "hf:a/b", "hf:a--b"]
+    for name in names:
+        translator = Translator(name, "", "", counting([]).translate, "texts")
+        assert run(TEXTS, translator, "sk", store=tmp_path).new == 10
+        assert run(TEXTS, translator, "sk", store=tmp_path).stored == 10
+
+
+def test_while_another_process_translates(tmp_path: Path) -> None:
+    run(TEXTS[:5], counting([]), "sk", store=tmp_path)
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        # what is there can be read; what is not would be paid for twice
+        assert run(TEXTS[:5], counting([]), "sk", store=tmp_path).stored == 5
+        with pytest.raises(OutputError, match="Another process is translating"):
+            run(TEXTS, counting([]), "sk", store=tmp_path)
+    assert run(TEXTS, counting([]), "sk", store=tmp_path).new == 5
+
+
+def test_what_another_process_has_translated_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    whole = store.locked
+
+    def late(path: Path) -> object:
+        monkeypatch.setattr(store, "locked", whole)
+        run(TEXTS[:4], counting(asked), "sk", store=tmp_path)
+        return whole(path)
+
+    monkeypatch.setattr(store, "locked", late)
+    work = run(TEXTS, counting(asked), "sk", store=tmp_path)
+    assert asked == TEXTS
+    assert (work.stored, work.new) == (4, 6)
+
+
+def _many(folder: str, number: int) -> None:
+    """One of several processes: what it does not get to because of the others, it tries again."""
+    texts = [f"Sentence {(number * 7 + i) % 40}." for i in range(40)]
+    for text in texts:
+        while True:
+            try:
+                run([text], counting([]), "sk", store=folder)
+                break
+            except OutputError:
+                time.sleep(0.001)
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_many, args=(str(tmp_path), number)) for number in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    lines = [json.loads(line) for line in path_of(tmp_path).read_text(encoding="utf-8").splitlines()]
+    assert sorted(line["text"] for line in lines) == sorted(f"Sentence {i}." for i in range(40))
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(TEXTS[:3], counting([]), "sk", store=tmp_path)
+    before = path_of(tmp_path).stat().st_size
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.os, "fsync", full)
+        with pytest.raises(OutputError, match=r"the disk is full.*\n.*--store"):
+            run(TEXTS, counting([]), "sk", store=tmp_path)
+    # a line of which a part found room
+    with path_of(tmp_path).open("r+b") as file:
+        file.truncate(before + 20)
+    assert run(TEXTS, counting([]), "sk", store=tmp_path).stored == 3
+
+
+def test_a_store_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be used"):
+        run(TEXTS, counting([]), "sk", store=tmp_path / "file")
+
+
+def test_kill_in_the_middle_of_a_real_run(tmp_path: Path, script_environment: Mapping[str, str]) -> None:
+    """`gest translate` with the real client of DeepL: killed, its last line torn, and run again."""
+    pytest.importorskip("deepl")
+    texts = [f"I am number {number}." for number in range(230)]
+    (tmp_path / "texts.txt").write_text("\n".join(texts))
+    arrived, never = threading.Event(), threading.Event()
+
+    def hang(request: services.Request) -> services.Answer:
+        arrived.set()
+        never.wait(60)
+        return 500, {}, {}
+
+    with services.serving(services.deepl) as server:
+        server.script = [services.deepl, services.deepl, hang]
+        command = [sys.executable, "-m", "gest_dataset", "translate", "--system", "deepl"]
+        command += ["--language", "sk", "--input", "texts.txt", "--output", "sk.csv"]
+        environment = {**script_environment, "DEEPL_AUTH_KEY": "k3y", "DEEPL_SERVER_URL": server.url}
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+        assert arrived.wait(60)
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        never.set()
+        assert not (tmp_path / "sk.csv").exists()
+        kept = Path(environment["HF_HOME"]) / "gest" / "translations" / "deepl" / "sk.jsonl"
+        assert kept.read_bytes().count(b"\n") == 100
+        with kept.open("ab") as file:
+            file.write(b'{"system": "deepl", "revision": "", "text": "I am num')
+        server.requests.clear()
+        again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert again.returncode == 0, again.stderr
+        assert server.asked == texts[100:]
+        assert kept.read_bytes().count(b"\n") == 230
+        shown = next(line for line in again.stdout.splitlines() if "│ sk " in line)
+        assert [cell.strip() for cell in shown.split("│")[2:7]] == ["230", "230", "100", "130", "0"]
+    import csv
+
+    with (tmp_path / "sk.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    assert [row["translation"] for row in rows] == list(map(services.slovak, texts))
