@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from gest_dataset import languages, stereotypes
-from gest_dataset.data import sources
 from gest_dataset.builders import (
     controls,
     crows,
@@ -21,6 +20,7 @@ from gest_dataset.builders import (
     winobias,
 )
 from gest_dataset.builders.config import Config
+from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from gest_dataset.version import __version__
 

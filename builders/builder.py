@@ -12,9 +12,9 @@ import datasets
 import pyarrow as pa
 from datasets.exceptions import DatasetGenerationError
 
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint, get_config
 from gest_dataset.builders.config import Config, Files, Row
+from gest_dataset.data import sources
 from gest_dataset.errors import DataError
 
 _ROWS_PER_TABLE = 1000

@@ -24,9 +24,9 @@ from gest_dataset.builders.config import Config
 from gest_dataset.cli import COMMANDS
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.measures.result import FOLDS
 from gest_dataset.probes.table import find
 from gest_dataset.register import METRICS
-from gest_dataset.measures.result import FOLDS
 
 ROOT = Path(__file__).resolve().parent.parent
 # The metric of each statistic that folds a probe's scores

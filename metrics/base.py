@@ -14,8 +14,8 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from gest_dataset.measures import result
 from gest_dataset.errors import ConfigError
+from gest_dataset.measures import result
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]

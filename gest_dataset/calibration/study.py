@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.runs import writing
 from gest_dataset import report
 from gest_dataset.calibration import checks
 from gest_dataset.calibration.checks import Check, Controls, Recovery
@@ -23,12 +22,13 @@ from gest_dataset.calibration.making import make
 from gest_dataset.calibration.panels import panels
 from gest_dataset.calibration.subjects import Size, Subject, subjects
 from gest_dataset.files import LOCK, alone, write_json
-from gest_dataset.scoring.request import prepare
 from gest_dataset.probes.table import Options
+from gest_dataset.runs import writing
 from gest_dataset.runs.reading import REPORT, plain
-from gest_dataset.scoring.score import Scores, record
 from gest_dataset.scoring.device import pick_device
 from gest_dataset.scoring.loading import Loaded, load
+from gest_dataset.scoring.request import prepare
+from gest_dataset.scoring.score import Scores, record
 
 MODELS, RUNS, FIGURES, FOUND = "models", "runs", "figures", "calibration.json"
 _TOY = (

@@ -31,8 +31,8 @@ def run(
     A config that is already there is not built again. The demo's own data (demo_…) are no test
     set: they are written only where they are named.
     """
-    from gest_dataset.data import build as building
     from gest_dataset.builders import CONFIGS, get_config
+    from gest_dataset.data import build as building
     from gest_dataset.files import alone
 
     published = [name for name, config in CONFIGS.items() if not config.embedded]

@@ -73,11 +73,11 @@ def run(
     system = system_of(system, translations)
     import datasets
 
-    from gest_dataset.translation import masculine_rates
     from gest_dataset import report
     from gest_dataset.runs import reading
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
+    from gest_dataset.translation import masculine_rates
     from gest_dataset.translation.errors import TranslationError
     from gest_dataset.translation.setup import set_up
 

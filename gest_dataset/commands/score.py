@@ -71,8 +71,8 @@ def run(
     """
     folder = output or _HOME / _folder_name(model, revision, limit)
     try:
-        from gest_dataset.scoring import selection
         from gest_dataset.probes.table import Options
+        from gest_dataset.scoring import selection
         from gest_dataset.scoring.several import score_configs
 
         _quiet()

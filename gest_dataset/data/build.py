@@ -15,10 +15,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
+from gest_dataset.data import sources
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, is_left_of, replacing
 from gest_dataset.version import __version__

@@ -14,9 +14,9 @@ from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined
 
-from gest_dataset.data.build import SIGNATURE, Built
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.config import Config, Family
+from gest_dataset.data.build import SIGNATURE, Built
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
@@ -41,7 +41,7 @@ class Section:
 
 def template() -> str:
     """The card's source: in the package when installed, at the top of a checkout."""
-    package = Path(__file__).parent
+    package = Path(__file__).parent.parent
     path = package / _TEMPLATE
     return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
 

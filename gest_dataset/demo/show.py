@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gest_dataset.runs import writing, reading
 from gest_dataset import report
 from gest_dataset.errors import ModelError
-from gest_dataset.scoring.request import Inquiry, prepare
 from gest_dataset.probes.table import Options
+from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
-from gest_dataset.scoring.score import record
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load
+from gest_dataset.scoring.request import Inquiry, prepare
+from gest_dataset.scoring.score import record
 
 REAL, TOY = "smollm2", "toy"
 TOY_MODEL = Path(__file__).with_name("model")

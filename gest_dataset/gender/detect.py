@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.gender import script
+from gest_dataset.gender.errors import unfinished
+from gest_dataset.gender.grammars import GRAMMARS
+from gest_dataset.gender.grammars.grammar import UNKNOWN
 from gest_dataset.gender.parsers import cache as parse_cache
 from gest_dataset.gender.parsers import conllu, table
-from gest_dataset.gender.rules import reported
-from gest_dataset.gender import script
-from gest_dataset.gender.rules.engine import decide
-from gest_dataset.gender.errors import unfinished
-from gest_dataset.gender.grammars.grammar import UNKNOWN
-from gest_dataset.gender.rules import GRAMMARS, RULES
-from gest_dataset.gender.texts import problem
 from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.rules import RULES, reported
+from gest_dataset.gender.rules.engine import decide
+from gest_dataset.gender.texts import problem
 
 _LISTED = 5  # rows that a warning names
 

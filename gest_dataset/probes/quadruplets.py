@@ -15,9 +15,9 @@ from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, masked, spanned
+from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 from gest_dataset.scoring.batching import Values
-from gest_dataset.probes.query import Query
 
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, continuation, spanned
+from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import CannotAskError, Reader
 from gest_dataset.scoring.batching import Values
-from gest_dataset.probes.query import Query
 
 CANDIDATES = ("stereotype", "antistereotype", "unrelated")
 _BLANK = "BLANK"

@@ -14,8 +14,8 @@ from typing import Any
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, contrast_of, masked_contrast, spanned, sum_difference
-from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 from gest_dataset.probes.query import Query
+from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
 
 @dataclass(frozen=True)

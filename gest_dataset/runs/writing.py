@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from gest_dataset.runs import reading
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, alone, foreign, replacing, write_json
+from gest_dataset.runs import reading
 from gest_dataset.runs.reading import DONE, FORMAT, MANIFEST, REPORT, RESULT, RUNNING, TABLES, Run
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.statistics.bootstrap import DRAWS, SEED

@@ -18,17 +18,17 @@ import datasets
 import numpy as np
 import pyarrow as pa
 
-from gest_dataset.runs import writing, reading
-from gest_dataset.measures import result
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
-from gest_dataset.scoring.request import Inquiry, prepare, told_options, unused_options
+from gest_dataset.measures import result
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.table import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded, load
+from gest_dataset.scoring.request import Inquiry, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.version import __version__

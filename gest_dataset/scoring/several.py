@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.scoring import selection
-from gest_dataset.runs import writing, reading
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
-from gest_dataset.scoring.request import prepare
 from gest_dataset.probes.table import Options
+from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT
-from gest_dataset.scoring.score import Scores, record
+from gest_dataset.scoring import selection
 from gest_dataset.scoring.loading import MASKED, Loaded, load
+from gest_dataset.scoring.request import prepare
+from gest_dataset.scoring.score import Scores, record
 
 # What is wrong with one config and leaves the next one as it is
 _OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)

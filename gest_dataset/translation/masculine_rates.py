@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import load_dataset
 
-from gest_dataset.runs import reading
 from gest_dataset.builders.translations import SYSTEMS
 from gest_dataset.files import alone, replacing, write_json
 from gest_dataset.gender import Detection
+from gest_dataset.runs import reading
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.statistics.masculine_rate import UNKNOWN
@@ -145,7 +145,12 @@ def writing(
     """A run's directory (docs/runs.md), claimed before the work; the function writes what was found."""
     table = reading.TABLES[KIND]
     settings = {**setup.settings, "convention": convention}
-    prepare(folder, reading.MANIFEST, settings, frozenset({reading.MANIFEST, reading.RESULT, reading.REPORT, table}))
+    prepare(
+        folder,
+        reading.MANIFEST,
+        settings,
+        frozenset({reading.MANIFEST, reading.RESULT, reading.REPORT, table}),
+    )
     finished = _is_done(folder)
     signature = setup.signature(convention)
     start = perf_counter()

@@ -13,12 +13,12 @@ from datasets import ClassLabel, DatasetInfo, Features, List, SplitDict, SplitIn
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
-from gest_dataset.data import sources
-from gest_dataset.data.build import CARD
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import SYSTEMS
+from gest_dataset.data import sources
+from gest_dataset.data.build import CARD
 from gest_dataset.files import replacing, write_json
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation.pairing import Pairs

@@ -7,8 +7,8 @@ from typing import Any
 import datasets
 import evaluate
 
-from gest_dataset.measures import result
 from gest_dataset.builders.families import STEREOSET
+from gest_dataset.measures import result
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereoset_icat
 

@@ -17,11 +17,11 @@ import pytest
 from datasets import load_dataset
 from datasets.exceptions import DatasetGenerationError
 
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS, pairs
 from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
 from gest_dataset.builders.pairs import Difference, compare
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
+from gest_dataset.data import sources
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 

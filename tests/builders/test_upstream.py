@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import Difference, compare
+from gest_dataset.data import sources
 from gest_dataset.languages import LANGUAGES, SLAVIC
 
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]

@@ -19,16 +19,15 @@ import pytest
 import torch
 
 import gest_dataset
-from gest_dataset.scoring import selection, several
 from gest_dataset import cli, published, report, statistics
-from gest_dataset.runs import comparison, reading
-from gest_dataset.measures import result
 from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
-from gest_dataset.scoring import names
+from gest_dataset.measures import result
+from gest_dataset.runs import comparison, reading
+from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.standing import standing
 from gest_dataset.statistics.over_templates import mean_g_s

@@ -17,9 +17,9 @@ import pytest
 import yaml
 from datasets import load_dataset
 
-from gest_dataset.data import build
 from gest_dataset import files
 from gest_dataset.builders import CONFIGS
+from gest_dataset.data import build
 from gest_dataset.errors import OutputError
 from gest_dataset.stereotypes import STEREOTYPES
 

@@ -23,12 +23,12 @@ from datasets.exceptions import DatasetGenerationError
 from typer.testing import CliRunner
 
 from gest_dataset import builders
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS, demo, fingerprint
 from gest_dataset.builders.config import Config, Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import Difference, compare, pair_id
 from gest_dataset.cli import app
+from gest_dataset.data import sources
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.conftest import MANIFEST, MIRROR, ROOT

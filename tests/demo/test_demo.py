@@ -17,12 +17,12 @@ import torch
 from typer.testing import CliRunner
 
 import gest_dataset
-from gest_dataset.runs import reading
 from gest_dataset.calibration import toy
 from gest_dataset.calibration.making import fingerprint
 from gest_dataset.cli import app
 from gest_dataset.demo import show
 from gest_dataset.errors import ModelError, OutputError
+from gest_dataset.runs import reading
 from gest_dataset.scoring import names
 
 # `gest calibrate --demo-model gest_dataset/demo/model` makes other ones where the corpus or recipe changed

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from ufal.udpipe import Model, Pipeline
 
-from gest_dataset.gender.parsers import conllu
 from gest_dataset.gender import script
-from gest_dataset.gender.rules import GRAMMARS, TABLE
+from gest_dataset.gender.grammars import GRAMMARS, TABLE
+from gest_dataset.gender.parsers import conllu
 
 HERE = Path(__file__).resolve().parent
 PARSES = HERE / "parses"

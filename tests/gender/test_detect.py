@@ -24,8 +24,8 @@ from gest_dataset.gender import (
     script,
 )
 from gest_dataset.gender.parsers import cache, conllu, table, workers
-from gest_dataset.gender.rules import reported
 from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.rules import reported
 from gest_dataset.gender.texts import problem
 
 TREE = """\

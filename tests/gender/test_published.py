@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from gest_dataset import published
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS
+from gest_dataset.data import sources
 from gest_dataset.gender import Detection, detect
 from gest_dataset.languages import SLAVIC
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from gest_dataset.gender import Detection, detect, script
-from gest_dataset.gender.parsers import conllu, bulgarian
+from gest_dataset.gender.grammars import GRAMMARS
+from gest_dataset.gender.parsers import bulgarian, conllu
+from gest_dataset.gender.rules import RULES, TABLE
 from gest_dataset.gender.rules.anchors import ANCHORS
 from gest_dataset.gender.rules.engine import Example, Rule, decide
-from gest_dataset.gender.rules import GRAMMARS, RULES, TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT.parent / "shared" / "models" / "udpipe"

@@ -9,10 +9,10 @@ import pytest
 from datasets import Dataset, load_dataset
 
 import gest_dataset
-from gest_dataset.measures import result
 from gest_dataset import statistics
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
+from gest_dataset.measures import result
 from tests.metrics.test_metrics import CASES, STEREOTYPES, expected
 
 NO_ROWS = Dataset.from_dict({})

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from gest_dataset import published, statistics
-from gest_dataset.data import sources
 from gest_dataset.builders import CONFIGS
+from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from tests.conftest import ROOT

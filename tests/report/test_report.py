@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 
 import gest_dataset
 from gest_dataset import published, report
-from gest_dataset.runs import reading
 from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
 from gest_dataset.report import Panel, canvas, samples
@@ -33,11 +32,12 @@ from gest_dataset.report.page import GROUND
 from gest_dataset.report.panel import shown
 from gest_dataset.report.published_models import english, sizes, slavic
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Score, verdict
+from gest_dataset.runs import reading
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
-from tests.support import report_runs, zoo
 from tests.conftest import Edit
+from tests.support import report_runs, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -20,14 +20,14 @@ from filelock import FileLock
 
 import gest_dataset
 from gest_dataset import report
-from gest_dataset.runs import reading
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.runs import reading
 from gest_dataset.scoring import batching, shards
 from gest_dataset.scoring.batching import Values, answer
-from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.scoring.scorers import LanguageModel
-from tests.support import killing, zoo
 from tests.conftest import MANIFEST, MIRROR
+from tests.support import killing, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

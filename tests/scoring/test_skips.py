@@ -12,9 +12,9 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import GestError
+from tests.scoring.test_exact import BY_NAME, TOLERANCE, assert_equal, expected, reader, rows, run
 from tests.support import naive, zoo
 from tests.support.naive import CannotAskError, Reader, Row
-from tests.scoring.test_exact import BY_NAME, TOLERANCE, assert_equal, expected, reader, rows, run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

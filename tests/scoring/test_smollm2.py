@@ -18,8 +18,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, BertFo
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
 import gest_dataset
-from tests.support import naive
 from tests.conftest import ROOT
+from tests.support import naive
 from tests.support.naive import Reader
 
 pytestmark = pytest.mark.slow

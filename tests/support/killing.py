@@ -39,9 +39,8 @@ def _score(
     import torch
 
     from gest_dataset import report
-    from gest_dataset.scoring import score
     from gest_dataset.errors import GestError
-    from gest_dataset.scoring import shards
+    from gest_dataset.scoring import score, shards
 
     torch.set_num_threads(1)
     shards.SECONDS = 0.0  # every batch is a shard

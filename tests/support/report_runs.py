@@ -20,8 +20,8 @@ import gest_dataset
 from gest_dataset import report
 from gest_dataset.runs import reading
 from gest_dataset.statistics import masculine_rate
-from tests.support import zoo
 from tests.conftest import MANIFEST, MIRROR
+from tests.support import zoo
 
 # One run of every kind that a report has a part for
 RUNS = (

@@ -13,13 +13,13 @@ import pytest
 from datasets import load_dataset
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.translation.masculine_rates import Detections, folder_name, measure
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.translation import Translation, store
+from gest_dataset.translation.masculine_rates import Detections, folder_name, measure
 from gest_dataset.translation.samples import SAME, Sentence, join
 from gest_dataset.translation.setup import set_up
-from tests.support import translators
 from tests.conftest import MIRROR, ROOT
+from tests.support import translators
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers.parser import Parser
 from gest_dataset.gender.grammars.words import BULGARIAN
+from gest_dataset.gender.parsers.parser import Parser
 
 _TOKEN = re.compile(r"\w+(?:-\w+)*|[^\w\s]")
 _FIRST = "Number=Sing|Person=1|VerbForm=Fin"

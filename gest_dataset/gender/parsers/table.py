@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers import conllu, bulgarian, stanza, trankit, udpipe
+from gest_dataset.gender.parsers import bulgarian, conllu, stanza, trankit, udpipe
 from gest_dataset.gender.parsers.parser import Parser
 
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers import workers
 from gest_dataset.gender.errors import ParserError
+from gest_dataset.gender.parsers import workers
 from gest_dataset.gender.parsers.parser import Parser
 
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"

@@ -1,17 +1,15 @@
-"""The rules: one table for all languages, and a grammar for each that says what its words look like."""
+"""The rules: one table for all languages, which asks the grammars what its words look like."""
 
 from __future__ import annotations
 
-from gest_dataset.gender.rules.engine import Rule
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.grammars import east, south, west
+from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.rules.certain import CERTAIN
+from gest_dataset.gender.rules.engine import Rule
 from gest_dataset.gender.rules.mistagged import MISTAGGED
 from gest_dataset.gender.rules.weaker import WEAKER
 
 TABLE: tuple[Rule, ...] = (*CERTAIN, *WEAKER, *MISTAGGED)
 
-GRAMMARS: dict[str, Grammar] = {**east.GRAMMARS, **south.GRAMMARS, **west.GRAMMARS}
 RULES: dict[str, tuple[Rule, ...]] = {
     language: tuple(rule for rule in TABLE if rule.word in grammar.forms or rule.word in grammar.words)
     for language, grammar in GRAMMARS.items()

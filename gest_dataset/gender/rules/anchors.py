@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.parsers.tokens import Sentence, Token
 from gest_dataset.gender.rules.clauses import (
     FINITE,
     NAMES,
@@ -28,8 +30,6 @@ from gest_dataset.gender.rules.complements import (
 )
 from gest_dataset.gender.rules.conditional import conditional
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
 
 Anchor = Callable[[Sentence, Token, Grammar], bool]
 _LONG_ENOUGH = 6  # letters: shorter nouns in -ла are many

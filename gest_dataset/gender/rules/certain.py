@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.rules.engine import Example, Rule
 from gest_dataset.gender.grammars.grammar import FEMALE, MALE
+from gest_dataset.gender.rules.engine import Example, Rule
 
 CERTAIN = (
     Rule(

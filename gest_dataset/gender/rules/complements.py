@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.parsers.tokens import Sentence, Token
 from gest_dataset.gender.rules.clauses import (
     FINITE,
     SUBJECTS,
@@ -11,8 +13,6 @@ from gest_dataset.gender.rules.clauses import (
     stretch,
 )
 from gest_dataset.gender.rules.first import first_person
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
 
 _COMPLEMENTS = {"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"}
 _REFLEXIVE_OBJECTS = {"sa", "se", "seba", "sebe", "себя", "себе", "сябе"}

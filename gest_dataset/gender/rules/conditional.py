@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.parsers.tokens import Sentence, Token
 from gest_dataset.gender.rules.clauses import (
     BETWEEN,
     FINITE,
@@ -16,8 +18,6 @@ from gest_dataset.gender.rules.clauses import (
     subject_like,
 )
 from gest_dataset.gender.rules.first import first_person
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
 
 
 def conditional(sentence: Sentence, token: Token, grammar: Grammar) -> bool:

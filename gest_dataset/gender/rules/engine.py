@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gest_dataset.gender.rules.anchors import ANCHORS
 from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
 from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.rules.anchors import ANCHORS
 
 # reasons that lie in another clause: beside somebody else's words it may be theirs
 _ACROSS = {"coordinated", "subordinate"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
 
 
 def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:

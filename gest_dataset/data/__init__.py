@@ -1,0 +1,1 @@
+"""The data: pinned upstream files (sources), configs as Parquet (build), the dataset card (card)."""

@@ -1,0 +1,1 @@
+"""What is measured: from the scores of a probe to a statistic and its words."""

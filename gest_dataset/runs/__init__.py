@@ -1,0 +1,1 @@
+"""Runs on disk: what a run says (manifest), reading, writing and comparison (docs/runs.md)."""
