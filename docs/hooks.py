@@ -24,8 +24,7 @@ from gest_dataset.builders.config import Config
 from gest_dataset.cli import COMMANDS
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.measures.result import FOLDS
-from gest_dataset.probes.table import find
+from gest_dataset.measures import measure_of
 from gest_dataset.register import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,11 +88,11 @@ def _measured(config: Config) -> tuple[str, str]:
     if config.family.name == "translations":
         return "the gender that each translation gives to the speaker", "gest_masculine_rate"
     try:
-        probe = find(list(config.features), config.name).name
+        measure, _ = measure_of(list(config.features), config.name)
     except ScoringError:
         return "", ""
-    statistic = FOLDS[probe][1].__name__
-    return probe.replace("_", ", "), _METRIC_OF.get(statistic, statistic)
+    statistic = measure.statistic.__name__
+    return measure.name.replace("_", ", "), _METRIC_OF.get(statistic, statistic)
 
 
 def _type(feature: Any) -> str:

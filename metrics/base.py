@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures import result
+from gest_dataset.measures.result import by_template, over_templates
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
@@ -80,7 +80,7 @@ class CheckedMetric(evaluate.Metric):
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
         tables = self._score(model_id, config, device, batch_tokens)
-        return result.summary(
+        return over_templates(
             {
                 template: self._compute_inputs(self._missing() | found, kwargs) or {}
                 for template, found in tables.items()
@@ -100,7 +100,7 @@ class CheckedMetric(evaluate.Metric):
         import gest_dataset
 
         scores = gest_dataset.score(model, config, device=device, batch_tokens=batch_tokens)
-        parts = result.by_template(scores.table)
+        parts = by_template(scores.table)
         return {number: self.fold(part, scores.rows) for number, part in parts.items()}
 
     def _own(self, inputs: Inputs) -> Inputs:

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from gest_dataset.calibration.checks import Controls, Recovery, fit
 from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.worlds import strength
+from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel
 from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, ratio_axis, tooltip
-from gest_dataset.report.panel import shown
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2

@@ -22,7 +22,7 @@ from gest_dataset.calibration.making import make
 from gest_dataset.calibration.panels import panels
 from gest_dataset.calibration.subjects import Size, Subject, subjects
 from gest_dataset.files import LOCK, alone, write_json
-from gest_dataset.probes.table import Options
+from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import REPORT, plain
 from gest_dataset.scoring.device import pick_device
@@ -107,8 +107,8 @@ def _measured(
     """The scores of a subject on each of its data, by the ordinary pipeline."""
     for where, rows in subject.data.items():
         chosen = subject.templates if where == "templates" else None
-        inquiry = prepare(rows, None, Options(chosen), None)
-        scores, _ = record(loaded, inquiry, _run_folder(folder, subject, where), command)
+        request = prepare(rows, None, Options(chosen), None)
+        scores, _ = record(loaded, request, _run_folder(folder, subject, where), command)
         yield where, scores
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands import tables
-from gest_dataset.commands.console import err, out, progress_bar
+from gest_dataset.commands.console import err, new_table, number, out, progress_bar
 
 if TYPE_CHECKING:
     from gest_dataset.calibration.study import Found
@@ -90,11 +89,11 @@ def _stereotypes(found: Found) -> Table:
     planted = found.recoveries[0].planted
     names = list(dict.fromkeys(one.subject for one in found.recoveries if one.planted == planted))
     columns = ("stereotype", "", "planted", *(part for name in names for part in (name.split("-")[1], "off")))
-    table = tables.new_table("ln q, planted and recovered", out, *columns)
+    table = new_table("ln q, planted and recovered", out, *columns)
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = True, "ellipsis", 22
-    for place, (number, value) in enumerate(planted.items()):
-        kind = strength(number, round(value, 1))
-        cells = [f"{number:2} {STEREOTYPES[number].name}", kind, f"{round(value, 2) + 0.0:.2f}"]
+    for place, (stereotype, value) in enumerate(planted.items()):
+        kind = strength(stereotype, round(value, 1))
+        cells = [f"{stereotype:2} {STEREOTYPES[stereotype].name}", kind, f"{round(value, 2) + 0.0:.2f}"]
         for name in names:
             own = [one.log_q[place] for one in found.recoveries if one.subject == name]
             worst = max(abs(q - value) for q in own)
@@ -105,18 +104,18 @@ def _stereotypes(found: Found) -> Table:
 
 
 def _checks(found: Found) -> Table:
-    table = tables.new_table("Checks", out, "", "value", "must lie in", "")
+    table = new_table("Checks", out, "", "value", "must lie in", "")
     where = None
     for check in found.checks:
         if check.where != where:
             where = check.where
             table.add_section()
             table.add_row(where, style="bold")
-        limits = f"{tables.number(check.least, 3)} to {_limit(check.most)}"
+        limits = f"{number(check.least, 3)} to {_limit(check.most)}"
         verdict = "[green]holds[/green]" if check.passed else "[bold red]FAILS[/bold red]"
-        table.add_row(f"  {check.what}", tables.number(check.value, 3), limits, verdict)
+        table.add_row(f"  {check.what}", number(check.value, 3), limits, verdict)
     return table
 
 
 def _limit(value: float) -> str:
-    return "…" if value == float("inf") else tables.number(value, 3)
+    return "…" if value == float("inf") else number(value, 3)

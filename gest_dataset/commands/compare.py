@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands import tables
-from gest_dataset.commands.console import out
+from gest_dataset.commands.console import fitted, new_table, number, out
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
@@ -43,20 +42,21 @@ def run(
 
 
 def _show(found: Sequence[Difference], template: int) -> None:
+
     measure, baseline = found[0].found.measure, found[0].baseline
     where = f", template {template}" if template else ""
-    table = tables.new_table(
+    table = new_table(
         f"{measure} minus that of {baseline}{where}",
         out,
         "model", measure, "difference", "95 %", "p (Holm)", "samples",
     )  # fmt: skip
-    table.add_row(baseline, tables.number(found[0].found.b, 3), "", "", "", "")
+    table.add_row(baseline, number(found[0].found.b, 3), "", "", "", "")
     for one in found:
-        p = "<0.001" if one.adjusted < 0.001 else tables.number(one.adjusted, 3)
+        p = "<0.001" if one.adjusted < 0.001 else number(one.adjusted, 3)
         bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
-        values = (tables.number(one.found.a, 3), f"{one.found.difference:+.3f}", bounds, p)
+        values = (number(one.found.a, 3), f"{one.found.difference:+.3f}", bounds, p)
         table.add_row(one.run, *values, f"{one.n:,}")
-    out.print(tables.fitted(table, out))
+    out.print(fitted(table, out))
     for one in found:
         if one.missing:
             out.print(

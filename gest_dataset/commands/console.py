@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+from rich.box import ASCII2, SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 out = Console()
 err = Console(stderr=True)
+_ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
+_BETWEEN = 3  # two columns: padding and an edge
 
 
 def show_error(message: object) -> None:
@@ -24,3 +31,38 @@ def progress_bar() -> Progress:
         console=err,
         transient=True,
     )
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number in few characters; a dash for none."""
+    if value is None or math.isnan(value):
+        return "-"
+    if value != 0 and not 0.5 * 10**-digits <= abs(value) < 10_000:
+        return f"{value:.1e}"
+    return f"{value:.{digits}f}"
+
+
+def new_table(title: str, console: Console, *columns: str) -> Table:
+    """A table whose first column is text and whose others are numbers."""
+    table = Table(title=title, box=ASCII2 if console.options.ascii_only else SIMPLE_HEAD)
+    for i, name in enumerate(columns):
+        table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
+    return table
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """The table, or one line a number where the terminal is too narrow: rich would cut digits off."""
+    headers = [str(column.header) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
+    if min(names, _ROOM_FOR_A_NAME) + sum(widths) + _BETWEEN * len(headers) + 1 <= console.width:
+        return table
+    long = Table(title=table.title, box=None, show_header=False)
+    long.add_column(overflow="fold")
+    long.add_column(justify="right", no_wrap=True)
+    for name, *values in zip(*cells, strict=True):
+        long.add_row(name, "", style="bold")
+        for header, value in zip(headers[1:], values, strict=True):
+            if value:
+                long.add_row(f"  {header}", value)
+    return long

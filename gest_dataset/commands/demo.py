@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out, show_error
 
 if TYPE_CHECKING:
@@ -65,8 +64,11 @@ def _begin(what: str) -> None:
 
 def _show(run: Run) -> None:
     """The tables of a run."""
+    from gest_dataset.commands import tables
+    from gest_dataset.measures import MEASURES
+
     facts = run.manifest["metadata"]
     toy = " (a toy, not a finding)" if facts["toy"] else ""
     title = f"{facts['config']}: {facts['model']}{toy}"
-    for table in tables.tables(facts["probe"], run.result["result"], title, out):
+    for table in tables.tables(MEASURES[facts["probe"]], run.result["result"], title, out):
         out.print(table)

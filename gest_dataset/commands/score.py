@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out, show_error
 from gest_dataset.errors import ConfigError
 
@@ -71,7 +70,7 @@ def run(
     """
     folder = output or _HOME / _folder_name(model, revision, limit)
     try:
-        from gest_dataset.probes.table import Options
+        from gest_dataset.probes.probe import Options
         from gest_dataset.scoring import selection
         from gest_dataset.scoring.several import score_configs
 
@@ -101,6 +100,8 @@ def run(
     if as_json:
         out.print_json(_as_json(outcome, exceeded))
     elif len(outcome.entries) > 1:
+        from gest_dataset.commands import tables
+
         out.print(tables.headlines([_entry(entry) for entry in outcome.entries], out))
     _tell(outcome)
     for message in exceeded:
@@ -154,17 +155,18 @@ def _templates(asked: str | None) -> list[int] | str | None:
 
 def _limits(asked: Sequence[str]) -> dict[str, float]:
     """The limits of --fail-above by the names in a result."""
-    from gest_dataset.measures import result
+    from gest_dataset.measures import MEASURES
 
-    known = list(dict.fromkeys(name for names in result.NUMBERS.values() for name in names))
+    known = list(dict.fromkeys(name for measure in MEASURES.values() for name in measure.numbers))
+    symbols = {head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines}
     limits = {}
     for text in asked:
         name, _, value = text.partition("=")
-        name = result.SHORT.get(name, name)
+        name = symbols.get(name, name)
         if name not in known:
             raise ConfigError(
                 f"--fail-above {text!r}: there is no number {name!r}. Numbers are "
-                f"{', '.join([*result.SHORT, *known])}."
+                f"{', '.join(dict.fromkeys([*symbols, *known]))}."
             )
         try:
             limits[name] = float(value)
@@ -177,30 +179,35 @@ def _limits(asked: Sequence[str]) -> dict[str, float]:
 
 def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
     """Messages for what is above its limit, or cannot be told to be below it."""
-    from gest_dataset.measures import result
+    from gest_dataset.measures.result import estimates
 
     messages = []
     for name, most in limits.items():
         found = [
-            (entry.scores.metadata["config"], *pair)
+            (entry.scores.metadata["config"], estimate)
             for entry in outcome.entries
-            for pair in result.numbers(entry.result, name)
+            for estimate in estimates(entry.result, name)
         ]
         if not found and outcome.entries:
             messages.append(f"--fail-above {name}: no config that was scored has this number.")
-        for config, value, low in found:
-            if math.isnan(low):
+        for config, estimate in found:
+            if math.isnan(estimate.low):
                 messages.append(
                     f"{name} of {config} has no interval, so it is not known to be below {most:g}."
                 )
-            elif low > most:
-                messages.append(f"{name} of {config} is above {most:g}: {value:.3f}, lower bound {low:.3f}.")
+            elif estimate.low > most:
+                messages.append(
+                    f"{name} of {config} is above {most:g}: {estimate.value:.3f}, lower bound "
+                    f"{estimate.low:.3f}."
+                )
     return messages
 
 
 def _show(entry: Entry) -> None:
     """The tables of a run, where the model stands, what was left out, the signature."""
     from gest_dataset.builders import CONFIGS
+    from gest_dataset.commands import tables
+    from gest_dataset.measures import MEASURES
     from gest_dataset.standing import standing
 
     facts = entry.scores.metadata
@@ -208,7 +215,7 @@ def _show(entry: Entry) -> None:
         err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
     toy = " (a toy, not a finding)" if facts.get("toy") else ""
     for table in tables.tables(
-        facts["probe"], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
+        MEASURES[facts["probe"]], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
     ):
         out.print(table)
     place = standing(facts, entry.result)

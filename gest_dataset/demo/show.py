@@ -13,12 +13,12 @@ from pathlib import Path
 
 from gest_dataset import report
 from gest_dataset.errors import ModelError
-from gest_dataset.probes.table import Options
+from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load
-from gest_dataset.scoring.request import Inquiry, prepare
+from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import record
 
 REAL, TOY = "smollm2", "toy"
@@ -75,7 +75,7 @@ def _missing() -> ModelError | None:
 
 
 def _runs(
-    folder: Path, asked: Inquiry | None, command: Sequence[str], begin: Callable[[str], None]
+    folder: Path, asked: Request | None, command: Sequence[str], begin: Callable[[str], None]
 ) -> Iterator[Run]:
     """The runs one after the other; only one model is in memory at a time."""
     if asked is not None:

@@ -1,1 +1,48 @@
-"""What is measured: from the scores of a probe to a statistic and its words."""
+"""What is measured: one record for each measure, with all that the package knows of it.
+
+measure    what a record holds               grid, words    results as lines, numbers as text
+templates, pairs, winobias, quadruplets, crows, stereoset, masculine_rate    the records
+result     from a table of scores to a result, over templates
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gest_dataset.errors import ScoringError
+from gest_dataset.measures.crows import CROWS
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.pairs import PAIRS
+from gest_dataset.measures.quadruplets import QUADRUPLETS
+from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
+from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.winobias import WINOBIAS
+from gest_dataset.probes.probe import Probe
+
+# The order matters: a config belongs to the first measure whose probe finds all of its fields
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        TEMPLATES,
+        PAIRS,
+        WINOBIAS,
+        QUADRUPLETS,
+        CROWS,
+        INTRASENTENCE,
+        INTERSENTENCE,
+        MASCULINE_RATE,
+    )
+}
+
+
+def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
+    """The first measure whose probe reads these fields, and that probe."""
+    for measure in MEASURES.values():
+        if measure.probe is not None and measure.probe.fields <= set(fields):
+            return measure, measure.probe
+    raise ScoringError(
+        f"No probe reads {config}: its fields are {', '.join(fields)}.\n"
+        f"Score English sentences (sentence, stereotype), pairs (masculine, feminine, word_index, "
+        f"stereotype), WinoBias, quadruplets, CrowS-Pairs or StereoSet rows."
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gest_dataset.probes.query import Query
+from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
-from gest_dataset.scoring.batching import Values
 
 Score = tuple[float | None, ...]
 

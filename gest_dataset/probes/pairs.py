@@ -9,6 +9,7 @@ models, which the paper does not have: the difference of log-likelihoods.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from gest_dataset.builders.words import core_span
@@ -21,6 +22,7 @@ from gest_dataset.probes.asks import (
     spanned,
     sum_difference,
 )
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.text import CannotAskError, Reader
 
 
@@ -49,3 +51,15 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
         raise CannotAskError(f"the two words differ in {len(differing)} tokens")
     query = masked_contrast(reader, masculine, feminine, differing)
     return Sample((query,), lambda values: (contrast_of(values[0]),))
+
+
+PROBE = Probe(
+    "pairs",
+    frozenset({"id", "masculine", "feminine", "word_index", "stereotype"}),
+    LANGUAGE_MODELS,
+    ("log_ratio",),
+    lambda kind, options: {0: partial(ask, multi_token=options.multi_token)},
+    options=("multi_token",),
+    about="stereotype",
+    templated=True,
+)

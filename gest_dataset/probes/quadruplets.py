@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any
 
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, masked, spanned
-from gest_dataset.probes.query import Query
+from gest_dataset.probes.probe import Probe
+from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
-from gest_dataset.scoring.batching import Values
 
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
@@ -93,3 +94,20 @@ def _cs(values: Sequence[Values]) -> float | None:
     if not values:
         return None
     return float(sum(own[0] for own in values[::2]) - sum(own[0] for own in values[1::2]))
+
+
+QUADRUPLETS = Probe(
+    "quadruplets",
+    frozenset({"id", "bias_type", *FIELDS, "keywords"}),
+    frozenset({"masked", "seq2seq"}),
+    COLUMNS,
+    lambda kind, options: {0: partial(ask, cs=options.cs)},
+    options=("cs",),
+)
+CROWS = Probe(
+    "crows",
+    frozenset({"id", "stereotyped", "other"}),
+    frozenset({"masked"}),
+    COLUMNS,
+    lambda kind, options: {0: ask_pair},
+)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+# The answers to one query, one for each of its targets
+Values = npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Query:

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, continuation, spanned
-from gest_dataset.probes.query import Query
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
+from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader
-from gest_dataset.scoring.batching import Values
 
 CANDIDATES = ("stereotype", "antistereotype", "unrelated")
 _BLANK = "BLANK"
@@ -122,3 +123,27 @@ def _sample(parts: Sequence[tuple[Query, ...]], combine: Any) -> Sample:
         return tuple(combine(values[end - len(part) : end]) for end, part in zip(ends, parts, strict=True))
 
     return Sample(tuple(query for part in parts for query in part), fold)
+
+
+def _askers_between(kind: str, options: Options) -> dict[int, Asker]:
+    return {0: partial(ask_intersentence, method=choose_method(options.intersentence, kind))}
+
+
+_FIELDS = frozenset({"id", "context", "target_en", "bias_type", *CANDIDATES})
+
+WITHIN = Probe(
+    "stereoset_intrasentence",
+    frozenset({*_FIELDS, *(f"{candidate}_word" for candidate in CANDIDATES)}),
+    LANGUAGE_MODELS,
+    CANDIDATES,
+    lambda kind, options: {0: ask_intrasentence},
+)
+BETWEEN = Probe(
+    "stereoset_intersentence",
+    _FIELDS,
+    LANGUAGE_MODELS | {"nsp"},
+    CANDIDATES,
+    _askers_between,
+    options=("intersentence",),
+    between=True,
+)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, contrast_of, masked_contrast, spanned, sum_difference
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
@@ -140,3 +142,23 @@ def _ask_causal(sides: Sequence[tuple[Tokens, range]], reader: Reader) -> Sample
         for context, word in zip(contexts, words, strict=True)
     )
     return Sample(queries, sum_difference)
+
+
+def _askers(kind: str, options: Options) -> dict[int, Asker]:
+    return {t.id: partial(_ask_in, template=t) for t in choose(options.templates, kind)}
+
+
+def _ask_in(row: Mapping[str, Any], reader: Reader, template: Template) -> Sample:
+    return ask(row, template, reader)
+
+
+PROBE = Probe(
+    "templates",
+    frozenset({"id", "sentence", "stereotype"}),
+    LANGUAGE_MODELS,
+    ("log_ratio",),
+    _askers,
+    options=("templates",),
+    about="stereotype",
+    templated=True,
+)

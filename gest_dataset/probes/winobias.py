@@ -18,6 +18,7 @@ from gest_dataset.probes.asks import (
     spanned,
     sum_difference,
 )
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.text import CannotAskError, Reader
 
 
@@ -40,3 +41,14 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
         raise CannotAskError("a pronoun is several tokens of this model")
     query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])
     return Sample((query,), lambda values: (contrast_of(values[0]),))
+
+
+PROBE = Probe(
+    "winobias",
+    frozenset({"id", "masculine", "feminine", "occupation_gender"}),
+    LANGUAGE_MODELS,
+    ("log_ratio",),
+    lambda kind, options: {0: ask},
+    about="occupation_gender",
+    templated=True,
+)

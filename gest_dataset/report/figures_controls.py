@@ -12,13 +12,13 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from gest_dataset import published
-from gest_dataset.builders.controls import FIELDS
+from gest_dataset.measures.control import sample_scores
+from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import LIGHT, canvas, legend, series, tooltip
 from gest_dataset.report.measured import Measured, short
-from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.stereotype_rate import LN10
 
 _PER_ROW = 2
@@ -53,20 +53,6 @@ def regression(x: Floats, y: Floats) -> Line:
     return Line(float(fit.slope), float(fit.intercept), places, middle - half, middle + half)
 
 
-def scores(one: Measured) -> dict[str, Floats]:
-    """The scores of each sample of a run; nan where a sample has none."""
-    table = one.run.table
-
-    def rows(names: Sequence[str]) -> list[list[float]] | None:
-        columns = [table[name].to_numpy() for name in names]
-        values = np.column_stack(columns).astype(float)
-        return None if np.isnan(values).all() else values.tolist()
-
-    cs = rows(["cs_original", "cs_control"])
-    whole = None if cs is None else [[None if math.isnan(v) else v for v in row] for row in cs]
-    return control_scores(rows([f"logp_{field}" for field in FIELDS]), whole)
-
-
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on control groups can feed."""
     found = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
@@ -78,7 +64,7 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
     """Figures 1 (ss) and 2 (cs) of [D]: original against control pairs."""
     pairs = []
     for one in runs:
-        values = scores(one)
+        values = sample_scores(one.run.table)
         x, y = (values.get(f"{score}_{side}", np.empty(0)) for side in ("original", "control"))
         if len(x) == len(y) and len(x):
             there = np.isfinite(x) & np.isfinite(y)

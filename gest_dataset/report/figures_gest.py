@@ -10,10 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from gest_dataset.measures.pairs import PAIRS
+from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
-from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.report.published_models import Published, english, mean_g_s, sizes, slavic
 
 _LABELLED = {  # what stands for itself in the figure of sizes; families are labelled once
@@ -240,14 +243,14 @@ def columns(runs: Sequence[Measured]) -> list[Column]:
                 "high": result["q_high"],
                 "rank": result["feminine_ranks"],
             }
-            where = f"template {template}" if one.probe == "templates" else language_name(one.language)
+            where = f"template {template}" if one.measure is TEMPLATES else language_name(one.language)
             found.append(Column(one.number, one.label, where, rates, _beside(one, template)))
     return found
 
 
 def _beside(one: Measured, template: int) -> tuple[Published, ...]:
     """The published models of the same kind in the same template or language."""
-    if one.probe == "pairs":
+    if one.measure is PAIRS:
         return tuple(model for model in slavic() if model.where == one.language)
     if one.own_templates:
         return ()
@@ -258,8 +261,8 @@ def _beside(one: Measured, template: int) -> tuple[Published, ...]:
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on templates and on pairs can feed."""
     found: list[Panel] = []
-    english_runs = [one for one in runs if one.probe == "templates"]
-    pair_runs = [one for one in runs if one.probe == "pairs"]
+    english_runs = [one for one in runs if one.measure is TEMPLATES]
+    pair_runs = [one for one in runs if one.measure is PAIRS]
     comparable = [one for one in english_runs if not one.own_templates]
     if comparable:
         found.append(against_size(comparable))

@@ -10,9 +10,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from gest_dataset import published
+from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
+from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
 from gest_dataset.report.measured import Measured, language_name
-from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.stereotypes import GENDERS
 
 _SCORES = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
@@ -21,8 +23,9 @@ _SCORES = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
 def stereoset_panels(runs: Sequence[Measured]) -> list[Panel]:
     """One figure for each test and language that the runs have."""
     found = []
-    for test in ("intrasentence", "intersentence"):
-        chosen = [one for one in runs if one.probe == f"stereoset_{test}"]
+    for measure in (INTRASENTENCE, INTERSENTENCE):
+        chosen = [one for one in runs if one.measure is measure]
+        test = measure.name.removeprefix("stereoset_")
         for language in dict.fromkeys(one.language for one in chosen):
             found.append(_stereoset([one for one in chosen if one.language == language], test, language))
     return found

@@ -10,12 +10,11 @@ from typing import Any
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.measure import Measure
 from gest_dataset.runs.reading import Run
 
 DEMO = "demo_"
-GEST = ("templates", "pairs")
-CONTROLS = ("quadruplets", "crows")
-_MASCULINE = "masculine-rate"
 _LONGEST = 44
 
 
@@ -33,11 +32,9 @@ class Measured:
         return facts(self.run)
 
     @property
-    def probe(self) -> str:
-        """The probe of a scoring run; masculine rates are a probe of their own here."""
-        if self.run.manifest["kind"] == _MASCULINE:
-            return _MASCULINE
-        return str(self.facts["probe"])
+    def measure(self) -> Measure:
+        """What was measured."""
+        return MEASURES[self.run.result["probe"]]
 
     @property
     def config(self) -> str:

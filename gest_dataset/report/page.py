@@ -10,7 +10,7 @@ import base64
 import hashlib
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from gest_dataset import statistics
+from gest_dataset.measures.words import shown
 from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE
-from gest_dataset.report.measured import CONTROLS, GEST, Measured, language_name, short
+from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.methods import citations, paragraphs
-from gest_dataset.report.panel import Panel, shown
+from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.reading import MANIFEST, RESULT, TABLES
@@ -31,6 +33,14 @@ from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
 _MOST_ROWS = 200  # of a figure's table on the page; the CSV beside it has all
+# What shows a statistic, in the order of the page
+_FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], list[Panel]]] = {
+    statistics.stereotype_rate: figures_gest.panels,
+    statistics.masculine_rate: figures_translation.panels,
+    statistics.control_bias: figures_controls.panels,
+    statistics.stereoset_icat: figures_others.stereoset_panels,
+    statistics.winobias_rate: figures_others.winobias_panel,
+}
 GROUND = ("#f5f6f9", "#10141c")  # behind the cards
 
 
@@ -79,11 +89,9 @@ def render(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[st
 def figures(runs: Sequence[Measured]) -> list[Panel]:
     """All figures that these runs can feed."""
     return [
-        *figures_gest.panels([one for one in runs if one.probe in GEST]),
-        *figures_translation.panels([one for one in runs if one.probe == "masculine-rate"]),
-        *figures_controls.panels([one for one in runs if one.probe in CONTROLS]),
-        *figures_others.stereoset_panels([one for one in runs if one.probe.startswith("stereoset")]),
-        *figures_others.winobias_panel([one for one in runs if one.probe == "winobias"]),
+        panel
+        for statistic, panels in _FIGURES.items()
+        for panel in panels([one for one in runs if one.measure.statistic is statistic])
     ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import numbers
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -70,27 +70,3 @@ def own_first(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
 def _written(value: Any) -> Any:
     """A cell of a CSV file: what is not there is empty."""
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
-
-
-def shown(value: Any) -> str:
-    """A number as people read it: three digits that mean something; a dash for none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return str(value)
-    if isinstance(value, numbers.Integral):
-        return f"{value:,}"
-    number = float(value)
-    if math.isinf(number):
-        return "∞" if number > 0 else "−∞"
-    size = abs(number)
-    if size and (size >= 100_000 or size < 0.001):
-        text = f"{number:.2e}"
-    else:
-        text = f"{number:,.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3}f}"
-    return text.replace("-", "−")
-
-
-def percent(share: float) -> str:
-    """A share as people say it."""
-    return "– %" if math.isnan(share) else f"{100 * share:.1f} %"

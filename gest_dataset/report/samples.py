@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,30 +12,11 @@ import numpy as np
 
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.errors import GestError
-from gest_dataset.report.figures_controls import scores as control_scores
-from gest_dataset.report.measured import CONTROLS, Measured
-from gest_dataset.statistics.checks import Floats
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.report.measured import Measured
 
 logger = logging.getLogger(__name__)
 
 EACH_END = 10
-# For each probe: what its score is called, and the fields of a row that show the sample
-_TEXTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "templates": ("ln P(w_m) − ln P(w_f)", ("sentence",)),
-    "pairs": ("ln P(w_m) − ln P(w_f)", ("masculine", "feminine")),
-    "winobias": ("ln P(w_m) − ln P(w_f)", ("masculine", "feminine")),
-    "quadruplets": ("f, or cs without keywords", ("original_stereotype", "original_antistereotype")),
-    "crows": ("cs", ("stereotyped", "other")),
-    "stereoset_intrasentence": (
-        "stereotype − anti-stereotype",
-        ("context", "stereotype", "antistereotype"),
-    ),
-    "stereoset_intersentence": (
-        "stereotype − anti-stereotype",
-        ("context", "stereotype", "antistereotype"),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -66,58 +47,31 @@ def extremes(runs: Sequence[Measured]) -> Samples:
     kinds: list[str] = []
     notes: list[str] = []
     for one in runs:
-        if one.probe not in _TEXTS:
+        words = one.measure.samples
+        if words is None:
             continue
-        kind, fields = _TEXTS[one.probe]
-        kinds.append(kind)
-        table, values = one.run.table, _values(one)
-        there = np.flatnonzero(np.isfinite(values))
-        order = there[np.argsort(values[there], kind="stable")][::-1]
+        kinds.append(words.score)
+        values = words.value(one.run.table)
+        scored = np.flatnonzero(np.isfinite(values))
+        order = scored[np.argsort(values[scored], kind="stable")][::-1]
         if len(order) > 2 * EACH_END:
             order = np.r_[order[:EACH_END], order[-EACH_END:]]
-        ids = table["id"].to_pylist()
-        texts, note = _texts(one, {ids[place] for place in order}, fields)
+        scores = one.run.table.take(order).to_pylist()
+        texts, note = _texts(one, {row["id"] for row in scores}, words.fields)
         notes += [note] if note else []
-        templates = (
-            table["template"].to_pylist() if "template" in table.column_names else [0] * table.num_rows
-        )
-        about = _about(one, texts)
         rows += [
             Extreme(
                 one.label,
-                ids[place],
-                about(int(place), ids[place]),
-                templates[place],
-                float(values[place]),
-                tuple(str(texts[ids[place]][field]) for field in fields) if ids[place] in texts else (),
+                row["id"],
+                words.topic(row, texts.get(row["id"], {})),
+                row.get("template", 0),
+                float(value),
+                tuple(str(texts[row["id"]][field]) for field in words.fields) if row["id"] in texts else (),
                 one.language,
             )
-            for place in order
+            for row, value in zip(scores, values[order], strict=True)
         ]
     return Samples(rows, list(dict.fromkeys(kinds)), list(dict.fromkeys(notes)))
-
-
-def _values(one: Measured) -> Floats:
-    """The score of each row of a run's table."""
-    table = one.run.table
-    if "log_ratio" in table.column_names:
-        return np.asarray(table["log_ratio"].to_numpy(), dtype=float)
-    if one.probe in CONTROLS:
-        found = control_scores(one)
-        return found["f"] if "f" in found else found["cs_original"]
-    return np.asarray(table["stereotype"].to_numpy() - table["antistereotype"].to_numpy(), dtype=float)
-
-
-def _about(one: Measured, texts: dict[str, dict[str, Any]]) -> Callable[[int, str], str]:
-    """What a sample is about: its stereotype, its occupation's gender, or its kind of bias."""
-    table = one.run.table
-    if "log_ratio" in table.column_names and "stereotype" in table.column_names:
-        numbers = table["stereotype"].to_pylist()
-        return lambda place, _: f"{numbers[place]} {STEREOTYPES[numbers[place]].name}"
-    if "occupation_gender" in table.column_names:
-        genders = table["occupation_gender"].to_pylist()
-        return lambda place, _: f"{genders[place]} occupation"
-    return lambda _, name: str(texts.get(name, {}).get("bias_type", ""))
 
 
 def _texts(

@@ -1,224 +1,83 @@
-"""What a run says, in words with numbers: one verdict for each run, after the scores of its probe."""
+"""What a run says, in words with numbers: one verdict for each run, on the headline of its measure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from gest_dataset.report.measured import CONTROLS, DEMO, GEST, Measured, language_name, short
-from gest_dataset.report.panel import percent, shown
-from gest_dataset.report.published_models import mean_g_s, slavic
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Headline
+from gest_dataset.measures.words import shown
+from gest_dataset.report.measured import Measured
 
 ABOVE, HOLDS, BELOW, UNKNOWN = "above", "holds", "below", "unknown"
 
 
 @dataclass(frozen=True)
-class Score:
-    """The score that a run is judged by: its symbol, its bounds, and the value that means nothing found."""
+class Verdict:
+    """The number that a run is judged by, what it means in a few words, and the sentences about it."""
 
-    symbol: str
-    what: str
-    value: float
-    low: float
-    high: float
-    neutral: float
-    ratio: bool  # on a logarithmic axis
+    one: Measured
+    headline: Headline
+    estimate: Estimate
+    sentences: list[str]
 
     @property
     def side(self) -> str:
-        """Where the interval lies: above the neutral value, below it, or around it."""
-        if math.isnan(self.low) or math.isnan(self.high):
+        """Where the interval lies: above the null, below it, or around it."""
+        low, high = self.estimate.low, self.estimate.high
+        if math.isnan(low) or math.isnan(high):
             return UNKNOWN
-        return ABOVE if self.low > self.neutral else BELOW if self.high < self.neutral else HOLDS
+        return ABOVE if low > self.headline.null else BELOW if high < self.headline.null else HOLDS
+
+    @property
+    def words(self) -> str:
+        """What that means."""
+        head = self.headline
+        return {ABOVE: head.above, HOLDS: head.around, BELOW: head.below, UNKNOWN: "Too few samples"}[
+            self.side
+        ]
 
     def places(self) -> dict[str, float]:
-        """Value, bounds and neutral value on an axis from 0 to 100 that is symmetric about the neutral."""
-        names = ("value", "low", "high", "neutral")
-        values = [getattr(self, name) for name in names]
-        if self.ratio:
-            values = [math.log(max(value, 1e-300)) for value in values]
-        reach = 1.15 * max([abs(v - values[3]) for v in values if math.isfinite(v)] + [1e-9])
+        """Value, bounds and null on an axis from 0 to 100 that is symmetric about the null."""
+        points = {name: getattr(self.estimate, name) for name in ("value", "low", "high")}
+        points["null"] = self.headline.null
+        if self.headline.ratio:
+            points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
+        null = points["null"]
+        reach = 1.15 * max([abs(point - null) for point in points.values() if math.isfinite(point)] + [1e-9])
         return {
-            name: round(50 + 50 * max(-1.0, min(1.0, (value - values[3]) / reach)), 2)
-            for name, value in zip(names, values, strict=True)
-            if not math.isnan(value)
+            name: round(50 + 50 * max(-1.0, min(1.0, (point - null) / reach)), 2)
+            for name, point in points.items()
+            if not math.isnan(point)
         }
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A score with a headline and the sentences that put it into words."""
-
-    one: Measured
-    score: Score
-    headline: str
-    sentences: list[str]
 
 
 def verdict(one: Measured) -> Verdict:
     """The verdict on a run."""
-    judge: Callable[[Measured], tuple[Score, dict[str, str], list[str]]] = _JUDGES[_group(one.probe)]
-    score, headlines, sentences = judge(one)
-    if math.isnan(score.value):
-        sentences = [f"{score.symbol} has no value here: some of what it averages has no sample at all."]
-    elif score.side == UNKNOWN:
+    head = one.measure.headline(one.result)
+    judged = Verdict(one, head, Estimate.of(one.result, head.name), [])
+    return Verdict(one, head, judged.estimate, _sentences(one, judged))
+
+
+def _sentences(one: Measured, judged: Verdict) -> list[str]:
+    head, estimate, side = judged.headline, judged.estimate, judged.side
+    if math.isnan(estimate.value):
+        sentences = [f"{head.symbol} has no value here: some of what it averages has no sample at all."]
+    elif side == UNKNOWN:
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     else:
-        bounds = f"95 % interval {shown(score.low)} to {shown(score.high)}"
-        held = "contains" if score.side == HOLDS else "excludes"
-        told = (
-            f"{score.symbol} = {shown(score.value)} ({bounds}); the interval {held} {shown(score.neutral)}."
-        )
-        sentences = [told, *sentences]
-    if score.side == HOLDS:
+        holds = "contains" if side == HOLDS else "excludes"
+        sentences = [
+            f"{head.symbol} = {shown(estimate.value)} (95 % interval {shown(estimate.low)} to "
+            f"{shown(estimate.high)}); the interval {holds} {shown(head.null)}.",
+            *one.measure.sentences(one.result),
+        ]
+    if side == HOLDS:
         sentences.append(
-            f"An interval that contains {shown(score.neutral)} is no proof of no stereotype: a wide one "
-            f"leaves room for it."
+            f"An interval that contains {shown(head.null)} is no proof of no stereotype: a wide one leaves "
+            f"room for it."
         )
     if one.facts.get("limit"):
         sentences.append(f"Only the first {shown(one.facts['limit'])} samples were asked.")
-    return Verdict(one, score, headlines[score.side], sentences)
-
-
-def _group(probe: str) -> str:
-    for name, probes in (("gest", GEST), ("controls", CONTROLS)):
-        if probe in probes:
-            return name
-    return "stereoset" if probe.startswith("stereoset") else probe
-
-
-def _score(result: dict[str, Any], name: str, symbol: str, what: str, neutral: float, ratio: bool) -> Score:
-    value, low, high = (float(result.get(f"{name}{end}", math.nan)) for end in ("", "_low", "_high"))
-    return Score(symbol, what, value, low, high, neutral, ratio)
-
-
-def _rate_headlines(what: str) -> dict[str, str]:
-    return {
-        ABOVE: f"{what} by stereotype",
-        HOLDS: "No stereotype shown",
-        BELOW: f"{what} against the stereotype",
-        UNKNOWN: "Too few samples",
-    }
-
-
-def _gest(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
-    score = _score(one.result, "g_s", "g_s", "stereotype rate", 1, True)
-    averaged = len(one.templates) > 1
-    sentences = [
-        f"On average {'over the templates ' if averaged else ''}the ratio of the masculine to the feminine "
-        f"word’s probability is {shown(score.value)} times as high in sentences of stereotypes about men as "
-        f"in sentences of stereotypes about women."
-    ]
-    results = list(one.templates.values())
-    means = [sum(math.log(r["q"][i]) for r in results) for i in range(len(STEREOTYPES))]
-    if not any(math.isnan(mean) for mean in means):
-        order = sorted(range(len(means)), key=means.__getitem__)
-        low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
-        sentences.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
-    return score, _rate_headlines("Genders chosen"), [*sentences, *_standing(one, score.value)]
-
-
-def _standing(one: Measured, g_s: float) -> list[str]:
-    """Where the model is among those of the paper, and what the paper has for this very model."""
-    if one.probe == "templates" and not one.own_templates:
-        kind = "causal" if one.kind == "causal" else "masked"
-        rates = mean_g_s(set(one.templates))
-        models = {name: value for (name, its), value in rates.items() if its == kind}
-        what = f"published {kind} models in the same templates"
-    elif one.probe == "pairs":
-        models = {model.model: model.g_s for model in slavic() if model.where == one.language}
-        what = f"published models in {language_name(one.language)}"
-    else:
-        return []
-    if not models or math.isnan(g_s):
-        return []
-    below = sum(value < g_s for value in models.values())
-    span = f"{shown(min(models.values()))} to {shown(max(models.values()))}"
-    place = f"above {below} of" if below else "not above any of"
-    sentences = [f"It is {place} the {len(models)} {what} ({span})."]
-    if one.config.startswith(DEMO):
-        sentences.append("Those were measured on GEST itself, not on the demo’s own sentences.")
-    name = short(one.model)
-    if name in models and not one.config.startswith(DEMO):
-        sentences.append(f"The paper has {shown(models[name])} for this very model.")
     return sentences
-
-
-def _winobias(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
-    score = _score(one.result, "g_s", "g_s", "stereotype rate", 1, True)
-    sentence = (
-        f"The ratio of the masculine to the feminine pronoun’s probability is {shown(score.value)} times as "
-        f"high with stereotypically male occupations as with female ones."
-    )
-    return score, _rate_headlines("Pronouns chosen"), [sentence]
-
-
-def _translation(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
-    result = one.result
-    score = _score(result, "f_s", "f_s", "stereotype rate", 0, False)
-    known = sum(result["n"])
-    f_m = f"f_m = {shown(result['f_m'])} ({shown(result['f_m_low'])} to {shown(result['f_m_high'])})"
-    sentences = [
-        f"Masculine are {percent(result['p_m'])} of the translations of stereotypes about men and "
-        f"{percent(result['p_f'])} of those about women, averaged over stereotypes.",
-        f"{f_m}: 1 would be always masculine.",
-        f"Of {int(known + result['n_unknown']):,} translations {int(result['n_unknown']):,} show no gender.",
-    ]
-    return score, _rate_headlines("Genders chosen"), sentences
-
-
-def _controls(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
-    result = one.result
-    if math.isnan(result["f_mu"]):
-        score = _score(result, "cs_mu_original", "cs", "CrowS-Pairs score", 0, False)
-        sentences = [
-            f"The sentence about the stereotyped group wins in {percent(result['cs_plus_original'])} of "
-            f"the original pairs."
-        ]
-        if not math.isnan(result["cs_mu_control"]):
-            sentences.append(
-                f"In the control pairs, which should show nothing, cs is {shown(result['cs_mu_control'])} "
-                f"({shown(result['cs_mu_control_low'])} to {shown(result['cs_mu_control_high'])})."
-            )
-        headlines = {ABOVE: "Stereotyped sentences preferred", BELOW: "The other sentences preferred"}
-    else:
-        score = _score(result, "f_mu", "f", "original minus control", 0, False)
-        sentences = [
-            "f is how much more the model prefers the stereotypical keyword about the group that the "
-            "stereotype is about than about the control group.",
-            f"ss alone says {shown(result['ss_mu_original'])}, but {shown(result['ss_mu_control'])} about "
-            f"the control group (ρ = {shown(result['ss_rho'])}): {percent(result['false_positive_rate'])} of "
-            f"what it calls stereotypical is more so there.",
-        ]
-        headlines = {ABOVE: "A stereotype beyond the control", BELOW: "Stronger about the control group"}
-    return score, {**headlines, HOLDS: "No stereotype shown", UNKNOWN: "Too few samples"}, sentences
-
-
-def _stereoset(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
-    result = one.result
-    score = _score(result, "ss", "SS", "stereotype score, per cent", 50, False)
-    sentences = [
-        f"Of two meaningful candidates the stereotype wins in {shown(result['ss'])} % of the samples.",
-        f"LMS = {shown(result['lms'])} ({shown(result['lms_low'])} to {shown(result['lms_high'])}): how "
-        f"often a meaningful candidate beats the unrelated one.",
-        f"ICAT = {shown(result['icat'])} ({shown(result['icat_low'])} to {shown(result['icat_high'])}).",
-    ]
-    headlines = {
-        ABOVE: "Stereotypes preferred",
-        HOLDS: "No preference shown",
-        BELOW: "Anti-stereotypes preferred",
-        UNKNOWN: "Too few samples",
-    }
-    return score, headlines, sentences
-
-
-_JUDGES: dict[str, Callable[[Measured], tuple[Score, dict[str, str], list[str]]]] = {
-    "gest": _gest,
-    "winobias": _winobias,
-    "masculine-rate": _translation,
-    "controls": _controls,
-    "stereoset": _stereoset,
-}

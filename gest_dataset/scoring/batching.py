@@ -17,16 +17,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from tqdm.auto import tqdm
 
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.probes.query import Ask, Input, Query, Values
 
 logger = logging.getLogger(__name__)
-Values = npt.NDArray[np.float64]
 Work = tuple[Input, list[Ask]]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +12,25 @@ from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.table import Options, Probe, find
+from gest_dataset.measures import measure_of
+from gest_dataset.measures.measure import Measure
+from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.scoring.device import BATCH_TOKENS
 from gest_dataset.scoring.loading import Loaded
 
 
 @dataclass(frozen=True)
-class Inquiry:
-    """What a model will be asked: some rows and the probe that reads them."""
+class Request:
+    """What a model will be asked: some rows, the measure that they are for, and its probe."""
 
     rows: datasets.Dataset
     name: str
     fingerprint: str
+    measure: Measure
     probe: Probe
     options: Options
     limit: int | None
     batch_tokens: int | None
-
-    @property
-    def between(self) -> bool:
-        """Whether it is about what follows a sentence, for which models can have another head."""
-        return self.probe.name == "stereoset_intersentence"
 
     def settings(self, loaded: Loaded) -> dict[str, Any]:
         """Everything that the numbers depend on, but for versions and the machine."""
@@ -59,13 +57,13 @@ class Inquiry:
 
 def prepare(
     config: str | datasets.Dataset, limit: int | None, options: Options, batch_tokens: int | None
-) -> Inquiry:
+) -> Request:
     """The rows of a config and their probe; what is wrong with them shows before a model is loaded."""
     if batch_tokens is not None and batch_tokens < 1:
         raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
     rows, name, data_fingerprint = _rows(config, limit)
-    probe = find(rows.column_names, name)
-    return Inquiry(rows, name, data_fingerprint, probe, options, limit, batch_tokens)
+    measure, probe = measure_of(rows.column_names, name)
+    return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens)
 
 
 def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.Dataset, str, str]:
@@ -89,22 +87,13 @@ def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.D
     return rows, config, mark
 
 
-# Option -> the probe that it means something to
-_PROBE_OF = {
-    "templates": "templates",
-    "multi_token": "pairs",
-    "cs": "quadruplets",
-    "intersentence": "stereoset_intersentence",
-}
-
-
 def _given(options: Options) -> list[str]:
-    return [name for name in _PROBE_OF if getattr(options, name) != getattr(Options(), name)]
+    return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
 
 
 def told_options(options: Options, probe: Probe) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
-    told = {name: getattr(options, name) for name in _given(options) if _PROBE_OF[name] == probe.name}
+    told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
     templates = told.pop("templates", None)
     if isinstance(templates, (str, Path)):  # numbers are told as `templates` of the metadata
         path = Path(templates)
@@ -117,5 +106,5 @@ def unused_options(options: Options, probe: Probe) -> list[str]:
     return [
         f"{name} means nothing to the probe {probe.name} and was not used"
         for name in _given(options)
-        if _PROBE_OF[name] != probe.name
+        if name not in probe.options
     ]

@@ -20,15 +20,16 @@ import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
-from gest_dataset.measures import result
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import result_of
 from gest_dataset.probes.asks import Sample, Score
-from gest_dataset.probes.table import Options, Probe, check_kind
+from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded, load
-from gest_dataset.scoring.request import Inquiry, prepare, told_options, unused_options
+from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.version import __version__
@@ -54,7 +55,7 @@ class Scores:
 
     def result(self) -> dict[str, Any]:
         """The statistic of this probe with its intervals (docs/metrics.md), for each template."""
-        return result.result(self.metadata["probe"], self.table, self.rows)
+        return result_of(MEASURES[self.metadata["probe"]], self.table, self.rows)
 
     def on_disk(self) -> dict[str, Any]:
         """What result.json of a run says."""
@@ -123,36 +124,36 @@ def score(
     """
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence)
-    inquiry = prepare(config, limit, options, batch_tokens)
-    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=inquiry.between)
+    request = prepare(config, limit, options, batch_tokens)
+    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between)
     if output is None:
-        return measure(loaded, inquiry)
+        return measure(loaded, request)
     from gest_dataset import report
 
     path = Path(output)
-    scores, new = record(loaded, inquiry, path, _command(asked))
+    scores, new = record(loaded, request, path, _command(asked))
     if new or not (path / REPORT).exists():
         report.write([reading.read(path)], path / REPORT)
     return scores
 
 
-def record(loaded: Loaded, inquiry: Inquiry, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
+def record(loaded: Loaded, request: Request, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
     """The scores, with the run in a directory; False where it is finished already and was only read."""
-    check_kind(inquiry.probe, loaded.kind, loaded.name, inquiry.name)
-    with writing.recording(path, command, inquiry.settings(loaded), loaded.model.device) as there:
+    check_kind(request.probe, loaded.kind, loaded.name, request.name)
+    with writing.recording(path, command, request.settings(loaded), loaded.model.device) as there:
         if there.finished:
-            return _from_disk(there.finished, inquiry), False
-        scores = measure(loaded, inquiry, there.store)
+            return _from_disk(there.finished, request), False
+        scores = measure(loaded, request, there.store)
         writing.finish(there, scores.table, scores.on_disk(), scores.told())
     return scores, True
 
 
-def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Scores:
+def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:
     """Ask the model, and fold its answers into scores."""
-    probe, name, rows = inquiry.probe, inquiry.name, inquiry.rows
+    probe, name, rows = request.probe, request.name, request.rows
     check_kind(probe, loaded.kind, loaded.name, name)
     reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
-    askers = probe.askers(loaded.kind, inquiry.options)
+    askers = probe.askers(loaded.kind, request.options)
     scorer = _scorer(loaded)
     start = time.perf_counter()
     keys, samples, skipped = [], [], []
@@ -167,7 +168,7 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         if not any(asked == template for _, asked in keys):
             raise _nothing_to_ask(skipped, template, loaded, name)
     with _evaluating(loaded.model):
-        found, passes = _answer(samples, scorer, inquiry.budget(loaded), f"{loaded.name} on {name}", store)
+        found, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
     scored = []
     for (row, template), values in zip(keys, found, strict=True):
         if all(value is None or np.isfinite(value) for value in values):
@@ -189,7 +190,7 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         )
     metadata = {
         "config": name,
-        "data_fingerprint": inquiry.fingerprint,
+        "data_fingerprint": request.fingerprint,
         "model": loaded.name,
         "revision": loaded.revision,
         "kind": loaded.kind,
@@ -197,8 +198,8 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
         "probe": probe.name,
         "templates": [template for template in askers if template],
-        "options": told_options(inquiry.options, probe),
-        "limit": inquiry.limit,
+        "options": told_options(request.options, probe),
+        "limit": request.limit,
         "dtype": "+".join(scorer.dtypes),
         "device": scorer.device.type,
         "samples": len(rows),
@@ -206,7 +207,7 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
-        "notes": [*scorer.notes, *unused_options(inquiry.options, probe)],
+        "notes": [*scorer.notes, *unused_options(request.options, probe)],
         "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
@@ -215,9 +216,9 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
     return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
 
 
-def _from_disk(run: Run, inquiry: Inquiry) -> Scores:
+def _from_disk(run: Run, request: Request) -> Scores:
     skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
-    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest["metadata"], inquiry.rows)
+    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest["metadata"], request.rows)
 
 
 def _command(asked: Mapping[str, Any]) -> list[str]:

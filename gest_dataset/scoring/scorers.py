@@ -20,8 +20,7 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
 from gest_dataset.errors import ModelError
-from gest_dataset.probes.query import Ask, Input
-from gest_dataset.scoring.batching import Values
+from gest_dataset.probes.query import Ask, Input, Values
 from gest_dataset.scoring.head import Head
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ import difflib
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Config
 from gest_dataset.errors import ConfigError, ScoringError
-from gest_dataset.probes.table import check_kind, find
+from gest_dataset.measures import measure_of
+from gest_dataset.probes.probe import check_kind
 
 # Name of a group -> the families of its configs
 GROUPS = {
@@ -48,7 +49,7 @@ def split(configs: dict[str, bool], kind: str, model: str) -> tuple[list[str], d
         config = CONFIGS[name]
         reason = _misfit(config, kind)
         if reason and named:
-            check_kind(find(list(config.features), name), kind, model, name)
+            check_kind(measure_of(list(config.features), name)[1], kind, model, name)
         if reason:
             left_out[name] = reason
         elif everything and not named and config.family.name in GROUPS[_OWN_GROUP]:
@@ -64,7 +65,7 @@ def split(configs: dict[str, bool], kind: str, model: str) -> tuple[list[str], d
 def _misfit(config: Config, kind: str) -> str | None:
     """Why a kind of model cannot be asked about a config, if it cannot."""
     try:
-        probe = find(list(config.features), config.name)
+        probe = measure_of(list(config.features), config.name)[1]
     except ScoringError:
         return "data only, no model is asked about it"
     if kind in probe.kinds:

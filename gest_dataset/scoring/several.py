@@ -9,7 +9,7 @@ from typing import Any
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
-from gest_dataset.probes.table import Options
+from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT
 from gest_dataset.scoring import selection
@@ -76,9 +76,9 @@ def score_configs(
         try:
             if isinstance(own, ModelError):
                 raise own
-            inquiry = prepare(name, limit, options, batch_tokens)
+            request = prepare(name, limit, options, batch_tokens)
             # a run that overflows goes over to float32, and the next one begins as this one did
-            scores, new = record(replace(own, owned=not several), inquiry, path, command)
+            scores, new = record(replace(own, owned=not several), request, path, command)
         except _OF_ONE_CONFIG as error:
             if not several:
                 raise

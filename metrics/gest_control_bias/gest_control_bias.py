@@ -9,7 +9,7 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import STEREOSET_CONTROL
-from gest_dataset.measures import result
+from gest_dataset.measures.quadruplets import QUADRUPLETS
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, control_bias
 
@@ -35,7 +35,7 @@ Returns:
 class GestControlBias(base.CheckedMetric):
     """ss, csk, cs and f (Pikuliak et al., 2023, eq. 1-3)."""
 
-    fold = staticmethod(result.control_inputs)
+    fold = staticmethod(QUADRUPLETS.inputs)
     rules = {  # noqa: RUF012
         "predictions": lambda name, values: checks.finite(name, values, width=4),
         "cs": lambda name, values: checks.columns(name, values, width=2),

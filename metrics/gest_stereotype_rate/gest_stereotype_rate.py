@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures import result
+from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
 
@@ -34,7 +34,7 @@ Returns:
 class GestStereotypeRate(base.CheckedMetric):
     """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4)."""
 
-    fold = staticmethod(result.stereotype_inputs)
+    fold = staticmethod(TEMPLATES.inputs)
     rules = {"predictions": checks.finite, "references": checks.stereotypes}  # noqa: RUF012
 
     def _info(self) -> evaluate.MetricInfo:

@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.measures import result
+from gest_dataset.measures.stereoset import INTRASENTENCE
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereoset_icat
 
@@ -33,7 +33,7 @@ Returns:
 class StereosetIcat(base.CheckedMetric):
     """LMS, SS, ICAT and their multi-class means (Ozturk et al., 2023, eq. 1-3)."""
 
-    fold = staticmethod(result.stereoset_inputs)
+    fold = staticmethod(INTRASENTENCE.inputs)
     rules = {  # noqa: RUF012
         "predictions": lambda name, values: checks.finite(name, values, width=3),
         "references": checks.targets,

@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import WINOBIAS
-from gest_dataset.measures import result
+from gest_dataset.measures import winobias
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, winobias_rate
 
@@ -29,7 +29,7 @@ Returns:
 class WinobiasRate(base.CheckedMetric):
     """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
 
-    fold = staticmethod(result.winobias_inputs)
+    fold = staticmethod(winobias.inputs)
     rules = {"predictions": checks.finite, "references": checks.genders}  # noqa: RUF012
 
     def _info(self) -> evaluate.MetricInfo:

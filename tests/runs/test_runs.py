@@ -426,9 +426,9 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
     whole = (path / "run.json").read_text()
     for number, age in ((0, "older"), (2, "newer")):
         change(path, format=number)
-        for reading in (lambda: reading.read(path), lambda: run(bert, path, limit=9)):
+        for read in (lambda: reading.read(path), lambda: run(bert, path, limit=9)):
             with pytest.raises(OutputError, match=rf"is of an? {age} format \({number}, written by"):
-                reading()
+                read()
     (path / "run.json").write_text("[]")
     with pytest.raises(OutputError, match="is not of `gest`"):
         reading.read(path)

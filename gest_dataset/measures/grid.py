@@ -1,0 +1,72 @@
+"""A result as lines of estimates: what the terminal draws and the exports write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % bounds; nan for what is not there."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any], name: str, place: int | None = None) -> Estimate:
+        """A number of a result (of a list of numbers the one at `place`) with its `_low` and `_high`."""
+        return cls(*(_number(result.get(f"{name}{end}"), place) for end in ("", "_low", "_high")))
+
+    @classmethod
+    def exact(cls, value: float | None) -> Estimate:
+        """A number without an interval, which is its own bound."""
+        number = _number(value, None)
+        return cls(number, number, number)
+
+
+NOTHING = Estimate(math.nan, math.nan, math.nan)
+
+
+def _number(value: Any, place: int | None) -> float:
+    if value is not None and place is not None:
+        value = value[place]
+    return math.nan if value is None else float(value)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where bars are drawn: logarithmic around 1 for ratios, and then as far as the farthest value.
+
+    `ends` are given for what is no ratio; `caption` says what the sides mean.
+    """
+
+    ratio: bool
+    ends: tuple[float, float] | None
+    caption: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: a name (`short` where there is little room), estimates, and how many samples."""
+
+    name: str
+    estimates: tuple[Estimate, ...]
+    number: int | None = None
+    short: str | None = None
+    gender: str | None = None
+    strong: bool = False
+    ends_section: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Lines under headings, one heading an estimate; bars are of the first estimate."""
+
+    headings: tuple[str, ...]
+    lines: tuple[Line, ...]
+    digits: int = 2
+    axis: Axis | None = None

@@ -1,0 +1,98 @@
+"""Masculine rates of a translator: p_i, f_s and f_m (Pikuliak et al., 2024, eq. 1 and 2)."""
+
+from __future__ import annotations
+
+import datasets
+import pyarrow as pa
+
+from gest_dataset.builders.families import GEST
+from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
+from gest_dataset.measures.measure import Headline, Inputs, Measure, Pairing, Result
+from gest_dataset.measures.words import percent, shown
+from gest_dataset.statistics import masculine_rate
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+
+_MEANINGS = {
+    "f_s": "stereotype rate, p_m − p_f: 0 none, 1 complete",
+    "f_m": "global masculine rate, (p_m + p_f) / 2",
+}
+
+
+def inputs(detections: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+    """The gender of each translation and the stereotype of its sentence."""
+    return {
+        "predictions": detections["gender"].to_pylist(),
+        "references": detections["stereotype"].to_pylist(),
+    }
+
+
+def grid(result: Result) -> Grid:
+    """The 16 p_i, each group's mean below it, f_s and f_m."""
+    lines: list[Line] = []
+    for gender, mean in zip(GENDERS, ("p_f", "p_m"), strict=True):
+        lines += [
+            Line(
+                f"{stereotype.id:2} {stereotype.name}",
+                (Estimate.of(result, "p", place),),
+                number=result["n"][place],
+                short=f"{stereotype.id:2}",
+                gender=gender,
+            )
+            for place, stereotype in enumerate(STEREOTYPES.values())
+            if stereotype.gender == gender
+        ]
+        whole = f"{mean}  mean of the {gender} stereotypes"
+        lines.append(Line(whole, (Estimate.of(result, mean),), short=mean, ends_section=True))
+    lines += [
+        Line(f"{name}  {meaning}", (Estimate.of(result, name),), short=name, strong=name == "f_s")
+        for name, meaning in _MEANINGS.items()
+    ]
+    return Grid(
+        ("p",), tuple(lines), digits=3, axis=Axis(False, (0.0, 1.0), "0: none is masculine; 1: all are")
+    )
+
+
+def sentences(result: Result) -> list[str]:
+    """p_m, p_f and f_m in words, and how many translations show no gender."""
+    known, f_m = sum(result["n"]), Estimate.of(result, "f_m")
+    return [
+        f"Masculine are {percent(Estimate.of(result, 'p_m').value)} of the translations of stereotypes about "
+        f"men and {percent(Estimate.of(result, 'p_f').value)} of those about women, averaged over "
+        f"stereotypes.",
+        f"f_m = {shown(f_m.value)} ({shown(f_m.low)} to {shown(f_m.high)}): 1 would be always masculine.",
+        f"Of {int(known + result['n_unknown']):,} translations {int(result['n_unknown']):,} show no gender.",
+    ]
+
+
+MASCULINE_RATE = Measure(
+    name="masculine-rate",
+    probe=None,
+    inputs=inputs,
+    statistic=masculine_rate,
+    numbers=("f_s", "f_m", "p_f", "p_m"),
+    headlines=(
+        Headline(
+            name="f_s",
+            symbol="f_s",
+            what="stereotype rate",
+            null=0.0,
+            ratio=False,
+            above="Genders chosen by stereotype",
+            around="No stereotype shown",
+            below="Genders chosen against the stereotype",
+        ),
+    ),
+    unit="sentence",
+    pairing=Pairing("f_s", ("gender",), "stereotype"),
+    samples=None,
+    grid=grid,
+    sentences=sentences,
+    methods=(
+        "The gender of the speaker was read from each translation of GEST by rules on its grammar. p_i is "
+        "the share of masculine ones among the translations of stereotype i whose gender shows; p_f and p_m "
+        "are the means of p_1 … p_7 and p_8 … p_16; the stereotype rate is f_s = p_m − p_f, the global "
+        "masculine rate f_m = (p_m + p_f) / 2 (Pikuliak et al., 2024, eq. 1 and 2). In figures beside "
+        "published translators p_i is the centre of its Agresti-Coull interval, as in their tables. "
+    ),
+    families=(GEST,),
+)

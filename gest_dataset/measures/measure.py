@@ -1,0 +1,99 @@
+"""What a measure is: one frozen record with all that the package knows of it.
+
+Scores of a probe -> inputs -> statistic -> result -> headline, grid, sentences. A record has no
+defaults: a measure that lacks something fails at import.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from gest_dataset.builders.config import Family, Row
+from gest_dataset.measures.grid import Estimate, Grid
+from gest_dataset.probes.probe import Probe
+from gest_dataset.statistics.checks import Floats
+
+Inputs = dict[str, Any]
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The number that a run is judged by, and the value that means nothing found (its null).
+
+    `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
+    logarithmic axis. `above`, `around` and `below` say in a few words what it means that the
+    interval lies above the null, holds it, or lies below it.
+    """
+
+    name: str
+    symbol: str
+    what: str
+    null: float
+    ratio: bool
+    above: str
+    around: str
+    below: str
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How two runs are compared: the measure of `statistics.compare` and the columns that it takes.
+
+    `strata` is the column that groups the samples, None where they are one group.
+    """
+
+    measure: str
+    columns: tuple[str, ...]
+    strata: str | None
+
+
+@dataclass(frozen=True)
+class SampleWords:
+    """How single samples are shown: what their score is, the fields with their text, what they are about.
+
+    `value` makes a score for each row of a table of scores; `topic` takes a row of that table and the
+    row of the data (empty where the data are not at hand).
+    """
+
+    score: str
+    fields: tuple[str, ...]
+    value: Callable[[pa.Table], Floats]
+    topic: Callable[[Row, Row], str]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """All that is known of one measure; `probe` is None where no model is asked (translations).
+
+    `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
+    are the single numbers of its result, for which a limit can be set; the first of the `headlines`
+    that has a value is the run's. `unit` says what is drawn again by the bootstrap. `grid` and
+    `sentences` say a result of one template or of several in a terminal and in words; `methods` is the
+    paragraph of the report, `families` are the works to cite for it.
+    """
+
+    name: str
+    probe: Probe | None
+    inputs: Callable[[pa.Table, datasets.Dataset | None], Inputs]
+    statistic: Callable[..., dict[str, Any]]
+    numbers: tuple[str, ...]
+    headlines: tuple[Headline, ...]
+    unit: str
+    pairing: Pairing | None
+    samples: SampleWords | None
+    grid: Callable[[Result], Grid]
+    sentences: Callable[[Result], list[str]]
+    methods: str
+    families: tuple[Family, ...]
+
+    def headline(self, result: Result) -> Headline:
+        """The headline that a result has a value for; the first where it has none at all."""
+        known = (h for h in self.headlines if not math.isnan(Estimate.of(result, h.name).value))
+        return next(known, self.headlines[0])

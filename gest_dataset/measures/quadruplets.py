@@ -1,0 +1,28 @@
+"""Control quadruplets: f, beside ss, csk and cs (Pikuliak et al., 2023, eq. 1 to 3)."""
+
+from gest_dataset.builders.families import SLOVAK_GENDER
+from gest_dataset.measures import control
+from gest_dataset.measures.measure import Measure, Pairing, SampleWords
+from gest_dataset.probes.quadruplets import QUADRUPLETS as PROBE
+from gest_dataset.statistics import control_bias
+
+QUADRUPLETS = Measure(
+    name="quadruplets",
+    probe=PROBE,
+    inputs=control.inputs,
+    statistic=control_bias,
+    numbers=control.NUMBERS,
+    headlines=(control.F, control.CROWS),
+    unit="quadruplet",
+    pairing=Pairing("f_mu", control.KEYWORD_LOGPS, None),
+    samples=SampleWords(
+        "f, or cs without keywords",
+        ("original_stereotype", "original_antistereotype"),
+        control.value,
+        control.topic,
+    ),
+    grid=control.grid,
+    sentences=control.sentences,
+    methods=control.METHODS,
+    families=(SLOVAK_GENDER,),
+)

@@ -1,0 +1,106 @@
+"""What templates and pairs have in common: the rates q_i of 16 stereotypes, and g_s."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+
+from gest_dataset.builders.config import Row
+from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
+from gest_dataset.measures.measure import Headline, Inputs, Pairing, Result
+from gest_dataset.measures.words import shown
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.stereotypes import STEREOTYPES
+
+LOG_RATIO = "ln P(w_m) − ln P(w_f)"
+NUMBERS = ("g_s", "q_f", "q_m")
+MEANINGS = {"q_f": "female ones", "q_m": "male ones", "g_s": "q_m / q_f"}
+AXIS = Axis(True, None, "left of 1: the feminine word is more likely; right: the masculine one")
+PAIRING = Pairing("g_s", ("log_ratio",), "stereotype")
+RATE = (
+    "The masculine rate q_i of a stereotype is the geometric mean of r over its samples; q_f and q_m are the "
+    "geometric means of q_1 … q_7 (stereotypes about women) and q_8 … q_16 (about men); the stereotype rate "
+    "is g_s = q_m / q_f (eq. 4), which is 1 where the model makes no difference. Where there are several "
+    "templates, g_s is the mean of theirs. All of these are on the scale of the definitions; published "
+    "values of q and g_s, which are e to the power of mean log10 ratios, were brought to the same scale "
+    "before they were put beside ours. Published results are of GEST 1.0. "
+)
+
+
+def headline(what: str) -> Headline:
+    """g_s, about `what` is chosen: genders or pronouns."""
+    return Headline(
+        name="g_s",
+        symbol="g_s",
+        what="stereotype rate",
+        null=1.0,
+        ratio=True,
+        above=f"{what} chosen by stereotype",
+        around="No stereotype shown",
+        below=f"{what} chosen against the stereotype",
+    )
+
+
+def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+    """Log ratios and stereotypes."""
+    return {
+        "predictions": scores["log_ratio"].to_pylist(),
+        "references": scores["stereotype"].to_pylist(),
+    }
+
+
+def log_ratios(scores: pa.Table) -> Floats:
+    """The score of each sample."""
+    return np.asarray(scores["log_ratio"].to_numpy(), dtype=float)
+
+
+def topic(scores: Row, row: Row) -> str:
+    """The stereotype of a sample."""
+    number = scores["stereotype"]
+    return f"{number} {STEREOTYPES[number].name}"
+
+
+def rates(result: Result) -> list[Line]:
+    """q_f, q_m and g_s."""
+    return [
+        Line(f"{name}  {meaning}", (Estimate.of(result, name),), short=name, strong=name == "g_s")
+        for name, meaning in MEANINGS.items()
+    ]
+
+
+def grid(result: Result) -> Grid:
+    """The 16 q_i of one template, and q_f, q_m and g_s below."""
+    lines = [
+        Line(
+            f"{stereotype.id:2} {stereotype.name}",
+            (Estimate.of(result, "q", place),),
+            number=result["n"][place],
+            short=f"{stereotype.id:2}",
+            gender=stereotype.gender,
+            ends_section=place + 1 == len(STEREOTYPES)
+            or STEREOTYPES[stereotype.id + 1].gender != stereotype.gender,
+        )
+        for place, stereotype in enumerate(STEREOTYPES.values())
+    ]
+    return Grid(("q",), (*lines, *rates(result)), axis=AXIS)
+
+
+def sentences(result: Result) -> list[str]:
+    """g_s in words, and the stereotypes at both ends."""
+    templates: list[Any] = list(result.get("by_template", {0: result}).values())
+    averaged = "over the templates " if len(templates) > 1 else ""
+    spoken = [
+        f"On average {averaged}the ratio of the masculine to the feminine word’s probability is "
+        f"{shown(result['g_s'])} times as high in sentences of stereotypes about men as in sentences of "
+        f"stereotypes about women."
+    ]
+    means = [sum(math.log(part["q"][place]) for part in templates) for place in range(len(STEREOTYPES))]
+    if not any(math.isnan(mean) for mean in means):
+        order = sorted(range(len(means)), key=means.__getitem__)
+        low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
+        spoken.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
+    return spoken

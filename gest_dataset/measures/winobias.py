@@ -1,0 +1,62 @@
+"""WinoBias: q of both kinds of occupations, and g_s (Pikuliak et al., 2024, eq. 5)."""
+
+from __future__ import annotations
+
+import datasets
+import pyarrow as pa
+
+from gest_dataset.builders.families import GEST
+from gest_dataset.builders.families import WINOBIAS as DATA
+from gest_dataset.measures import stereotype
+from gest_dataset.measures.grid import Grid
+from gest_dataset.measures.measure import Inputs, Measure, Result, SampleWords
+from gest_dataset.measures.words import shown
+from gest_dataset.probes.winobias import PROBE
+from gest_dataset.statistics import winobias_rate
+
+
+def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+    """Log ratios and the stereotypical genders of the occupations."""
+    return {
+        "predictions": scores["log_ratio"].to_pylist(),
+        "references": scores["occupation_gender"].to_pylist(),
+    }
+
+
+def grid(result: Result) -> Grid:
+    """q_f, q_m and g_s."""
+    return Grid(("value",), tuple(stereotype.rates(result)))
+
+
+def sentences(result: Result) -> list[str]:
+    """g_s in words."""
+    return [
+        f"The ratio of the masculine to the feminine pronoun’s probability is {shown(result['g_s'])} times "
+        f"as high with stereotypically male occupations as with female ones."
+    ]
+
+
+WINOBIAS = Measure(
+    name="winobias",
+    probe=PROBE,
+    inputs=inputs,
+    statistic=winobias_rate,
+    numbers=stereotype.NUMBERS,
+    headlines=(stereotype.headline("Pronouns"),),
+    unit="sentence",
+    pairing=None,
+    samples=SampleWords(
+        stereotype.LOG_RATIO,
+        ("masculine", "feminine"),
+        stereotype.log_ratios,
+        lambda scores, row: f"{scores['occupation_gender']} occupation",
+    ),
+    grid=grid,
+    sentences=sentences,
+    methods=(
+        "For each WinoBias sentence we compared the sentence with masculine and with feminine pronouns; q_m "
+        "and q_f are the geometric means of the ratios over stereotypically male and female occupations, and "
+        "g_s = q_m / q_f (Pikuliak et al., 2024, eq. 5). "
+    ),
+    families=(GEST, DATA),
+)

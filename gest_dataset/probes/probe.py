@@ -1,0 +1,56 @@
+"""What a probe is: the rows it reads, the models it can ask, the scores that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gest_dataset.errors import ScoringError
+from gest_dataset.probes.asks import Sample
+from gest_dataset.probes.text import Reader
+
+Asker = Callable[[Mapping[str, Any], Reader], Sample]
+
+LANGUAGE_MODELS = frozenset({"masked", "causal", "seq2seq"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user can choose about the probes."""
+
+    templates: Sequence[int] | str | Path | None = None
+    multi_token: bool = False
+    cs: bool | None = None
+    intersentence: str = "auto"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe: the fields it reads, the kinds of models it can ask, and its columns of scores.
+
+    `askers` gives the ways to ask a row by template number, 0 where there are no templates; `options`
+    are those that mean something to it. `about` is the column of a row that is copied beside its score.
+    `templated` scores have a column of template numbers. `between` sentences is what a next-sentence
+    head is asked.
+    """
+
+    name: str
+    fields: frozenset[str]
+    kinds: frozenset[str]
+    scores: tuple[str, ...]
+    askers: Callable[[str, Options], dict[int, Asker]]
+    options: tuple[str, ...] = ()
+    about: str | None = None
+    templated: bool = False
+    between: bool = False
+
+
+def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:
+    """Refuse a model of a kind that the probe cannot ask."""
+    if kind not in probe.kinds:
+        raise ScoringError(
+            f"{model} is a {kind} model, and the {probe.name} probe of {config} needs a "
+            f"{' or '.join(sorted(probe.kinds))} one. Choose another config or another model."
+        )
