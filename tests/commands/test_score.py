@@ -25,7 +25,7 @@ from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
-from gest_dataset.measures import result
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import comparison, reading
 from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
@@ -213,28 +213,6 @@ def test_gate(gest: Gest) -> None:
     assert "is not known to be below" in told
 
 
-def test_numbers_that_limits_are_for_are_in_the_results() -> None:
-    random = np.random.default_rng(0)
-    rows = random.normal(size=(64, 4)).tolist()
-    labels = [i % 16 + 1 for i in range(64)]
-    made = {
-        statistics.stereotype_rate: statistics.stereotype_rate([row[0] for row in rows], labels),
-        statistics.winobias_rate: statistics.winobias_rate(
-            [row[0] for row in rows], ["male" if i % 2 else "female" for i in range(64)]
-        ),
-        statistics.control_bias: statistics.control_bias(rows, [row[:2] for row in rows]),
-        statistics.stereoset_icat: statistics.stereoset_icat(
-            [r[:3] for r in rows], [str(i % 4) for i in labels]
-        ),
-    }
-    assert made.keys() == result.NUMBERS.keys() == {fold for _, fold in result.FOLDS.values()}
-    for statistic, found in made.items():
-        single = {name for name, value in found.items() if isinstance(value, float)}
-        plain = {name for name in single if not name.endswith(("_low", "_high"))}
-        assert plain == set(result.NUMBERS[statistic])
-    assert set(result.SHORT.values()) <= set(result.NUMBERS[statistics.control_bias])
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -345,7 +323,7 @@ def test_every_number_is_whole_in_a_narrow_terminal(gest: Gest, width: int) -> N
     assert all(len(line) <= width for line in shown.splitlines() if not line.startswith("gest:"))
     control = reading.read("run/stereoset_control_gender").result["result"]
     for name in ("ss_mu_original", "ss_mu_control", "f_mu"):
-        for text in (tables.number(control[name]), tables.span(control, name)):
+        for text in (tables.number(control[name]), tables.span(Estimate.of(control, name))):
             assert re.search(rf"(?<![-\d.]){re.escape(text)}(?![-\d.])", shown), (name, text)
     icat = reading.read("run/stereoset_en_intrasentence").result["result"]["by_bias_type"]
     for part in icat.values():

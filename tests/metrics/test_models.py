@@ -12,7 +12,8 @@ import gest_dataset
 from gest_dataset import statistics
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures import result
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import result_of
 from tests.metrics.test_metrics import CASES, STEREOTYPES, expected
 
 NO_ROWS = Dataset.from_dict({})
@@ -26,7 +27,7 @@ def test_several_templates_are_reported_by_template() -> None:
         "stereotype": STEREOTYPES * 2,
         "log_ratio": inputs["predictions"] + [2 * x for x in inputs["predictions"]],
     }
-    found = result.result("templates", pa.table(table), NO_ROWS)
+    found = result_of(MEASURES["templates"], pa.table(table), NO_ROWS)
     first = function(**inputs)
     assert repr(found["by_template"][3]) == repr(first)
     assert found["by_template"][4]["g_s"] == pytest.approx(first["g_s"] ** 2)
@@ -36,7 +37,7 @@ def test_several_templates_are_reported_by_template() -> None:
 def test_one_template_is_a_plain_result() -> None:
     inputs, _ = CASES["gest_stereotype_rate"]
     table = {"id": STEREOTYPES, "template": [0] * 96, "stereotype": STEREOTYPES}
-    found = result.result("pairs", pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
+    found = result_of(MEASURES["pairs"], pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
     assert repr(found) == expected("gest_stereotype_rate")
 
 
@@ -51,7 +52,7 @@ def test_quadruplets_have_what_the_config_has() -> None:
         (keywords | dict.fromkeys(pairs, empty), {"predictions": inputs["predictions"]}),
         (dict.fromkeys(keywords, empty) | pairs, {"predictions": None, "cs": inputs["cs"]}),
     ):
-        found = result.result("quadruplets", pa.table({"id": list(range(40)), **table}), NO_ROWS)
+        found = result_of(MEASURES["quadruplets"], pa.table({"id": list(range(40)), **table}), NO_ROWS)
         assert repr(found) == repr(statistics.control_bias(**defined))
 
 
@@ -63,7 +64,7 @@ def test_targets_are_the_english_ones_of_the_config() -> None:
     values = np.random.default_rng(1).normal(size=(len(rows), 3))
     names = ("stereotype", "antistereotype", "unrelated")
     table = {"id": [row["id"] for row in rows], **dict(zip(names, values.T, strict=True))}
-    found = result.result("stereoset_intrasentence", pa.table(table), data)
+    found = result_of(MEASURES["stereoset_intrasentence"], pa.table(table), data)
     kinds = ["gender", "profession", "race", "religion"]
     direct = statistics.stereoset_icat(
         values, [row["target_en"] for row in rows], [kinds[row["bias_type"]] for row in rows]

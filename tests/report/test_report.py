@@ -24,14 +24,16 @@ import gest_dataset
 from gest_dataset import published, report
 from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel, canvas, samples
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_controls import regression
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
-from gest_dataset.report.panel import shown
 from gest_dataset.report.published_models import english, sizes, slavic
-from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Score, verdict
+from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
 from gest_dataset.runs import reading
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
@@ -388,18 +390,19 @@ def test_regression_band_is_the_textbooks() -> None:
     ("bounds", "side"),
     [((1.1, 1.3), ABOVE), ((0.9, 1.3), HOLDS), ((0.5, 0.9), BELOW), ((math.nan, math.nan), UNKNOWN)],
 )
-def test_where_an_interval_lies(bounds: tuple[float, float], side: str) -> None:
-    score = Score("g_s", "", 1.2, *bounds, 1, True)
-    assert score.side == side
-    assert score.places()["neutral"] == 50
-    assert all(0 <= place <= 100 for place in score.places().values())
+def test_where_an_interval_lies(paths: list[Path], bounds: tuple[float, float], side: str) -> None:
+    [one] = measured([of(paths, "bert-en")])
+    judged = Verdict(one, TEMPLATES.headlines[0], Estimate(1.2, *bounds), [])
+    assert judged.side == side
+    assert judged.places()["null"] == 50
+    assert all(0 <= place <= 100 for place in judged.places().values())
 
 
 def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> None:
     text = page.text("strong", "li", "span")
     for one in measured([reading.read(path) for path in paths]):
         told = verdict(one)
-        assert shown(told.score.value) in text
+        assert shown(told.estimate.value) in text
         assert all(sentence in text for sentence in told.sentences)
 
 
