@@ -68,7 +68,7 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "gest_dataset/py.typed",
-        "gest_dataset/sources.json",
+        "gest_dataset/data/sources.json",
         "gest_dataset/dataset_card.md",
         "gest_dataset/builders/group_terms.json",
         "gest_dataset/metrics/__init__.py",
@@ -78,7 +78,7 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     script = (
         "import gest_dataset, sys; assert gest_dataset.__file__.startswith(sys.argv[1])\n"
         "from datasets import load_dataset\n"
-        "from gest_dataset import card; assert card.template()\n"
+        "from gest_dataset.data import card; assert card.template()\n"
         "print(load_dataset('gest', 'stereoset_control_race', data_dir=sys.argv[2])['test'].num_rows)"
     )
     mirror = ROOT / "tests" / "mirror"

@@ -105,7 +105,7 @@ def test_interrupt_says_that_the_same_command_goes_on(
     script_environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     script = (
-        "import time\nfrom gest_dataset import build, cli\n"
+        "import time\nfrom gest_dataset import cli\nfrom gest_dataset.data import build\n"
         "real = build.build\n"
         "def slow(config, out):\n    print('x', flush=True); time.sleep(0.2); return real(config, out)\n"
         "build.build = slow\n"

@@ -121,7 +121,7 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     for name in wanted:
         assert f" {name} " in summary
     one = reading.read("all/stereoset_control_gender").result["result"]
-    assert f"f_mu {one['f_mu']:.2f}" in summary
+    assert f"f {one['f_mu']:.2f}" in summary
     section = shown[shown.index("stereoset_control_gender: bert") :]
     assert re.search(rf"f   mean\s+{one['f_mu']:.2f}", section)
     assert re.search(rf"ss  mean\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)

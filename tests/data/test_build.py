@@ -150,7 +150,7 @@ def test_full_disk_leaves_nothing_half_written(script_environment: Mapping[str, 
     )
     script = (
         "import sys; from pathlib import Path\n"
-        "from gest_dataset import build; from gest_dataset.builders import CONFIGS\n"
+        "from gest_dataset.data import build; from gest_dataset.builders import CONFIGS\n"
         f"{limit}build.build(CONFIGS['sk_pairs'], Path(sys.argv[1]))\n"
     )
     done = subprocess.run(

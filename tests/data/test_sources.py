@@ -223,7 +223,7 @@ def test_no_network_and_no_mirror_is_two_lines(server: Upstream, monkeypatch: py
 @pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"])
 def test_offline_mode_is_respected(server: Upstream, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     script = (
-        f"from gest_dataset import sources\nsources.UPSTREAM_URL = {server.url!r}\nsources.fetch({KEY!r})\n"
+        f"from gest_dataset.data import sources\nsources.UPSTREAM_URL = {server.url!r}\nsources.fetch({KEY!r})\n"
     )
     monkeypatch.setenv(variable, "1")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -240,7 +240,7 @@ def test_full_disk_leaves_no_damaged_file(
         "import resource, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "from gest_dataset import sources\n"
+        "from gest_dataset.data import sources\n"
         f"sources.UPSTREAM_URL = {server.url!r}\n"
         f"sources.fetch({KEY!r})\n"
     )
@@ -255,7 +255,7 @@ def test_killed_download_goes_on(server: Upstream, monkeypatch: pytest.MonkeyPat
     """SIGKILL in the middle of a transfer; the next run asks for the rest only."""
     script = (
         "import os, signal\n"
-        "from gest_dataset import sources\n"
+        "from gest_dataset.data import sources\n"
         f"sources.UPSTREAM_URL = {server.url!r}\n"
         "real, got = sources._stream, []\n"
         "def dying(source, start):\n"
@@ -279,7 +279,7 @@ def test_two_processes_download_once(
     server: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     script = (
-        "from gest_dataset import sources\n"
+        "from gest_dataset.data import sources\n"
         f"sources.UPSTREAM_URL = {server.url!r}\n"
         f"print(sources.fetch({KEY!r}))\n"
     )

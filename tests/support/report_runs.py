@@ -93,7 +93,8 @@ def translated(path: Path) -> Path:
         "metadata": {"samples": len(ids), "problems": {"empty translation": 3}},
         "signature": "gest:en|system:planted|language:sk",
     }
-    result = reading.plain(masculine_rate(genders.tolist(), stereotypes.tolist()))
+    rates = masculine_rate(genders.tolist(), stereotypes.tolist())
+    result = reading.plain({"config": "en", "probe": "masculine-rate", "result": rates})
     (path / reading.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     (path / reading.RESULT).write_text(json.dumps(result), encoding="utf-8")
     return path
