@@ -6,7 +6,8 @@ its inputs; the numbers come from `gest_dataset.statistics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
 from typing import Any
 
 import datasets
@@ -27,6 +28,9 @@ class CheckedMetric(evaluate.Metric):
     # what each feature has to be, and which ones a set may lack
     rules: Mapping[str, checks.Check]
     optional: tuple[str, ...] = ()
+
+    # the arguments of the statistic, with what each has to be
+    options: Mapping[str, checks.Check] = {}
 
     # how the table that `gest_dataset.score` makes becomes inputs
     fold: Callable[[pa.Table, datasets.Dataset], Inputs]
@@ -68,30 +72,53 @@ class CheckedMetric(evaluate.Metric):
         references: Any = None,
         model_id: Any = None,
         config: Any = None,
-        device: str = "auto",
-        batch_tokens: int | None = None,
         **kwargs: Any,
     ) -> dict[str, Any] | None:
-        """Compute the scores of the samples, or of `model_id` on `config`, which it scores first."""
+        """Compute the scores of the samples, or of `model_id` on `config`, which it scores first.
+
+        With `model_id`, the arguments of `gest_dataset.score` are taken as well.
+        """
         inputs = {"predictions": predictions, "references": references}
         inputs |= {name: kwargs.pop(name, None) for name in self._extra()}
+        options = {name: kwargs.pop(name) for name in self.options if name in kwargs}
+        for name, value in options.items():
+            self.options[name](name, value)
         if model_id is None:
-            return self._compute_inputs(inputs, kwargs)
+            self._refuse("samples", [*kwargs, *([] if config is None else ["config"])])
+            return self._compute_inputs(inputs, options)
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
-        tables = self._score(model_id, config, device, batch_tokens)
+        self._refuse("a model_id", kwargs.keys() - self._scoring())
+        tables = self._score(model_id, config, **kwargs)
         return results.summary(
             {
-                template: self._compute_inputs(self._missing() | found, kwargs) or {}
+                template: self._compute_inputs(self._missing() | found, options) or {}
                 for template, found in tables.items()
             }
         )
+
+    def _refuse(self, given: str, arguments: Collection[str]) -> None:
+        """Say no to arguments that mean nothing, before anything is scored."""
+        if arguments:
+            options = list(self.options)
+            raise ConfigError(
+                f"{self.name}.compute takes no {', '.join(sorted(arguments))} with {given}. With samples it "
+                f"takes {', '.join([*self._feature_names(), *options])}; with a model "
+                f"{', '.join(['model_id', 'config', *options, *self._scoring()])}."
+            )
+
+    def _scoring(self) -> list[str]:
+        """What can be given with `model_id` and `config`: the other arguments of `gest_dataset.score`."""
+        from gest_dataset import score  # brings torch and transformers
+
+        own = ("model", "config", *self._feature_names())
+        return [name for name in signature(score).parameters if name not in own]
 
     def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
         result: dict[str, Any] | None = super().compute(**inputs, **options)
         return result
 
-    def _score(self, model: Any, config: Any, device: str, batch_tokens: int | None) -> dict[int, Inputs]:
+    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
         """The inputs of each template (0 where there is none), from the model's scores."""
         if self.num_process > 1:
             raise ConfigError("Score a model in one process; num_process is for samples.")
@@ -99,7 +126,7 @@ class CheckedMetric(evaluate.Metric):
             raise ConfigError(f"{self.name}.compute(model_id=…) also needs config=…, a config of `gest`.")
         import gest_dataset
 
-        scores = gest_dataset.score(model, config, device=device, batch_tokens=batch_tokens)
+        scores = gest_dataset.score(model, config, **arguments)
         parts = results.by_template(scores.table)
         return {number: self.fold(part, scores.rows) for number, part in parts.items()}
 

@@ -23,7 +23,8 @@ Args:
         candidate; any increasing score will do.
     references: the target of each sample; the papers use the English one (`target_en`).
     bias_types: the bias type of each sample, for results by bias type (optional).
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     lms, ss, icat with bounds; multiclass_lms, multiclass_ss, micro_icat with bounds; macro_icat;
     by_bias_type; n. All in per cent.

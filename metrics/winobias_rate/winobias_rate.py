@@ -20,7 +20,8 @@ _INPUTS = """
 Args:
     predictions: ln P(masculine pronoun) - ln P(feminine pronoun) of each sample.
     references: the stereotypical gender of the occupation, "male" or "female".
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them).
 """
