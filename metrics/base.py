@@ -6,7 +6,7 @@ its inputs; the numbers come from `gest_dataset.statistics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -16,7 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset import results
-from gest_dataset.errors import ConfigError
+from gest_dataset.builders import CONFIGS, get_config
+from gest_dataset.errors import ConfigError, ScoringError
+from gest_dataset.probes.table import Probe, find
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
@@ -124,11 +126,32 @@ class CheckedMetric(evaluate.Metric):
             raise ConfigError("Score a model in one process; num_process is for samples.")
         if config is None:
             raise ConfigError(f"{self.name}.compute(model_id=…) also needs config=…, a config of `gest`.")
+        self._check_config(config)
         import gest_dataset
 
         scores = gest_dataset.score(model, config, **arguments)
         parts = results.by_template(scores.table)
         return {number: self.fold(part, scores.rows) for number, part in parts.items()}
+
+    def _check_config(self, config: Any) -> None:
+        """Refuse a config whose scores this metric does not fold, before a model is loaded."""
+        if isinstance(config, str):
+            name, fields = config, list(get_config(config).features)
+        elif isinstance(config, datasets.Dataset):
+            name, fields = "this data set", config.column_names
+        else:
+            return  # `score` says what a config can be
+        probe = _probe(fields)
+        if not self._folds(probe):
+            fitting = [own.name for own in CONFIGS.values() if self._folds(_probe(list(own.features)))]
+            reader = f"the {probe.name} probe" if probe else "no probe"
+            raise ConfigError(
+                f"{self.name} is not for {name}, which {reader} reads; it is for {', '.join(fitting)}, "
+                f"or a data set with the fields of one."
+            )
+
+    def _folds(self, probe: Probe | None) -> bool:
+        return probe is not None and results.FOLDS[probe.name][0] is self.fold
 
     def _own(self, inputs: Inputs) -> Inputs:
         missing = [
@@ -153,6 +176,13 @@ class CheckedMetric(evaluate.Metric):
         for name, values in given.items():
             if name not in self.optional or any(value is not None for value in values):
                 self.rules[name](name, values)
+
+
+def _probe(fields: Sequence[str]) -> Probe | None:
+    try:
+        return find(fields, "")
+    except ScoringError:
+        return None
 
 
 def _plain(values: Any) -> Any:

@@ -123,6 +123,34 @@ def test_arguments_are_refused_before_anything_is_scored(
         evaluate.load(name).compute(**arguments)
 
 
+OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "stereotype": [1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "told"),
+    [
+        (
+            "gest_stereotype_rate",
+            "stereoset_en_intrasentence",
+            "is not for stereoset_en_intrasentence, which the stereoset_intrasentence probe reads; "
+            "it is for en, en_1_0,",
+        ),
+        ("gest_stereotype_rate", "winobias_type1_dev", "which the winobias probe reads; it is for en,"),
+        ("gest_stereotype_rate", "sk_translations", "which no probe reads; it is for en,"),
+        ("winobias_rate", "en", "it is for winobias_type1_dev, winobias_type1_test"),
+        ("winobias_rate", Dataset.from_dict(OWN), "is not for this data set, which the pairs probe reads"),
+        ("stereoset_icat", "stereoset_control_gender", "it is for stereoset_en_intrasentence,"),
+        ("gest_control_bias", "sk_pairs", "crows_gender.*or a data set with the fields of one"),
+        ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
+        ("gest_masculine_rate", "sk_pairs", "'sk_pairs' is none; choose one of .*sk, "),
+    ],
+)
+def test_a_config_that_does_not_fit_is_refused(name: str, config: Any, told: str) -> None:
+    """The model "m" does not exist, and there is no mirror to read the config from."""
+    with pytest.raises(ConfigError, match=told):
+        evaluate.load(name).compute(model_id="m", config=config)
+
+
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 def test_arguments_of_scoring_are_handed_on() -> None:

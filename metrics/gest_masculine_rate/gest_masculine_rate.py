@@ -68,11 +68,14 @@ class GestMasculineRate(base.CheckedMetric):
     ) -> dict[int, base.Inputs]:
         if self.num_process > 1:
             raise ConfigError("Translate with a model in one process; num_process is for samples.")
+        from gest_dataset.gender import languages
+
         language = str(config).removesuffix("_translations")
         if language not in LANGUAGES:
             raise ConfigError(
                 f"{self.name}.compute(model_id=…) also needs config=…, the language to translate to or its "
-                f"config, such as 'sk_translations'; {config!r} is none."
+                f"config, such as 'sk_translations'; {config!r} is none; choose one of "
+                f"{', '.join(languages())}."
             )
         if not isinstance(model, (str, Path)):
             raise ConfigError(
