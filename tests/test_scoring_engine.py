@@ -333,6 +333,13 @@ def test_samples_that_cannot_be_asked_are_listed() -> None:
     assert sum(scores.metadata["skipped"].values()) == 3
 
 
+def test_a_bare_model_is_refused() -> None:
+    model, tokenizer = zoo.load("bert")
+    for bare in (model, [model, tokenizer]):
+        with pytest.raises(ModelError, match=rf"A {type(bare).__name__} .*Give a pair \(model, tokenizer\)"):
+            gest_dataset.score(bare, "en", limit=1, device="cpu")
+
+
 def test_wrong_settings() -> None:
     bert = zoo.load("bert")
     with pytest.raises(ConfigError, match="Did you mean"):

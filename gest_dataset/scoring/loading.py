@@ -103,6 +103,11 @@ def load(
     """
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
+    if not isinstance(model, (str, Path)):
+        raise ModelError(
+            f"A {type(model).__name__} is no name of a model. Give a pair (model, tokenizer), a Hub id or "
+            f"a path."
+        )
     name = str(model)
     if revision and (name in names.PACKAGED or Path(name).exists()):
         raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
