@@ -205,7 +205,7 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
-        "notes": [*scorer.notes, *unused_options(inquiry.options, probe)],
+        "notes": [*inquiry.notes, *scorer.notes, *unused_options(inquiry.options, probe)],
         "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),

@@ -29,7 +29,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Probe:
-    """A probe: the fields it reads, the kinds of models it can ask, and its columns of scores.
+    """A probe: the fields it reads beside `id`, the kinds of models it can ask, and its columns of scores.
 
     `about` is the column of a row that is copied beside its score; `askers` gives the ways to ask
     a row by template number, 0 where there are no templates.
@@ -60,12 +60,12 @@ def _intersentence(kind: str, options: Options) -> dict[int, Asker]:
 
 _LANGUAGE_MODELS = frozenset({"masked", "causal", "seq2seq"})
 
-_STEREOSET = frozenset({"id", "context", "target_en", "bias_type", *stereoset.CANDIDATES})
+_STEREOSET = frozenset({"context", "target_en", "bias_type", *stereoset.CANDIDATES})
 
 PROBES = (
     Probe(
         "templates",
-        frozenset({"id", "sentence", "stereotype"}),
+        frozenset({"sentence", "stereotype"}),
         _LANGUAGE_MODELS,
         ("log_ratio",),
         _templates,
@@ -74,7 +74,7 @@ PROBES = (
     ),
     Probe(
         "pairs",
-        frozenset({"id", "masculine", "feminine", "word_index", "stereotype"}),
+        frozenset({"masculine", "feminine", "word_index", "stereotype"}),
         _LANGUAGE_MODELS,
         ("log_ratio",),
         lambda kind, options: {0: partial(pairs.ask, multi_token=options.multi_token)},
@@ -83,7 +83,7 @@ PROBES = (
     ),
     Probe(
         "winobias",
-        frozenset({"id", "masculine", "feminine", "occupation_gender"}),
+        frozenset({"masculine", "feminine", "occupation_gender"}),
         _LANGUAGE_MODELS,
         ("log_ratio",),
         lambda kind, options: {0: winobias.ask},
@@ -92,14 +92,14 @@ PROBES = (
     ),
     Probe(
         "quadruplets",
-        frozenset({"id", "bias_type", *FIELDS, "keywords"}),
+        frozenset({"bias_type", *FIELDS, "keywords"}),
         frozenset({"masked", "seq2seq"}),
         quadruplets.COLUMNS,
         lambda kind, options: {0: partial(quadruplets.ask, cs=options.cs)},
     ),
     Probe(
         "crows",
-        frozenset({"id", "stereotyped", "other"}),
+        frozenset({"stereotyped", "other"}),
         frozenset({"masked"}),
         quadruplets.COLUMNS,
         lambda kind, options: {0: quadruplets.ask_pair},
@@ -126,10 +126,9 @@ def find(fields: Sequence[str], config: str) -> Probe:
     for probe in PROBES:
         if probe.fields <= set(fields):
             return probe
+    lacking = [f"- {probe.name}: also {', '.join(sorted(probe.fields - set(fields)))}" for probe in PROBES]
     raise ScoringError(
-        f"No probe reads {config}: its fields are {', '.join(fields)}.\n"
-        f"Score English sentences (sentence, stereotype), pairs (masculine, feminine, word_index, "
-        f"stereotype), WinoBias, quadruplets, CrowS-Pairs or StereoSet rows."
+        f"No probe reads {config}: its fields are {', '.join(fields)}. The probes need\n" + "\n".join(lacking)
     )
 
 
