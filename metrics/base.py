@@ -94,8 +94,8 @@ class CheckedMetric(evaluate.Metric):
         tables = self._score(model_id, config, **kwargs)
         return results.summary(
             {
-                template: self._compute_inputs(self._missing() | found, options) or {}
-                for template, found in tables.items()
+                template: self._compute_inputs(self._missing() | folded, options) or {}
+                for template, folded in tables.items()
             }
         )
 
@@ -143,7 +143,7 @@ class CheckedMetric(evaluate.Metric):
             return  # `score` says what a config can be
         probe = _probe(fields)
         if not self._folds(probe):
-            fitting = [own.name for own in CONFIGS.values() if self._folds(_probe(list(own.features)))]
+            fitting = [name for name, data in CONFIGS.items() if self._folds(_probe(list(data.features)))]
             reader = f"the {probe.name} probe" if probe else "no probe"
             raise ConfigError(
                 f"{self.name} is not for {name}, which {reader} reads; it is for {', '.join(fitting)}, "
