@@ -325,10 +325,18 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
     rows = own(table(written, "stereotypes-translation"))
     assert [float(row["p"]) for row in rows] == rates["p"]
     [point] = own(table(written, "trade-off"))
-    assert (float(point["f_m"]), float(point["f_s"])) == (rates["f_m"], rates["f_s"])
+    for name in ("f_m", "f_s"):
+        assert {float(point[f"{name}{end}"]) for end in ("", "_low", "_high")} == {
+            rates[f"{name}{end}"] for end in ("", "_low", "_high")
+        }
     # the verdict is about the shares themselves
     told = verdict(measured([run])[0])
     assert told.score.value == run.result["f_s"] != rates["f_s"]
+    assert "centres" not in " ".join(told.sentences)
+    settings = {**run.manifest["settings"], "convention": "published"}
+    told = verdict(measured([replace(run, result=rates, manifest={**run.manifest, "settings": settings})])[0])
+    assert told.score.value == rates["f_s"]
+    assert "centres of Agresti-Coull intervals" in " ".join(told.sentences)
 
 
 def test_published_models_are_on_the_scale_of_the_definitions(written: Path) -> None:

@@ -1,7 +1,7 @@
 """Figures of masculine rates beside the papers' translators (figures 2, 3 and 11 of [A]).
 
 The tables of [A] print the centre of the Agresti-Coull interval as p_i; for these figures the rates of
-the run are made the same way, so that like stands beside like.
+the run are made the same way, points and bounds, so that like stands beside like.
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         "trade-off",
         "Stereotypes against the male norm",
         figure,
-        "f_s against f_m with 95 % intervals, beside the paper’s translators. Dashed: the theoretical line "
+        "f_s against f_m with 95 % intervals, beside the paper’s translators; rates are the centres of "
+        "Agresti-Coull intervals, as the paper prints them, which in few samples lie nearer to 1/2 than the "
+        "shares. Dashed: the theoretical line "
         "of systems that leave the masculine only where a stereotype about women suggests it. A system that "
         "always writes the masculine has no stereotype rate, and that is no praise. After figure 2 of "
         "Pikuliak et al. (2024).",

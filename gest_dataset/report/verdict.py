@@ -161,9 +161,11 @@ def _translation(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
     score = _score(result, "f_s", "f_s", "stereotype rate", 0, False)
     known = sum(result["n"])
     f_m = f"f_m = {shown(result['f_m'])} ({shown(result['f_m_low'])} to {shown(result['f_m_high'])})"
+    centres = one.facts.get("convention") == "published"
     sentences = [
         f"Masculine are {percent(result['p_m'])} of the translations of stereotypes about men and "
-        f"{percent(result['p_f'])} of those about women, averaged over stereotypes.",
+        f"{percent(result['p_f'])} of those about women, averaged over stereotypes"
+        f"{' (centres of Agresti-Coull intervals, as the paper prints)' if centres else ''}.",
         f"{f_m}: 1 would be always masculine.",
         f"Of {int(known + result['n_unknown']):,} translations {int(result['n_unknown']):,} show no gender.",
     ]
