@@ -9,6 +9,7 @@ import json
 import math
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree as XML
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -34,6 +36,7 @@ from gest_dataset.report.published_models import english, sizes, slavic
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Score, verdict
 from gest_dataset.runs import Run
 from gest_dataset.statistics import masculine_rate
+from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
 from tests import report_runs, zoo
 from tests.conftest import Edit
@@ -337,6 +340,63 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
     told = verdict(measured([replace(run, result=rates, manifest={**run.manifest, "settings": settings})])[0])
     assert told.score.value == rates["f_s"]
     assert "centres of Agresti-Coull intervals" in " ".join(told.sentences)
+
+
+def only_known(run: Run, known: Callable[[int], bool]) -> Run:
+    """The run, with a gender in the stereotypes alone for which `known` says so."""
+    frame = run.table.to_pandas()
+    frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
+    with pytest.warns(UndefinedWarning):
+        result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
+    return replace(run, table=pa.Table.from_pandas(frame), result=runs.plain(result))
+
+
+@pytest.mark.parametrize(
+    ("known", "headline", "sentence", "figures"),
+    [
+        (
+            lambda stereotype: False,
+            "No gender shown",
+            "None of the 960 translations shows the speaker’s gender, so there is no masculine rate.",
+            set(),
+        ),
+        (
+            lambda stereotype: stereotype == 3,
+            "Too few samples",
+            "no translation of stereotype 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 shows a gender",
+            {"stereotypes-translation"},
+        ),
+        (
+            lambda stereotype: stereotype != 3,
+            "Too few samples",
+            "no translation of stereotype 3 shows a gender",
+            {"stereotypes-translation"},
+        ),
+    ],
+    ids=["none", "one stereotype", "all but one"],
+)
+def test_translators_that_show_no_gender(
+    known: Callable[[int], bool],
+    headline: str,
+    sentence: str,
+    figures: set[str],
+    paths: list[Path],
+    tmp_path: Path,
+) -> None:
+    run = only_known(of(paths, "translated"), known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = report.write([run], tmp_path / "r.html", figures_to=tmp_path / "f")
+    page = Page(written.read_text("utf-8"))
+    assert headline in page.text()
+    assert sentence in page.text("li")
+    assert "nan" not in page.text().split()
+    assert {path.stem for path in tmp_path.glob("f/*.csv")} == figures
+    # beside one that shows genders, that one keeps all its figures
+    report.write([run, of(paths, "translated")], tmp_path / "r.html", figures_to=tmp_path / "both")
+    with (tmp_path / "both" / "trade-off.csv").open(encoding="utf-8", newline="") as file:
+        assert len(own(list(csv.DictReader(file)))) == 1
+    assert (tmp_path / "both" / "ranks-translation.csv").exists()
 
 
 def test_published_models_are_on_the_scale_of_the_definitions(written: Path) -> None:
