@@ -26,13 +26,15 @@ import gest_dataset
 from gest_dataset import published, report, runs
 from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
+from gest_dataset.published.models import english, families, language_models, slavic
+from gest_dataset.published.standing import standing
 from gest_dataset.report import Panel, canvas, samples
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_controls import regression
+from gest_dataset.report.figures_gest import columns
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.panel import shown
-from gest_dataset.report.published_models import english, sizes, slavic
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Score, verdict
 from gest_dataset.runs import Run
 from gest_dataset.statistics import masculine_rate
@@ -429,8 +431,10 @@ def test_figure_of_translators_has_the_papers_points(written: Path) -> None:
 
 def test_every_published_english_model_has_a_size() -> None:
     names = {one.model for one in english()}
-    assert set(sizes()["millions"]) == names
-    assert {model for members in sizes()["families"].values() for model in members} <= names
+    assert set(language_models()) == names
+    assert all(model.millions > 10 for model in language_models().values())
+    assert {model for members in families().values() for model in members} <= names
+    assert all(len(members) > 1 for members in families().values())
 
 
 def test_regression_band_is_the_textbooks() -> None:
@@ -470,12 +474,32 @@ def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> 
         assert all(sentence in text for sentence in told.sentences)
 
 
-def test_verdict_of_a_published_model_says_what_the_paper_has(paths: list[Path]) -> None:
-    [one] = measured([with_name(of(paths, "bert-en"), "FacebookAI/roberta-base")])
-    printed = [
-        row["g_s"] for row in published.load("gest_english_mlm")["rows"] if row["model"] == "roberta-base"
-    ]
-    assert f"has {shown(sum(printed) / 4)} for this very model" in " ".join(verdict(one).sentences)
+@pytest.mark.parametrize("name", ["bert-en", "gpt2-en"])
+def test_verdict_says_the_standing_of_the_terminal(name: str, paths: list[Path]) -> None:
+    run = of(paths, name)
+    place = standing(run.manifest["metadata"], run.result["result"])
+    assert place is not None
+    [one] = measured([run])
+    assert verdict(one).sentences.count(place.text()) == 1
+    assert f"g_s {place.g_s:.2f}" in place.text()
+    assert place.g_s == run.result["result"]["g_s"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("causal", {}), ("seq2seq", {}), ("masked", {"multi_token": True})]
+)
+def test_only_one_token_masked_models_stand_beside_the_papers_pairs(
+    kind: str, options: dict[str, Any], paths: list[Path]
+) -> None:
+    """The paper has no other on pairs, so none is ranked or drawn beside such a run."""
+    run = of(paths, "bert-demo_sk_pairs")
+    facts = {**run.manifest["metadata"], "config": "sk_pairs"}
+    for beside, change in ((True, {}), (False, {"kind": kind, "options": options})):
+        [one] = measured([replace(run, manifest={**run.manifest, "metadata": {**facts, **change}})])
+        assert ("among the paper's masked models in Slovak" in " ".join(verdict(one).sentences)) == beside
+        assert bool(columns([one])[0].beside) == beside
+    [demo] = measured([run])
+    assert "paper's" not in " ".join(verdict(demo).sentences)
 
 
 def test_a_toy_is_called_one(paths: list[Path], tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
+from gest_dataset.published.models import translators
 from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first, shown
-from gest_dataset.report.published_models import translators
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.masculine_rate import AVERAGES

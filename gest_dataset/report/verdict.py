@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.report.measured import CONTROLS, DEMO, GEST, MASCULINE, Measured, language_name, short
+from gest_dataset.published.standing import standing
+from gest_dataset.report.measured import CONTROLS, GEST, MASCULINE, Measured
 from gest_dataset.report.panel import percent, shown
-from gest_dataset.report.published_models import mean_g_s, slavic
 from gest_dataset.stereotypes import STEREOTYPES
 
 ABOVE, HOLDS, BELOW, UNKNOWN = "above", "holds", "below", "unknown"
@@ -140,33 +140,8 @@ def _gest(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
         order = sorted(range(len(means)), key=means.__getitem__)
         low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
         sentences.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
-    return score, _rate_headlines("Genders chosen"), [*sentences, *_standing(one, score.value)]
-
-
-def _standing(one: Measured, g_s: float) -> list[str]:
-    """Where the model is among those of the paper, and what the paper has for this very model."""
-    if one.probe == "templates" and not one.own_templates:
-        kind = "causal" if one.kind == "causal" else "masked"
-        rates = mean_g_s(set(one.templates))
-        models = {name: value for (name, its), value in rates.items() if its == kind}
-        what = f"published {kind} models in the same templates"
-    elif one.probe == "pairs":
-        models = {model.model: model.g_s for model in slavic() if model.where == one.language}
-        what = f"published models in {language_name(one.language)}"
-    else:
-        return []
-    if not models or math.isnan(g_s):
-        return []
-    below = sum(value < g_s for value in models.values())
-    span = f"{shown(min(models.values()))} to {shown(max(models.values()))}"
-    place = f"above {below} of" if below else "not above any of"
-    sentences = [f"It is {place} the {len(models)} {what} ({span})."]
-    if one.config.startswith(DEMO):
-        sentences.append("Those were measured on GEST itself, not on the demo’s own sentences.")
-    name = short(one.model)
-    if name in models and not one.config.startswith(DEMO):
-        sentences.append(f"The paper has {shown(models[name])} for this very model.")
-    return sentences
+    place = standing(one.facts, one.result)
+    return score, _rate_headlines("Genders chosen"), [*sentences, *([place.text()] if place else [])]
 
 
 def _winobias(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
