@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import transformers as hf
 
+import gest_dataset
 from gest_dataset import published
+from gest_dataset.published.models import language_models
 from gest_dataset.published.standing import Standing, standing
+from tests import zoo
+from tests.conftest import COMMIT, Cached
 
 FACTS = {
     "config": "en",
@@ -98,3 +105,64 @@ def test_nothing_is_compared_with_what_is_different(other: dict[str, Any]) -> No
 @pytest.mark.parametrize("g_s", [math.nan, None])
 def test_no_value_stands_nowhere(g_s: float | None) -> None:
     assert standing(FACTS, {"g_s": g_s}) is None
+
+
+# ---- which model it is -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hub_id", ["gpt2", "openai-community/gpt2"])
+@pytest.mark.parametrize("revision", [None, "main"])
+def test_a_hub_id_is_the_papers_model(hub_id: str, revision: str | None) -> None:
+    models = of(GLM, 1.2).models
+    place = of({**GLM, "model": hub_id, "from_hub": True, "asked_revision": revision}, 1.2)
+    assert place.own == models["gpt2"]
+    assert place.models == {name: g_s for name, g_s in models.items() if name != "gpt2"}
+    assert place.text().endswith(f"The paper has {models['gpt2']:.2f} for this model.")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"model": "gpt2", "from_hub": False},
+        {"model": "gpt2"},  # of an older run, which does not say where it was from
+        {"model": "./gpt2/", "from_hub": False},
+        {"model": "C:\\models\\gpt2", "from_hub": False},
+        {"model": "somebody/gpt2", "from_hub": True},
+        {"model": "gpt2", "from_hub": True, "asked_revision": "step1000"},
+    ],
+)
+def test_a_name_alone_is_no_model(other: dict[str, Any]) -> None:
+    models = of(GLM, 1.2).models
+    place = of({**GLM, **other}, 1.2)
+    assert (place.own, place.namesake, place.models) == (None, "gpt2", models)
+    assert place.text().endswith(f"If this is a copy of gpt2: the paper has {models['gpt2']:.2f} for it.")
+
+
+def test_every_papers_model_has_an_id_on_the_hub() -> None:
+    for model in language_models().values():
+        assert all(hub_id.rpartition("/")[2] == model.name for hub_id in model.hub_ids)
+        assert sum("/" in hub_id for hub_id in model.hub_ids) == 1
+    slavic = {row["model"] for row in published.load("gest_slavic_mlm")["rows"]}
+    assert slavic <= {model.hub_ids[0] for model in language_models().values()}
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_run_says_whether_its_model_is_from_the_hub(
+    cached: Cached, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(model: Any, **options: Any) -> dict[str, Any]:
+        metadata = gest_dataset.score(model, "en", limit=3, device="cpu", **options).metadata
+        return {name: metadata[name] for name in ("model", "revision", "from_hub", "asked_revision")}
+
+    told = {"model": "openai-community/gpt2", "revision": COMMIT, "from_hub": True, "asked_revision": None}
+    cached(zoo.directory("gpt2"), told["model"])
+    assert asked(told["model"]) == told
+    assert asked(told["model"], revision=COMMIT) == {**told, "asked_revision": COMMIT}
+    pair = (
+        hf.AutoModelForCausalLM.from_pretrained(told["model"]),
+        hf.AutoTokenizer.from_pretrained(told["model"]),
+    )
+    assert not asked(pair)["from_hub"], "whoever hands it over may have changed it"
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(zoo.directory("gpt2"), told["model"])
+    assert asked(told["model"]) == {**told, "revision": None, "from_hub": False}
