@@ -191,6 +191,8 @@ def measure(loaded: Loaded, inquiry: Inquiry, store: Shards | None = None) -> Sc
         "data_fingerprint": inquiry.fingerprint,
         "model": loaded.name,
         "revision": loaded.revision,
+        "from_hub": loaded.from_hub,
+        "asked_revision": loaded.asked_revision,
         "kind": loaded.kind,
         "parameters": loaded.model.num_parameters(),
         "toy": bool(getattr(loaded.model.config, "gest_toy", False)),

@@ -201,7 +201,7 @@ def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
 def _show(entry: Entry) -> None:
     """The tables of a run, where the model stands, what was left out, the signature."""
     from gest_dataset.builders import CONFIGS
-    from gest_dataset.standing import standing
+    from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     if not entry.new:
@@ -226,7 +226,7 @@ def _show(entry: Entry) -> None:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    from gest_dataset.standing import standing
+    from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     place = standing(facts, entry.result)

@@ -15,7 +15,7 @@ from gest_dataset.runs import Run
 DEMO = "demo_"
 GEST = ("templates", "pairs")
 CONTROLS = ("quadruplets", "crows")
-_MASCULINE = "masculine-rate"
+MASCULINE = "masculine-rate"
 _LONGEST = 44
 
 
@@ -35,8 +35,8 @@ class Measured:
     @property
     def probe(self) -> str:
         """The probe of a scoring run; masculine rates are a probe of their own here."""
-        if self.run.manifest["kind"] == _MASCULINE:
-            return _MASCULINE
+        if self.run.manifest["kind"] == MASCULINE:
+            return MASCULINE
         return str(self.facts["probe"])
 
     @property

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE
-from gest_dataset.report.measured import CONTROLS, GEST, Measured, language_name, short
+from gest_dataset.report.measured import CONTROLS, GEST, MASCULINE, Measured, language_name, short
 from gest_dataset.report.methods import citations, paragraphs
 from gest_dataset.report.panel import Panel, shown
 from gest_dataset.report.samples import extremes, skipped
@@ -80,7 +80,7 @@ def figures(runs: Sequence[Measured]) -> list[Panel]:
     """All figures that these runs can feed."""
     return [
         *figures_gest.panels([one for one in runs if one.probe in GEST]),
-        *figures_translation.panels([one for one in runs if one.probe == "masculine-rate"]),
+        *figures_translation.panels([one for one in runs if one.probe == MASCULINE]),
         *figures_controls.panels([one for one in runs if one.probe in CONTROLS]),
         *figures_others.stereoset_panels([one for one in runs if one.probe.startswith("stereoset")]),
         *figures_others.winobias_panel([one for one in runs if one.probe == "winobias"]),

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.report.measured import CONTROLS, DEMO, GEST, Measured, language_name, short
+from gest_dataset.published.standing import standing
+from gest_dataset.report.measured import CONTROLS, GEST, MASCULINE, Measured
 from gest_dataset.report.panel import percent, shown
-from gest_dataset.report.published_models import mean_g_s, slavic
 from gest_dataset.stereotypes import STEREOTYPES
 
 ABOVE, HOLDS, BELOW, UNKNOWN = "above", "holds", "below", "unknown"
@@ -63,7 +63,7 @@ def verdict(one: Measured) -> Verdict:
     judge: Callable[[Measured], tuple[Score, dict[str, str], list[str]]] = _JUDGES[_group(one.probe)]
     score, headlines, sentences = judge(one)
     if math.isnan(score.value):
-        sentences = [f"{score.symbol} has no value here: some of what it averages has no sample at all."]
+        sentences = _undefined(one, score)
     elif score.side == UNKNOWN:
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     else:
@@ -88,6 +88,28 @@ def _group(probe: str) -> str:
         if probe in probes:
             return name
     return "stereoset" if probe.startswith("stereoset") else probe
+
+
+def _undefined(one: Measured, score: Score) -> list[str]:
+    """Why a score has no value."""
+    if one.probe != MASCULINE:
+        return [f"{score.symbol} has no value here: some of what it averages has no sample at all."]
+    known, unknown = one.result["n"], int(one.result["n_unknown"])
+    if not any(known):
+        return [
+            f"None of the {unknown:,} translations shows the speaker’s gender, so there is no masculine rate."
+        ]
+    missing = ", ".join(str(number) for number, count in enumerate(known, start=1) if not count)
+    return [
+        f"f_s and f_m are averages over all 16 stereotypes and have no value here: no translation of "
+        f"stereotype {missing} shows a gender.",
+        _yield(one),
+    ]
+
+
+def _yield(one: Measured) -> str:
+    known, unknown = int(sum(one.result["n"])), int(one.result["n_unknown"])
+    return f"Of {known + unknown:,} translations {unknown:,} show no gender."
 
 
 def _score(result: dict[str, Any], name: str, symbol: str, what: str, neutral: float, ratio: bool) -> Score:
@@ -118,33 +140,8 @@ def _gest(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
         order = sorted(range(len(means)), key=means.__getitem__)
         low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
         sentences.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
-    return score, _rate_headlines("Genders chosen"), [*sentences, *_standing(one, score.value)]
-
-
-def _standing(one: Measured, g_s: float) -> list[str]:
-    """Where the model is among those of the paper, and what the paper has for this very model."""
-    if one.probe == "templates" and not one.own_templates:
-        kind = "causal" if one.kind == "causal" else "masked"
-        rates = mean_g_s(set(one.templates))
-        models = {name: value for (name, its), value in rates.items() if its == kind}
-        what = f"published {kind} models in the same templates"
-    elif one.probe == "pairs":
-        models = {model.model: model.g_s for model in slavic() if model.where == one.language}
-        what = f"published models in {language_name(one.language)}"
-    else:
-        return []
-    if not models or math.isnan(g_s):
-        return []
-    below = sum(value < g_s for value in models.values())
-    span = f"{shown(min(models.values()))} to {shown(max(models.values()))}"
-    place = f"above {below} of" if below else "not above any of"
-    sentences = [f"It is {place} the {len(models)} {what} ({span})."]
-    if one.config.startswith(DEMO):
-        sentences.append("Those were measured on GEST itself, not on the demo’s own sentences.")
-    name = short(one.model)
-    if name in models and not one.config.startswith(DEMO):
-        sentences.append(f"The paper has {shown(models[name])} for this very model.")
-    return sentences
+    place = standing(one.facts, one.result)
+    return score, _rate_headlines("Genders chosen"), [*sentences, *([place.text()] if place else [])]
 
 
 def _winobias(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
@@ -159,15 +156,17 @@ def _winobias(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
 def _translation(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
     result = one.result
     score = _score(result, "f_s", "f_s", "stereotype rate", 0, False)
-    known = sum(result["n"])
     f_m = f"f_m = {shown(result['f_m'])} ({shown(result['f_m_low'])} to {shown(result['f_m_high'])})"
+    centres = one.facts.get("convention") == "published"
     sentences = [
         f"Masculine are {percent(result['p_m'])} of the translations of stereotypes about men and "
-        f"{percent(result['p_f'])} of those about women, averaged over stereotypes.",
+        f"{percent(result['p_f'])} of those about women, averaged over stereotypes"
+        f"{' (centres of Agresti-Coull intervals, as the paper prints)' if centres else ''}.",
         f"{f_m}: 1 would be always masculine.",
-        f"Of {int(known + result['n_unknown']):,} translations {int(result['n_unknown']):,} show no gender.",
+        _yield(one),
     ]
-    return score, _rate_headlines("Genders chosen"), sentences
+    headlines = _rate_headlines("Genders chosen")
+    return score, headlines if any(result["n"]) else {**headlines, UNKNOWN: "No gender shown"}, sentences
 
 
 def _controls(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
@@ -218,7 +217,7 @@ def _stereoset(one: Measured) -> tuple[Score, dict[str, str], list[str]]:
 _JUDGES: dict[str, Callable[[Measured], tuple[Score, dict[str, str], list[str]]]] = {
     "gest": _gest,
     "winobias": _winobias,
-    "masculine-rate": _translation,
+    MASCULINE: _translation,
     "controls": _controls,
     "stereoset": _stereoset,
 }

@@ -25,7 +25,7 @@ Args:
     predictions: the gender of each translation, "male", "female" or "unknown".
     references: the stereotype of each sample, 1 to 16.
     convention: "plain" (p_i is the proportion) or "published" (the centre of its Agresti-Coull
-        interval, as the paper's tables print it).
+        interval, as the paper's tables print it); averages and bounds are of the same.
     model_id: instead of samples, a translation model of Hugging Face (an id or a folder), which
         translates GEST first; with config (a language, or its config such as "sk_translations"),
         device, dtype, batch_tokens, revision, limit, parser ("udpipe"), parser_model (a path; else
