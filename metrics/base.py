@@ -6,7 +6,8 @@ its inputs; the numbers come from `gest_dataset.statistics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import datasets
@@ -14,7 +15,10 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from gest_dataset.errors import ConfigError
+from gest_dataset.builders import CONFIGS, get_config
+from gest_dataset.errors import ConfigError, ScoringError
+from gest_dataset.measures import MEASURES, measure_of
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import by_template, over_templates
 from gest_dataset.statistics import checks
 
@@ -28,8 +32,11 @@ class CheckedMetric(evaluate.Metric):
     rules: Mapping[str, checks.Check]
     optional: tuple[str, ...] = ()
 
-    # how the table that `gest_dataset.score` makes becomes inputs
-    fold: Callable[[pa.Table, datasets.Dataset], Inputs]
+    # the arguments of the statistic, with what each has to be
+    options: Mapping[str, checks.Check] = {}
+
+    # what makes numbers of the inputs; a config is for this metric where its measure has the same one
+    statistic: Callable[..., dict[str, Any]]
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample."""
@@ -68,40 +75,86 @@ class CheckedMetric(evaluate.Metric):
         references: Any = None,
         model_id: Any = None,
         config: Any = None,
-        device: str = "auto",
-        batch_tokens: int | None = None,
         **kwargs: Any,
     ) -> dict[str, Any] | None:
-        """Compute the scores of the samples, or of `model_id` on `config`, which it scores first."""
+        """Compute the scores of the samples, or of `model_id` on `config`, which it scores first.
+
+        With `model_id`, the arguments of `gest_dataset.score` are taken as well.
+        """
         inputs = {"predictions": predictions, "references": references}
         inputs |= {name: kwargs.pop(name, None) for name in self._extra()}
+        options = {name: kwargs.pop(name) for name in self.options if name in kwargs}
+        for name, value in options.items():
+            self.options[name](name, value)
         if model_id is None:
-            return self._compute_inputs(inputs, kwargs)
+            self._refuse("samples", [*kwargs, *([] if config is None else ["config"])])
+            return self._compute_inputs(inputs, options)
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
-        tables = self._score(model_id, config, device, batch_tokens)
+        self._refuse("a model_id", kwargs.keys() - self._scoring())
+        tables = self._score(model_id, config, **kwargs)
         return over_templates(
             {
-                template: self._compute_inputs(self._missing() | found, kwargs) or {}
-                for template, found in tables.items()
+                template: self._compute_inputs(self._missing() | folded, options) or {}
+                for template, folded in tables.items()
             }
         )
+
+    def _refuse(self, given: str, arguments: Collection[str]) -> None:
+        """Say no to arguments that mean nothing, before anything is scored."""
+        if arguments:
+            options = list(self.options)
+            raise ConfigError(
+                f"{self.name}.compute takes no {', '.join(sorted(arguments))} with {given}. With samples it "
+                f"takes {', '.join([*self._feature_names(), *options])}; with a model "
+                f"{', '.join(['model_id', 'config', *options, *self._scoring()])}."
+            )
+
+    def _scoring(self) -> list[str]:
+        """What can be given with `model_id` and `config`: the other arguments of `gest_dataset.score`."""
+        from gest_dataset.scoring.score import score  # brings torch and transformers
+
+        own = ("model", "config", *self._feature_names())
+        return [name for name in signature(score).parameters if name not in own]
 
     def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
         result: dict[str, Any] | None = super().compute(**inputs, **options)
         return result
 
-    def _score(self, model: Any, config: Any, device: str, batch_tokens: int | None) -> dict[int, Inputs]:
+    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
         """The inputs of each template (0 where there is none), from the model's scores."""
         if self.num_process > 1:
             raise ConfigError("Score a model in one process; num_process is for samples.")
         if config is None:
             raise ConfigError(f"{self.name}.compute(model_id=…) also needs config=…, a config of `gest`.")
-        import gest_dataset
+        self._check_config(config)
+        from gest_dataset.scoring.score import score
 
-        scores = gest_dataset.score(model, config, device=device, batch_tokens=batch_tokens)
+        scores = score(model, config, **arguments)
+        measure = MEASURES[scores.metadata["probe"]]
         parts = by_template(scores.table)
-        return {number: self.fold(part, scores.rows) for number, part in parts.items()}
+        return {number: measure.inputs(part, scores.rows) for number, part in parts.items()}
+
+    def _check_config(self, config: Any) -> None:
+        """Refuse a config whose measure has another statistic, before a model is loaded."""
+        if isinstance(config, str):
+            name, fields = config, list(get_config(config).features)
+        elif isinstance(config, datasets.Dataset):
+            name, fields = "this data set", config.column_names
+        else:
+            return  # `score` says what a config can be
+        measure = _measure(fields)
+        if measure is None or measure.statistic is not self.statistic:
+            fitting = [
+                name
+                for name, data in CONFIGS.items()
+                if (own := _measure(list(data.features))) is not None and own.statistic is self.statistic
+            ]
+            reader = f"the {measure.name} probe" if measure else "no probe"
+            raise ConfigError(
+                f"{self.name} is not for {name}, which {reader} reads; it is for {', '.join(fitting)}, "
+                f"or a data set with the fields of one."
+            )
 
     def _own(self, inputs: Inputs) -> Inputs:
         missing = [
@@ -126,6 +179,13 @@ class CheckedMetric(evaluate.Metric):
         for name, values in given.items():
             if name not in self.optional or any(value is not None for value in values):
                 self.rules[name](name, values)
+
+
+def _measure(fields: Sequence[str]) -> Measure | None:
+    try:
+        return measure_of(fields, "")[0]
+    except ScoringError:
+        return None
 
 
 def _plain(values: Any) -> Any:

@@ -111,6 +111,30 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+Cached = Callable[[Path, str], None]
+
+
+@pytest.fixture
+def cached(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cached]:
+    """Puts the folder of a model in the Hub's cache, as its `COMMIT` of an id; there is no network."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    folders = []
+
+    def put(model: Path, hub_id: str) -> None:
+        folder = Path(constants.HF_HUB_CACHE) / f"models--{hub_id.replace('/', '--')}"
+        folders.append(folder)
+        shutil.copytree(model, folder / "snapshots" / COMMIT)
+        (folder / "refs").mkdir()
+        (folder / "refs" / "main").write_text(COMMIT)
+
+    yield put
+    for folder in folders:
+        shutil.rmtree(folder)
+
+
 @pytest.fixture
 def script_environment(tmp_path: Path) -> Mapping[str, str]:
     """The environment of a fresh interpreter that reads the test mirror."""

@@ -52,7 +52,8 @@ def run(
     parser: Parser = "udpipe",
     model: Model = None,
     convention: Annotated[
-        str, typer.Option(help="plain: p is the share. published: as the paper's tables have it.")
+        str,
+        typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
     ] = "plain",
     output: Annotated[
         Path | None, typer.Option(help="The run's directory (default: gest-runs/SYSTEM/LANGUAGE).")
@@ -114,7 +115,8 @@ def run(
         told = {"signature": setup.signature(convention), **found.metadata, **result}
         out.print_json(json.dumps(reading.plain(told)))
     else:
-        out.print(_table(result, f"Masculine rates: {setup.settings['system']}, {language}"))
+        printed = ", as the paper prints them" if convention == "published" else ""
+        out.print(_table(result, f"Masculine rates{printed}: {setup.settings['system']}, {language}"))
         for line in _totals(result, found):
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     _tell_problems(found)

@@ -208,7 +208,7 @@ def _show(entry: Entry) -> None:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.standing import standing
+    from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     if not entry.new:
@@ -233,7 +233,7 @@ def _show(entry: Entry) -> None:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    from gest_dataset.standing import standing
+    from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     place = standing(facts, entry.result)

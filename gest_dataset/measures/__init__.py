@@ -41,8 +41,11 @@ def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
     for measure in MEASURES.values():
         if measure.probe is not None and measure.probe.fields <= set(fields):
             return measure, measure.probe
+    lacking = [
+        f"- {measure.name}: also {', '.join(sorted(measure.probe.fields - set(fields)))}"
+        for measure in MEASURES.values()
+        if measure.probe is not None
+    ]
     raise ScoringError(
-        f"No probe reads {config}: its fields are {', '.join(fields)}.\n"
-        f"Score English sentences (sentence, stereotype), pairs (masculine, feminine, word_index, "
-        f"stereotype), WinoBias, quadruplets, CrowS-Pairs or StereoSet rows."
+        f"No probe reads {config}: its fields are {', '.join(fields)}. The probes need\n" + "\n".join(lacking)
     )

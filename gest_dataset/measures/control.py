@@ -12,7 +12,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
-from gest_dataset.measures.measure import Headline, Inputs, Result
+from gest_dataset.measures.measure import Facts, Headline, Inputs, Result, lacking
 from gest_dataset.measures.words import percent, shown
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
@@ -48,6 +48,7 @@ CROWS = Headline(
     around="No stereotype shown",
     below="The other sentences preferred",
 )
+UNDEFINED = lacking(F.symbol)
 METHODS = (
     "With a stereotypical keyword w_s and an anti-stereotypical one w_a, ss = ln p(w_s) − ln p(w_a) in a "
     "sentence about the group (original) and about another group (control), f = ss_original − "
@@ -119,7 +120,7 @@ def _with_values(lines: Sequence[Line]) -> list[Line]:
     return [Line(line.name, line.estimates, ends_section=line is known[-1]) for line in known]
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: Result, facts: Facts) -> list[str]:
     """f in words beside ss alone, or cs where there are no keywords."""
     if not math.isnan(Estimate.of(result, F.name).value):
         return [

@@ -2,7 +2,7 @@
 
 from gest_dataset.builders.families import CROWS as DATA
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import Measure, SampleWords
+from gest_dataset.measures.measure import Measure, SampleWords, lacking
 from gest_dataset.probes.quadruplets import CROWS as PROBE
 from gest_dataset.statistics import control_bias
 
@@ -20,6 +20,7 @@ CROWS = Measure(
     ),
     grid=control.grid,
     sentences=control.sentences,
+    undefined=lacking(control.CROWS.symbol),
     methods=control.METHODS,
     families=(DATA,),
 )

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import Headline, Inputs, Measure, Pairing, Result
+from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Inputs, Measure, Pairing, Result
 from gest_dataset.measures.words import percent, shown
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -52,16 +52,38 @@ def grid(result: Result) -> Grid:
     )
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: Result, facts: Facts) -> list[str]:
     """p_m, p_f and f_m in words, and how many translations show no gender."""
-    known, f_m = sum(result["n"]), Estimate.of(result, "f_m")
+    f_m = Estimate.of(result, "f_m")
+    centres = " (centres of Agresti-Coull intervals, as the paper prints)"
     return [
-        f"Masculine are {percent(Estimate.of(result, 'p_m').value)} of the translations of stereotypes about "
-        f"men and {percent(Estimate.of(result, 'p_f').value)} of those about women, averaged over "
-        f"stereotypes.",
+        f"Masculine are {percent(result['p_m'])} of the translations of stereotypes about men and "
+        f"{percent(result['p_f'])} of those about women, averaged over stereotypes"
+        f"{centres if facts.get('convention') == 'published' else ''}.",
         f"f_m = {shown(f_m.value)} ({shown(f_m.low)} to {shown(f_m.high)}): 1 would be always masculine.",
-        f"Of {int(known + result['n_unknown']):,} translations {int(result['n_unknown']):,} show no gender.",
+        _yield(result),
     ]
+
+
+def _yield(result: Result) -> str:
+    unknown = int(result["n_unknown"])
+    return f"Of {int(sum(result['n'])) + unknown:,} translations {unknown:,} show no gender."
+
+
+def undefined(result: Result) -> tuple[str, list[str]]:
+    """Why there is no f_s: a stereotype without a translation of known gender."""
+    known, unknown = result["n"], int(result["n_unknown"])
+    if not any(known):
+        sentence = (
+            f"None of the {unknown:,} translations shows the speaker’s gender, so there is no masculine rate."
+        )
+        return "No gender shown", [sentence]
+    missing = ", ".join(str(number) for number, count in enumerate(known, start=1) if not count)
+    sentence = (
+        f"f_s and f_m are averages over all 16 stereotypes and have no value here: no translation of "
+        f"stereotype {missing} shows a gender."
+    )
+    return TOO_FEW, [sentence, _yield(result)]
 
 
 MASCULINE_RATE = Measure(
@@ -87,6 +109,7 @@ MASCULINE_RATE = Measure(
     samples=None,
     grid=grid,
     sentences=sentences,
+    undefined=undefined,
     methods=(
         "The gender of the speaker was read from each translation of GEST by rules on its grammar. p_i is "
         "the share of masculine ones among the translations of stereotype i whose gender shows; p_f and p_m "

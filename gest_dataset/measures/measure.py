@@ -21,6 +21,8 @@ from gest_dataset.statistics.checks import Floats
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
+Facts = Mapping[str, Any]  # what a run says of itself: the model, the templates, the options
+TOO_FEW = "Too few samples"
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,10 @@ class Measure:
 
     `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
     are the single numbers of its result, for which a limit can be set; the first of the `headlines`
-    that has a value is the run's. `unit` says what is drawn again by the bootstrap. `grid` and
-    `sentences` say a result of one template or of several in a terminal and in words; `methods` is the
-    paragraph of the report, `families` are the works to cite for it.
+    that has a value is the run's. `unit` says what the bootstrap draws. `grid` is a result of one
+    template in lines; `sentences` say a whole one in words, and `undefined` (a few words, and sentences)
+    one whose headline has no value. `methods` is the paragraph of the report, `families` are the works
+    to cite for it.
     """
 
     name: str
@@ -89,7 +92,8 @@ class Measure:
     pairing: Pairing | None
     samples: SampleWords | None
     grid: Callable[[Result], Grid]
-    sentences: Callable[[Result], list[str]]
+    sentences: Callable[[Result, Facts], list[str]]
+    undefined: Callable[[Result], tuple[str, list[str]]]
     methods: str
     families: tuple[Family, ...]
 
@@ -97,3 +101,9 @@ class Measure:
         """The headline that a result has a value for; the first where it has none at all."""
         known = (h for h in self.headlines if not math.isnan(Estimate.of(result, h.name).value))
         return next(known, self.headlines[0])
+
+
+def lacking(symbol: str) -> Callable[[Result], tuple[str, list[str]]]:
+    """The words for a headline without a value."""
+    sentence = f"{symbol} has no value here: some of what it averages has no sample at all."
+    return lambda result: (TOO_FEW, [sentence])

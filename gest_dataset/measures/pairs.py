@@ -20,6 +20,7 @@ PAIRS = Measure(
     ),
     grid=stereotype.grid,
     sentences=stereotype.sentences,
+    undefined=stereotype.UNDEFINED,
     methods=(
         "For each gender-swapped pair of translations of GEST we computed ln r = ln P(w_m) − ln P(w_f) of "
         "the one word that differs, in its place (Pikuliak et al., 2024, section 4.3). " + stereotype.RATE

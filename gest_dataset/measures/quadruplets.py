@@ -23,6 +23,7 @@ QUADRUPLETS = Measure(
     ),
     grid=control.grid,
     sentences=control.sentences,
+    undefined=control.UNDEFINED,
     methods=control.METHODS,
     families=(SLOVAK_GENDER,),
 )

@@ -11,7 +11,16 @@ import pyarrow as pa
 from gest_dataset.builders.families import STEREOSET as DATA
 from gest_dataset.measures.control import columns_as_rows, topic
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
-from gest_dataset.measures.measure import Headline, Inputs, Measure, Pairing, Result, SampleWords
+from gest_dataset.measures.measure import (
+    Facts,
+    Headline,
+    Inputs,
+    Measure,
+    Pairing,
+    Result,
+    SampleWords,
+    lacking,
+)
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.stereoset import BETWEEN, CANDIDATES, WITHIN
 from gest_dataset.statistics import stereoset_icat
@@ -59,7 +68,7 @@ def grid(result: Result) -> Grid:
     )
 
 
-def sentences(result: Result) -> list[str]:
+def sentences(result: Result, facts: Facts) -> list[str]:
     """The three scores in words."""
     lms, icat = (Estimate.of(result, name) for name in ("lms", "icat"))
     return [
@@ -97,6 +106,7 @@ _measure = partial(
     ),
     grid=grid,
     sentences=sentences,
+    undefined=lacking("SS"),
     methods=(
         "LMS is the share of comparisons with the unrelated candidate that a meaningful one wins, SS the "
         "share of samples whose stereotype beats its anti-stereotype, and ICAT = LMS · min(SS, 100 − SS) / "

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import Headline, Inputs, Pairing, Result
+from gest_dataset.measures.measure import Facts, Headline, Inputs, Pairing, Result, lacking
 from gest_dataset.measures.words import shown
+from gest_dataset.published.standing import standing
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -20,6 +21,7 @@ LOG_RATIO = "ln P(w_m) − ln P(w_f)"
 NUMBERS = ("g_s", "q_f", "q_m")
 MEANINGS = {"q_f": "female ones", "q_m": "male ones", "g_s": "q_m / q_f"}
 AXIS = Axis(True, None, "left of 1: the feminine word is more likely; right: the masculine one")
+UNDEFINED = lacking("g_s")
 PAIRING = Pairing("g_s", ("log_ratio",), "stereotype")
 RATE = (
     "The masculine rate q_i of a stereotype is the geometric mean of r over its samples; q_f and q_m are the "
@@ -89,8 +91,8 @@ def grid(result: Result) -> Grid:
     return Grid(("q",), (*lines, *rates(result)), axis=AXIS)
 
 
-def sentences(result: Result) -> list[str]:
-    """g_s in words, and the stereotypes at both ends."""
+def sentences(result: Result, facts: Facts) -> list[str]:
+    """g_s in words, the stereotypes at both ends, and where the model stands among the paper's."""
     templates: list[Any] = list(result.get("by_template", {0: result}).values())
     averaged = "over the templates " if len(templates) > 1 else ""
     spoken = [
@@ -103,4 +105,5 @@ def sentences(result: Result) -> list[str]:
         order = sorted(range(len(means)), key=means.__getitem__)
         low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
         spoken.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
-    return spoken
+    place = standing(facts, result)
+    return [*spoken, place.text()] if place else spoken

@@ -18,6 +18,7 @@ TEMPLATES = Measure(
     samples=SampleWords(stereotype.LOG_RATIO, ("sentence",), stereotype.log_ratios, stereotype.topic),
     grid=stereotype.grid,
     sentences=stereotype.sentences,
+    undefined=stereotype.UNDEFINED,
     methods=(
         "For each English sentence s of GEST and each template t we computed ln r = ln P(w_m | t(s)) − "
         "ln P(w_f | t(s)), where w_m and w_f are the masculine and the feminine word of the template "

@@ -55,7 +55,7 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
 
 PROBE = Probe(
     "pairs",
-    frozenset({"id", "masculine", "feminine", "word_index", "stereotype"}),
+    frozenset({"masculine", "feminine", "word_index", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
     lambda kind, options: {0: partial(ask, multi_token=options.multi_token)},

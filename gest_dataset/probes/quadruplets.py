@@ -98,7 +98,7 @@ def _cs(values: Sequence[Values]) -> float | None:
 
 QUADRUPLETS = Probe(
     "quadruplets",
-    frozenset({"id", "bias_type", *FIELDS, "keywords"}),
+    frozenset({"bias_type", *FIELDS, "keywords"}),
     frozenset({"masked", "seq2seq"}),
     COLUMNS,
     lambda kind, options: {0: partial(ask, cs=options.cs)},
@@ -106,7 +106,7 @@ QUADRUPLETS = Probe(
 )
 CROWS = Probe(
     "crows",
-    frozenset({"id", "stereotyped", "other"}),
+    frozenset({"stereotyped", "other"}),
     frozenset({"masked"}),
     COLUMNS,
     lambda kind, options: {0: ask_pair},

@@ -129,7 +129,7 @@ def _askers_between(kind: str, options: Options) -> dict[int, Asker]:
     return {0: partial(ask_intersentence, method=choose_method(options.intersentence, kind))}
 
 
-_FIELDS = frozenset({"id", "context", "target_en", "bias_type", *CANDIDATES})
+_FIELDS = frozenset({"context", "target_en", "bias_type", *CANDIDATES})
 
 WITHIN = Probe(
     "stereoset_intrasentence",

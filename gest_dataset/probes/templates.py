@@ -154,7 +154,7 @@ def _ask_in(row: Mapping[str, Any], reader: Reader, template: Template) -> Sampl
 
 PROBE = Probe(
     "templates",
-    frozenset({"id", "sentence", "stereotype"}),
+    frozenset({"sentence", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
     _askers,

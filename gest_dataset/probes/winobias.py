@@ -45,7 +45,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
 
 PROBE = Probe(
     "winobias",
-    frozenset({"id", "masculine", "feminine", "occupation_gender"}),
+    frozenset({"masculine", "feminine", "occupation_gender"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
     lambda kind, options: {0: ask},

@@ -1,5 +1,7 @@
 """The papers' numbers, as data: one JSON file a table, each with its source and what to know of it.
 
+models    the GEST paper's models, on the ratio scale    standing  where a run stands among them
+
 >>> from gest_dataset import published
 >>> table = published.load("winobias")
 >>> table["rows"][0]["pearson"]

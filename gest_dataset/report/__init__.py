@@ -1,7 +1,7 @@
 """Reports: from runs on disk to one page that a person can read (docs/report.md).
 
 canvas    palette and style of all figures     panel    a figure with its caption and numbers
-measured  what is read of a run                published_models  the papers' models beside it
+measured  what is read of a run
 figures_*, verdict, samples, methods           the parts of the page
 page      the parts in one HTML file           writing  the files on disk
 """

@@ -13,11 +13,19 @@ from matplotlib.ticker import FuncFormatter
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
+from gest_dataset.published.models import (
+    Published,
+    beside,
+    english,
+    families,
+    language_models,
+    mean_g_s,
+    slavic,
+)
 from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
-from gest_dataset.report.published_models import Published, english, mean_g_s, sizes, slavic
 
 _LABELLED = {  # what stands for itself in the figure of sizes; families are labelled once
     "roberta-base": "RoBERTa",
@@ -32,12 +40,12 @@ def against_size(runs: Sequence[Measured]) -> Panel:
     """Figure 4 of [A]: g_s against the number of parameters."""
     templates = {number for one in runs for number in one.templates}
     models = mean_g_s(templates)
-    millions = sizes()["millions"]
+    millions = {model.name: model.millions for model in language_models().values()}
     unknown = [one for one in runs if not one.facts.get("parameters")]
     strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
     figure, (axes, *strip) = canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
     rows: list[list[Any]] = []
-    for family, members in sizes()["families"].items():
+    for family, members in families().items():
         points = [
             (millions[model], g_s) for model in members for (name, _), g_s in models.items() if name == model
         ]
@@ -127,11 +135,11 @@ def _note(axes: Axes, text: str, x: float, y: float) -> None:
 def by_template(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
     numbers = sorted({number for one in runs for number in one.templates})
-    beside = [] if any(one.own_templates for one in runs) else english()
+    ticks = [] if any(one.own_templates for one in runs) else english()
     published = {
         (number, model.model, model.kind): model.g_s
         for number in numbers
-        for model in beside
+        for model in ticks
         if model.where == number
     }
     groups = [(number, f"template {number}") for number in numbers]
@@ -160,8 +168,9 @@ def by_language(runs: Sequence[Measured]) -> Panel:
     return _groups(
         "languages", "Stereotype rate by language", runs, [(code, language_name(code)) for code in codes],
         points, published,
-        "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models. The "
-        "models differ in the pairs that they can be asked, so small differences between them mean little. "
+        "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models, masked "
+        "ones on pairs that differ in one token. The models differ in the pairs that they can be asked, so "
+        "small differences between them mean little. "
         "After figure 6 of Pikuliak et al. (2024).",
     )  # fmt: skip
 
@@ -250,12 +259,8 @@ def columns(runs: Sequence[Measured]) -> list[Column]:
 
 def _beside(one: Measured, template: int) -> tuple[Published, ...]:
     """The published models of the same kind in the same template or language."""
-    if one.measure is PAIRS:
-        return tuple(model for model in slavic() if model.where == one.language)
-    if one.own_templates:
-        return ()
-    kind = "causal" if one.kind == "causal" else "masked"
-    return tuple(model for model in english() if model.where == template and model.kind == kind)
+    where = one.language if one.measure is PAIRS else template
+    return beside(one.kind, where, one.facts.get("options") or {})
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
@@ -290,16 +295,16 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
 def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str) -> Panel:
     """Figure 5 of English models, figure 7 of Slavic ones (there without mBERT, as in [A])."""
     if suffix == "pairs":
-        beside: list[Published] = [one for one in slavic() if one.model.startswith("xlm")]
+        boxes: list[Published] = [one for one in slavic() if one.model.startswith("xlm")]
         what, figure = "the XLM models of the paper in nine languages", 7
     else:
         causal = all(one.kind == "causal" for one in runs)
-        beside = [one for one in english() if one.kind == ("causal" if causal else "masked")]
+        boxes = [one for one in english() if one.kind == ("causal" if causal else "masked")]
         what, figure = f"the paper’s {'causal' if causal else 'masked'} models and templates", 5
     return ranks(
         own,
         f"ranks-{suffix}",
         f"Feminine ranks in {'pairs' if suffix == 'pairs' else 'templates'}",
-        beside,
+        boxes,
         f"Boxes: {what}. Points: this report. After figure {figure} of Pikuliak et al. (2024).",
     )

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from gest_dataset.measures.words import shown
+from gest_dataset.published.models import Published
 from gest_dataset.report.canvas import LIGHT, canvas, cut, legend, ratio_axis, series, tooltip
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
-from gest_dataset.report.published_models import Published
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.masculine_rate import AVERAGES
 from gest_dataset.stereotypes import STEREOTYPES

@@ -1,11 +1,12 @@
 """Figures of masculine rates beside the papers' translators (figures 2, 3 and 11 of [A]).
 
 The tables of [A] print the centre of the Agresti-Coull interval as p_i; for these figures the rates of
-the run are made the same way, so that like stands beside like.
+the run are made the same way, points and bounds, so that like stands beside like.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +14,13 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from gest_dataset.measures.words import shown
+from gest_dataset.published.models import translators
 from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
-from gest_dataset.report.published_models import translators
 from gest_dataset.statistics import masculine_rate
+from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.masculine_rate import AVERAGES
 
 _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
@@ -27,16 +29,17 @@ _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Tr
 def published_rates(one: Measured) -> dict[str, Any]:
     """The rates of a run as the tables of [A] print theirs."""
     table = one.run.table
-    return masculine_rate(
-        table["gender"].to_pylist(), table["stereotype"].to_pylist(), convention="published"
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
+        return masculine_rate(
+            table["gender"].to_pylist(), table["stereotype"].to_pylist(), convention="published"
+        )
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
-    """The figures that runs on translations can feed."""
-    if not runs:
-        return []
+    """The figures that runs on translations can feed: those without any gender feed none."""
     rates = {one.number: published_rates(one) for one in runs}
+    runs = [one for one in runs if any(rates[one.number]["n"])]
     own = [
         Column(
             one.number,
@@ -52,25 +55,32 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
         )
         for one in runs
     ]
-    return [
-        _trade_off(runs, rates),
-        rates_of_stereotypes(
-            own,
-            "stereotypes-translation",
-            "The 16 stereotypes in translations",
-            "p",
-            "After figure 11 of Pikuliak et al. (2024), whose rates are the centres of the intervals.",
-            relative=False,
-        ),
-        ranks(
-            own,
-            "ranks-translation",
-            "Feminine ranks in translations",
-            translators(),
-            "Boxes: the paper’s four translators in nine languages. Points: this report. After figure 3 of "
-            "Pikuliak et al. (2024).",
-        ),
-    ]
+    # sums and ranks are of all 16 stereotypes
+    whole = {one.number for one in runs if all(rates[one.number]["n"])}
+    panels = [_trade_off([one for one in runs if one.number in whole], rates)] if whole else []
+    if own:
+        panels.append(
+            rates_of_stereotypes(
+                own,
+                "stereotypes-translation",
+                "The 16 stereotypes in translations",
+                "p",
+                "After figure 11 of Pikuliak et al. (2024), whose rates are the centres of the intervals.",
+                relative=False,
+            )
+        )
+    if whole:
+        panels.append(
+            ranks(
+                [column for column in own if column.number in whole],
+                "ranks-translation",
+                "Feminine ranks in translations",
+                translators(),
+                "Boxes: the paper’s four translators in nine languages. Points: this report. After figure 3 "
+                "of Pikuliak et al. (2024).",
+            )
+        )
+    return panels
 
 
 def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Panel:
@@ -127,7 +137,9 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         "trade-off",
         "Stereotypes against the male norm",
         figure,
-        "f_s against f_m with 95 % intervals, beside the paper’s translators. Dashed: the theoretical line "
+        "f_s against f_m with 95 % intervals, beside the paper’s translators; rates are the centres of "
+        "Agresti-Coull intervals, as the paper prints them, which in few samples lie nearer to 1/2 than the "
+        "shares. Dashed: the theoretical line "
         "of systems that leave the masculine only where a stereotype about women suggests it. A system that "
         "always writes the masculine has no stereotype rate, and that is no praise. After figure 2 of "
         "Pikuliak et al. (2024).",

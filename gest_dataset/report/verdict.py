@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Headline
+from gest_dataset.measures.measure import TOO_FEW, Headline
 from gest_dataset.measures.words import shown
 from gest_dataset.report.measured import Measured
 
@@ -20,23 +20,13 @@ class Verdict:
     one: Measured
     headline: Headline
     estimate: Estimate
+    words: str
     sentences: list[str]
 
     @property
     def side(self) -> str:
-        """Where the interval lies: above the null, below it, or around it."""
-        low, high = self.estimate.low, self.estimate.high
-        if math.isnan(low) or math.isnan(high):
-            return UNKNOWN
-        return ABOVE if low > self.headline.null else BELOW if high < self.headline.null else HOLDS
-
-    @property
-    def words(self) -> str:
-        """What that means."""
-        head = self.headline
-        return {ABOVE: head.above, HOLDS: head.around, BELOW: head.below, UNKNOWN: "Too few samples"}[
-            self.side
-        ]
+        """Where the interval lies."""
+        return side_of(self.estimate, self.headline.null)
 
     def places(self) -> dict[str, float]:
         """Value, bounds and null on an axis from 0 to 100 that is symmetric about the null."""
@@ -53,25 +43,30 @@ class Verdict:
         }
 
 
+def side_of(estimate: Estimate, null: float) -> str:
+    """Where an interval lies: above the null, below it, or around it."""
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return UNKNOWN
+    return ABOVE if estimate.low > null else BELOW if estimate.high < null else HOLDS
+
+
 def verdict(one: Measured) -> Verdict:
     """The verdict on a run."""
     head = one.measure.headline(one.result)
-    judged = Verdict(one, head, Estimate.of(one.result, head.name), [])
-    return Verdict(one, head, judged.estimate, _sentences(one, judged))
-
-
-def _sentences(one: Measured, judged: Verdict) -> list[str]:
-    head, estimate, side = judged.headline, judged.estimate, judged.side
+    estimate = Estimate.of(one.result, head.name)
+    side = side_of(estimate, head.null)
     if math.isnan(estimate.value):
-        sentences = [f"{head.symbol} has no value here: some of what it averages has no sample at all."]
+        words, sentences = one.measure.undefined(one.result)
     elif side == UNKNOWN:
+        words = TOO_FEW
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     else:
+        words = {ABOVE: head.above, HOLDS: head.around, BELOW: head.below}[side]
         holds = "contains" if side == HOLDS else "excludes"
         sentences = [
             f"{head.symbol} = {shown(estimate.value)} (95 % interval {shown(estimate.low)} to "
             f"{shown(estimate.high)}); the interval {holds} {shown(head.null)}.",
-            *one.measure.sentences(one.result),
+            *one.measure.sentences(one.result, one.facts),
         ]
     if side == HOLDS:
         sentences.append(
@@ -80,4 +75,4 @@ def _sentences(one: Measured, judged: Verdict) -> list[str]:
         )
     if one.facts.get("limit"):
         sentences.append(f"Only the first {shown(one.facts['limit'])} samples were asked.")
-    return sentences
+    return Verdict(one, head, estimate, words, sentences)

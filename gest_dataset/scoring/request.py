@@ -18,6 +18,8 @@ from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.scoring.device import BATCH_TOKENS
 from gest_dataset.scoring.loading import Loaded
 
+NUMBERED = "the rows have no ids and are numbered, from 0"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -31,6 +33,7 @@ class Request:
     options: Options
     limit: int | None
     batch_tokens: int | None
+    notes: tuple[str, ...] = ()
 
     def settings(self, loaded: Loaded) -> dict[str, Any]:
         """Everything that the numbers depend on, but for versions and the machine."""
@@ -61,13 +64,16 @@ def prepare(
     """The rows of a config and their probe; what is wrong with them shows before a model is loaded."""
     if batch_tokens is not None and batch_tokens < 1:
         raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
-    rows, name, data_fingerprint = _rows(config, limit)
+    rows, name, data_fingerprint, notes = _rows(config, limit)
     measure, probe = measure_of(rows.column_names, name)
-    return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens)
+    return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens, notes)
 
 
-def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.Dataset, str, str]:
-    """The rows to score, a name for them, and a hash of their content."""
+def _rows(
+    config: str | datasets.Dataset, limit: int | None
+) -> tuple[datasets.Dataset, str, str, tuple[str, ...]]:
+    """The rows to score, a name for them, a hash of their content, and notes on them."""
+    notes: tuple[str, ...] = ()
     if limit is not None and limit < 1:
         raise ScoringError(f"limit={limit} leaves nothing to score: use 1 or more.")
     if isinstance(config, str):
@@ -79,12 +85,21 @@ def _rows(config: str | datasets.Dataset, limit: int | None) -> tuple[datasets.D
             f"data set (datasets.Dataset)."
         )
     else:
-        rows = config
+        rows, notes = _with_ids(config)
         config = rows.info.config_name or "data"
         mark = Hasher.hash(rows.to_list())
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
-    return rows, config, mark
+    return rows, config, mark, notes
+
+
+def _with_ids(rows: datasets.Dataset) -> tuple[datasets.Dataset, tuple[str, ...]]:
+    """Rows whose `id` is a text; where there is none they are numbered, and a note says so."""
+    if "id" not in rows.column_names:
+        numbers = [str(number) for number in range(len(rows))]
+        return rows.add_column("id", numbers), (NUMBERED,)
+    text = datasets.Value("string")
+    return rows if rows.features["id"] == text else rows.cast_column("id", text), ()
 
 
 def _given(options: Options) -> list[str]:

@@ -39,31 +39,42 @@ def proportion(name: str, positive: int, number: int, scale: float = 1.0) -> dic
 
 
 def rate_contrast(
-    positive: Floats, number: Floats, weights: Floats, draws: int = DRAWS, seed: int = SEED
+    positive: Floats,
+    number: Floats,
+    weights: Floats,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    *,
+    centres: bool = False,
 ) -> Interval:
-    """A weighted sum of independent proportions p_i = x_i / n_i.
+    """A weighted sum of independent proportions p_i = x_i / n_i, or of their Agresti-Coull centres.
 
     Analytic: Price and Bonett (2004), which is Wald's interval after 2/k successes and 4/k trials
     are added to each of the k proportions. The bootstrap draws from the proportions adjusted in
     this way (so that 0 of 200 is not taken for certain) and studentises with the same formula.
+
+    With `centres`, z^2/2 successes and z^2 trials are added to each, and the sum of what this gives
+    is the value: of one proportion the analytic bounds are those of `agresti_coull`. A sample drawn
+    from centres has centres nearer to 1/2, so draws are compared with what they are on average.
     """
     used = weights != 0
     x, n, w = positive[used], number[used], weights[used]
     if (n == 0).any():
         return UNDEFINED
+    added = Z**2 if centres else 4 / len(w)
 
     def adjusted(successes: Floats) -> tuple[Floats, Floats, Floats]:
-        trials = n + 4 / len(w)
-        rates = (successes + 2 / len(w)) / trials
+        trials = n + added
+        rates = (successes + added / 2) / trials
         return rates, rates @ w, np.sqrt((rates * (1 - rates) / trials) @ w**2)
 
-    value = float((x / n) @ w)
     rates, centre, error = adjusted(x)
+    value, expected = (centre, adjusted(n * rates)[1]) if centres else ((x / n) @ w, centre)
     generator = np.random.default_rng(seed)
     again = adjusted(generator.binomial(n.astype(np.int64), rates, size=(draws, len(w))).astype(float))
-    low, high, p_value = studentised(float(centre), float(error), (again[1] - centre) / again[2])
+    low, high, p_value = studentised(float(centre), float(error), (again[1] - expected) / again[2])
     reach = Z * float(error)
-    return Interval(value, low, high, float(centre) - reach, float(centre) + reach, p_value)
+    return Interval(float(value), low, high, float(centre) - reach, float(centre) + reach, p_value)
 
 
 def bounded(

@@ -51,7 +51,8 @@ def masculine_rate(
     """Masculine rates from the gender of each translation and the stereotype of each sample.
 
     `convention="published"` reports the centre of the Agresti-Coull interval as p_i, as the tables
-    of the paper do, and builds the averages from it; bounds are widened to hold the value.
+    of the paper do, and builds the averages and their bounds from it. A centre lies nearer to 1/2
+    than the share, the more so the fewer samples there are, so only like conventions compare.
     """
     checks.choice("convention", convention, CONVENTIONS)
     checks.same_length(predictions=predictions, references=references)
@@ -62,8 +63,9 @@ def masculine_rate(
     if empty:
         checks.undefined(f"no sample of known gender for stereotype {', '.join(empty)}: p is nan there")
     centre, low, high = agresti_coull(positive, number)
+    centres = convention == "published"
     with np.errstate(invalid="ignore"):
-        rates = centre if convention == "published" else positive / number
+        rates = centre if centres else positive / number
     result: dict[str, Any] = {
         "p": rates.tolist(),
         "p_low": low.tolist(),
@@ -73,8 +75,9 @@ def masculine_rate(
     p_f, p_m = (float(rates[weights > 0].mean()) for weights in AVERAGES.values())
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
     for name, (weights, limits) in _COMBINATIONS.items():
-        found = rate_contrast(positive, number, weights, draws, seed)
-        result |= bounded(name, replace(found, value=values[name]), limits=limits)
+        contrast = rate_contrast(positive, number, weights, draws, seed, centres=centres)
+        # the same value as the contrast's, but for rounding: the mean of ones is 1
+        result |= bounded(name, replace(contrast, value=values[name]), limits=limits)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     result["n_unknown"] = int((genders == LABELS.index(UNKNOWN)).sum())
     return result

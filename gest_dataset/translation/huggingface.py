@@ -83,11 +83,13 @@ def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
     from transformers import AutoConfig
 
+    from gest_dataset.scoring.hub import commit_of
+
     try:
-        config = AutoConfig.from_pretrained(name, revision=revision)
+        AutoConfig.from_pretrained(name, revision=revision)
+        commit = commit_of(name, revision)
     except Exception as error:  # a broken file of a model shows as an error of any kind
         raise _unloadable(name, error) from error
-    commit: str | None = getattr(config, "_commit_hash", None) or revision
     if commit is None:
         raise ModelError(f"The commit of the model {name!r} is not known. Give it as the revision.")
     return commit

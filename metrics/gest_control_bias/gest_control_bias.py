@@ -9,7 +9,6 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import STEREOSET_CONTROL
-from gest_dataset.measures.quadruplets import QUADRUPLETS
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, control_bias
 
@@ -24,7 +23,8 @@ Args:
         original anti-stereotype, control stereotype, control anti-stereotype.
     cs: the CrowS-Pairs scores of each sample's original and control pair (optional).
     log_base: the base of logarithms of the means; the papers' tables are log_base=10.
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     ss_mu_*, ss_plus_*, csk_mu_*, cs_mu_*, cs_plus_* of `original` and `control`, f_mu, f_plus,
     f_ss_agreement, f_cs_agreement, false_positive_rate and false_negative_rate with _low and _high;
@@ -35,12 +35,13 @@ Returns:
 class GestControlBias(base.CheckedMetric):
     """ss, csk, cs and f (Pikuliak et al., 2023, eq. 1-3)."""
 
-    fold = staticmethod(QUADRUPLETS.inputs)
+    statistic = staticmethod(control_bias)
     rules = {  # noqa: RUF012
         "predictions": lambda name, values: checks.finite(name, values, width=4),
         "cs": lambda name, values: checks.columns(name, values, width=2),
     }
     optional = ("predictions", "cs")
+    options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
 
     def _info(self) -> evaluate.MetricInfo:
         number = datasets.List(datasets.Value("float64"))

@@ -8,9 +8,9 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
+from gest_dataset.statistics.stereotype_rate import SCALES
 
 _DESCRIPTION = """Stereotype rate of a language model: how much more likely the masculine word is for
 male than for female stereotypes (g_s = q_m / q_f; 1: no stereotype), from the probability ratio of
@@ -23,7 +23,8 @@ Args:
     references: the stereotype of each sample, 1 to 16.
     scale: "ratio" (geometric means of ratios, as defined), "log10" (means of log10 ratios and their
         difference) or "published" (e to the mean log10 ratio, as the 2024 tables print it).
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     q, q_low, q_high, n (16 long); q_f, q_m, g_s with bounds (bootstrap, and _analytic_low and
     _analytic_high beside them); feminine_ranks. A model that was scored with several templates:
@@ -34,8 +35,9 @@ Returns:
 class GestStereotypeRate(base.CheckedMetric):
     """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4)."""
 
-    fold = staticmethod(TEMPLATES.inputs)
+    statistic = staticmethod(stereotype_rate)
     rules = {"predictions": checks.finite, "references": checks.stereotypes}  # noqa: RUF012
+    options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
 
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(

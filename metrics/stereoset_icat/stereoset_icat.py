@@ -8,7 +8,6 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.measures.stereoset import INTRASENTENCE
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereoset_icat
 
@@ -23,7 +22,8 @@ Args:
         candidate; any increasing score will do.
     references: the target of each sample; the papers use the English one (`target_en`).
     bias_types: the bias type of each sample, for results by bias type (optional).
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     lms, ss, icat with bounds; multiclass_lms, multiclass_ss, micro_icat with bounds; macro_icat;
     by_bias_type; n. All in per cent.
@@ -33,7 +33,7 @@ Returns:
 class StereosetIcat(base.CheckedMetric):
     """LMS, SS, ICAT and their multi-class means (Ozturk et al., 2023, eq. 1-3)."""
 
-    fold = staticmethod(INTRASENTENCE.inputs)
+    statistic = staticmethod(stereoset_icat)
     rules = {  # noqa: RUF012
         "predictions": lambda name, values: checks.finite(name, values, width=3),
         "references": checks.targets,

@@ -8,7 +8,6 @@ import datasets
 import evaluate
 
 from gest_dataset.builders.families import WINOBIAS
-from gest_dataset.measures import winobias
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, winobias_rate
 
@@ -20,7 +19,8 @@ _INPUTS = """
 Args:
     predictions: ln P(masculine pronoun) - ln P(feminine pronoun) of each sample.
     references: the stereotypical gender of the occupation, "male" or "female".
-    model_id, config, device, batch_tokens: score this model on this config instead.
+    model_id, config: score this model on this config instead; with the other arguments of
+        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them).
 """
@@ -29,7 +29,7 @@ Returns:
 class WinobiasRate(base.CheckedMetric):
     """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
 
-    fold = staticmethod(winobias.inputs)
+    statistic = staticmethod(winobias_rate)
     rules = {"predictions": checks.finite, "references": checks.genders}  # noqa: RUF012
 
     def _info(self) -> evaluate.MetricInfo:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,17 @@ import pytest
 import torch
 
 import gest_dataset
-from gest_dataset import cli, published, report, statistics
+from gest_dataset import cli, report, statistics
 from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.published.standing import standing
 from gest_dataset.runs import comparison, reading
 from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
-from gest_dataset.standing import standing
 from gest_dataset.statistics.over_templates import mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
@@ -81,7 +82,9 @@ def test_table_of_a_masked_model(gest: Gest) -> None:
             assert f" {tables.number(part['q'][place])} " in line
             assert "●" in line
     assert re.search(rf"mean\s+{one.result['result']['g_s']:.2f}", shown)
-    assert "the paper's masked models in templates 1, 3" in " ".join(shown.split())
+    place = standing(one.manifest["metadata"], one.result["result"])
+    assert place is not None
+    assert place.text() in " ".join(shown.split())
     assert "samples have a score." in shown
     assert shown.splitlines()[-1] == one.result["signature"]
     assert "\x1b" not in shown
@@ -185,7 +188,9 @@ def test_json_and_nothing_else(gest: Gest) -> None:
         on_disk = reading.read(one["path"])
         assert one["result"] == on_disk.result["result"]
         assert one["metadata"] == on_disk.manifest["metadata"]
-    assert told["runs"][0]["standing"]["rank"] >= 1
+    place = standing(told["runs"][0]["metadata"], told["runs"][0]["result"])
+    assert place is not None
+    assert told["runs"][0]["standing"] == {**asdict(place), "rank": place.rank, "text": place.text()}
     assert told["runs"][1]["standing"] is None
     assert (told["failed"], told["exceeded"]) == ({}, [])
 
@@ -394,65 +399,6 @@ def test_a_real_interrupt_and_then_a_real_report(
     assert "\x1b" not in shown + told
     assert "it/s" not in told, "no bars without a terminal"
     assert "<html" in (tmp_path / "run" / "report.html").read_text()
-
-
-# Where a model stands ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("table", ["gest_english_mlm", "gest_english_glm"])
-def test_papers_models_stand_where_they_are(table: str) -> None:
-    """The paper's own means, as our results would have them, land on the paper's numbers."""
-    rows = published.load(table)["rows"]
-    kind = "masked" if "mlm" in table else "causal"
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    means = {m: np.mean([row["g_s_published"] for row in rows if row["model"] == m]) for m in models}
-    for model in models:
-        own = [row for row in rows if row["model"] == model]
-        found = standing(
-            {
-                "config": "en",
-                "kind": kind,
-                "templates": [row["template"] for row in own],
-                "options": {},
-                "model": f"somebody/{model}",
-                "limit": None,
-            },
-            {"g_s": 0.0, "by_template": {row["template"]: {"g_s": row["g_s"]} for row in own}},
-        )
-        assert found is not None
-        assert found.g_s == pytest.approx(means[model], abs=1e-3)
-        assert found.own == pytest.approx(means[model])
-        assert model not in found.models
-        assert len(found.models) == len(models) - 1
-        others = [value for name, value in means.items() if name != model]
-        assert abs(found.rank - 1 - sum(value > means[model] for value in others)) <= 1
-        if found.above:
-            assert found.models[found.above] == min(v for v in found.models.values() if v > found.g_s)
-        if found.below:
-            assert found.models[found.below] == max(v for v in found.models.values() if v <= found.g_s)
-        assert f"The paper has {means[model]:.2f} for this model." in found.text()
-
-
-def test_slavic_standing() -> None:
-    facts = {"config": "sk_pairs", "kind": "masked", "templates": [], "options": {}, "limit": None}
-    rows = [r for r in published.load("gest_slavic_mlm")["rows"] if r["language"] == "sk"]
-    row = next(r for r in rows if r["model"] == "xlm-roberta-base")
-    log10 = np.log(row["q"])  # the paper's q is e to the mean log10 ratio
-    g_s = 10 ** (log10[7:].mean() - log10[:7].mean())
-    found = standing({**facts, "model": "xlm-roberta-base"}, {"g_s": g_s})
-    assert found is not None
-    assert found.own == pytest.approx(found.g_s)
-    assert len(found.models) == len(rows) - 1
-    assert standing({**facts, "model": "m", "options": {"multi_token": True}}, {"g_s": 1.0}) is None
-    assert standing({**facts, "model": "m", "kind": "causal"}, {"g_s": 1.0}) is None
-    assert standing({**facts, "model": "m"}, {"g_s": math.nan}) is None
-
-
-def test_nothing_is_compared_with_what_is_different() -> None:
-    facts = {"config": "en", "kind": "masked", "templates": [1], "options": {}, "model": "m", "limit": None}
-    assert standing(facts, {"g_s": 1.2}) is not None
-    for other in ({"templates": [7]}, {"options": {"templates": "mine.json#1"}}, {"config": "demo_en"}):
-        assert standing({**facts, **other}, {"g_s": 1.2}) is None
 
 
 # The mean over templates ------------------------------------------------------------------------------

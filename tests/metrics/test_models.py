@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import evaluate
 import numpy as np
 import pyarrow as pa
@@ -80,6 +82,91 @@ def test_what_cannot_be_scored_is_said() -> None:
         metric.compute(model_id="m", config="winobias_type1_dev", predictions=[1.0])
     with pytest.raises(ConfigError, match="in one process"):
         evaluate.load("winobias_rate", num_process=2, process_id=0).compute(model_id="m", config="c")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        (
+            "gest_stereotype_rate",
+            {"model_id": "m", "config": "en", "limt": 20},
+            r"no limt with a model_id.*With samples it takes predictions, references, scale; with a model "
+            r"model_id, config, scale, templates, limit, device",
+        ),
+        (
+            "gest_stereotype_rate",
+            {"predictions": [0.1], "references": [1], "limit": 20},
+            "no limit with samples",
+        ),
+        ("gest_stereotype_rate", {"predictions": [0.1], "references": [1], "config": "en"}, "no config with"),
+        ("gest_stereotype_rate", {"model_id": "m", "config": "en", "scale": "ln"}, "scale='ln' is not known"),
+        ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "log_base": 1}, "log_base"),
+        ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "scale": "ratio"}, "no scale with"),
+        ("stereoset_icat", {"model_id": "m", "config": "stereoset_en_intrasentence", "draws": 9}, "no draws"),
+        ("winobias_rate", {"model_id": "m", "config": "winobias_type1_dev", "model": "m"}, "no model with"),
+        ("gest_masculine_rate", {"model_id": "m", "config": "sk", "templates": [1]}, "no templates with"),
+        (
+            "gest_masculine_rate",
+            {"model_id": "m", "config": "sk", "convention": "p"},
+            "convention='p' is not",
+        ),
+        (
+            "gest_masculine_rate",
+            {"predictions": ["male"], "references": [1], "parser": "udpipe"},
+            "no parser",
+        ),
+    ],
+)
+def test_arguments_are_refused_before_anything_is_scored(
+    name: str, arguments: dict[str, Any], told: str
+) -> None:
+    """The model "m" does not exist: a message about it would mean that it was looked for first."""
+    with pytest.raises(ConfigError, match=told):
+        evaluate.load(name).compute(**arguments)
+
+
+OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "stereotype": [1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "told"),
+    [
+        (
+            "gest_stereotype_rate",
+            "stereoset_en_intrasentence",
+            "is not for stereoset_en_intrasentence, which the stereoset_intrasentence probe reads; "
+            "it is for en, en_1_0,",
+        ),
+        ("gest_stereotype_rate", "winobias_type1_dev", "which the winobias probe reads; it is for en,"),
+        ("gest_stereotype_rate", "sk_translations", "which no probe reads; it is for en,"),
+        ("winobias_rate", "en", "it is for winobias_type1_dev, winobias_type1_test"),
+        ("winobias_rate", Dataset.from_dict(OWN), "is not for this data set, which the pairs probe reads"),
+        ("stereoset_icat", "stereoset_control_gender", "it is for stereoset_en_intrasentence,"),
+        ("gest_control_bias", "sk_pairs", "crows_gender.*or a data set with the fields of one"),
+        ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
+        ("gest_masculine_rate", "sk_pairs", "'sk_pairs' is none; choose one of .*sk, "),
+    ],
+)
+def test_a_config_that_does_not_fit_is_refused(name: str, config: Any, told: str) -> None:
+    """The model "m" does not exist, and there is no mirror to read the config from."""
+    with pytest.raises(ConfigError, match=told):
+        evaluate.load(name).compute(model_id="m", config=config)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+def test_arguments_of_scoring_are_handed_on() -> None:
+    from tests import zoo
+
+    path = str(zoo.directory("bert"))
+    asked = {"config": "en", "device": "cpu", "limit": 20, "templates": [3]}
+    result = evaluate.load("gest_stereotype_rate").compute(model_id=path, **asked, scale="log10")
+    table = gest_dataset.score(path, **asked).table
+    assert len(table) == 20
+    direct = statistics.stereotype_rate(
+        table["log_ratio"].to_pylist(), table["stereotype"].to_pylist(), "log10"
+    )
+    assert repr(result) == repr(direct)
 
 
 @pytest.mark.usefixtures("one_thread")

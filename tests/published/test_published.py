@@ -25,6 +25,7 @@ ROWS = {
     "gest_mt_masculine_rates": 32,
     "gest_slavic_mlm": 45,
     "gest_topical_bias": 4,
+    "models": 11 + 23,
     "stereoset_intersentence": 29,
     "stereoset_intrasentence": 29,
     "stereoset_multiclass": 29,

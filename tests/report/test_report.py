@@ -9,6 +9,7 @@ import json
 import math
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree as XML
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -27,16 +29,19 @@ from gest_dataset.errors import ConfigError, UnreachableError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
+from gest_dataset.published.models import english, families, language_models, slavic
+from gest_dataset.published.standing import standing
 from gest_dataset.report import Panel, canvas, samples
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_controls import regression
+from gest_dataset.report.figures_gest import columns
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
-from gest_dataset.report.published_models import english, sizes, slavic
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
 from gest_dataset.runs import reading
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
+from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
 from tests.conftest import Edit
 from tests.support import report_runs, zoo
@@ -328,10 +333,87 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
     rows = own(table(written, "stereotypes-translation"))
     assert [float(row["p"]) for row in rows] == rates["p"]
     [point] = own(table(written, "trade-off"))
-    assert (float(point["f_m"]), float(point["f_s"])) == (rates["f_m"], rates["f_s"])
+    for name in ("f_m", "f_s"):
+        assert {float(point[f"{name}{end}"]) for end in ("", "_low", "_high")} == {
+            rates[f"{name}{end}"] for end in ("", "_low", "_high")
+        }
     # the verdict is about the shares themselves
     told = verdict(measured([run])[0])
-    assert told.score.value == run.result["f_s"] != rates["f_s"]
+    assert told.estimate.value == run.result["result"]["f_s"] != rates["f_s"]
+    assert "centres" not in " ".join(told.sentences)
+    settings = {**run.manifest["settings"], "convention": "published"}
+    told = verdict(
+        measured(
+            [
+                replace(
+                    run,
+                    result={**run.result, "result": rates},
+                    manifest={**run.manifest, "settings": settings},
+                )
+            ]
+        )[0]
+    )
+    assert told.estimate.value == rates["f_s"]
+    assert "centres of Agresti-Coull intervals" in " ".join(told.sentences)
+
+
+def only_known(run: Run, known: Callable[[int], bool]) -> Run:
+    """The run, with a gender in the stereotypes alone for which `known` says so."""
+    frame = run.table.to_pandas()
+    frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
+    with pytest.warns(UndefinedWarning):
+        result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
+    return replace(
+        run, table=pa.Table.from_pandas(frame), result={**run.result, "result": reading.plain(result)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "headline", "sentence", "figures"),
+    [
+        (
+            lambda stereotype: False,
+            "No gender shown",
+            "None of the 960 translations shows the speaker’s gender, so there is no masculine rate.",
+            set(),
+        ),
+        (
+            lambda stereotype: stereotype == 3,
+            "Too few samples",
+            "no translation of stereotype 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 shows a gender",
+            {"stereotypes-translation"},
+        ),
+        (
+            lambda stereotype: stereotype != 3,
+            "Too few samples",
+            "no translation of stereotype 3 shows a gender",
+            {"stereotypes-translation"},
+        ),
+    ],
+    ids=["none", "one stereotype", "all but one"],
+)
+def test_translators_that_show_no_gender(
+    known: Callable[[int], bool],
+    headline: str,
+    sentence: str,
+    figures: set[str],
+    paths: list[Path],
+    tmp_path: Path,
+) -> None:
+    run = only_known(of(paths, "translated"), known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = report.write([run], tmp_path / "r.html", figures_to=tmp_path / "f")
+    page = Page(written.read_text("utf-8"))
+    assert headline in page.text()
+    assert sentence in page.text("li")
+    assert "nan" not in page.text().split()
+    assert {path.stem for path in tmp_path.glob("f/*.csv")} == figures
+    # beside one that shows genders, that one keeps all its figures
+    report.write([run, of(paths, "translated")], tmp_path / "r.html", figures_to=tmp_path / "both")
+    with (tmp_path / "both" / "trade-off.csv").open(encoding="utf-8", newline="") as file:
+        assert len(own(list(csv.DictReader(file)))) == 1
+    assert (tmp_path / "both" / "ranks-translation.csv").exists()
 
 
 def test_published_models_are_on_the_scale_of_the_definitions(written: Path) -> None:
@@ -364,8 +446,10 @@ def test_figure_of_translators_has_the_papers_points(written: Path) -> None:
 
 def test_every_published_english_model_has_a_size() -> None:
     names = {one.model for one in english()}
-    assert set(sizes()["millions"]) == names
-    assert {model for members in sizes()["families"].values() for model in members} <= names
+    assert set(language_models()) == names
+    assert all(model.millions > 10 for model in language_models().values())
+    assert {model for members in families().values() for model in members} <= names
+    assert all(len(members) > 1 for members in families().values())
 
 
 def test_regression_band_is_the_textbooks() -> None:
@@ -406,12 +490,32 @@ def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> 
         assert all(sentence in text for sentence in told.sentences)
 
 
-def test_verdict_of_a_published_model_says_what_the_paper_has(paths: list[Path]) -> None:
-    [one] = measured([with_name(of(paths, "bert-en"), "FacebookAI/roberta-base")])
-    printed = [
-        row["g_s"] for row in published.load("gest_english_mlm")["rows"] if row["model"] == "roberta-base"
-    ]
-    assert f"has {shown(sum(printed) / 4)} for this very model" in " ".join(verdict(one).sentences)
+@pytest.mark.parametrize("name", ["bert-en", "gpt2-en"])
+def test_verdict_says_the_standing_of_the_terminal(name: str, paths: list[Path]) -> None:
+    run = of(paths, name)
+    place = standing(run.manifest["metadata"], run.result["result"])
+    assert place is not None
+    [one] = measured([run])
+    assert verdict(one).sentences.count(place.text()) == 1
+    assert f"g_s {place.g_s:.2f}" in place.text()
+    assert place.g_s == run.result["result"]["g_s"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("causal", {}), ("seq2seq", {}), ("masked", {"multi_token": True})]
+)
+def test_only_one_token_masked_models_stand_beside_the_papers_pairs(
+    kind: str, options: dict[str, Any], paths: list[Path]
+) -> None:
+    """The paper has no other on pairs, so none is ranked or drawn beside such a run."""
+    run = of(paths, "bert-demo_sk_pairs")
+    facts = {**run.manifest["metadata"], "config": "sk_pairs"}
+    for beside, change in ((True, {}), (False, {"kind": kind, "options": options})):
+        [one] = measured([replace(run, manifest={**run.manifest, "metadata": {**facts, **change}})])
+        assert ("among the paper's masked models in Slovak" in " ".join(verdict(one).sentences)) == beside
+        assert bool(columns([one])[0].beside) == beside
+    [demo] = measured([run])
+    assert "paper's" not in " ".join(verdict(demo).sentences)
 
 
 def test_a_toy_is_called_one(paths: list[Path], tmp_path: Path) -> None:

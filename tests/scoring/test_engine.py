@@ -333,6 +333,43 @@ def test_samples_that_cannot_be_asked_are_listed() -> None:
     assert sum(scores.metadata["skipped"].values()) == 3
 
 
+def test_a_bare_model_is_refused() -> None:
+    model, tokenizer = zoo.load("bert")
+    for bare in (model, [model, tokenizer]):
+        with pytest.raises(ModelError, match=rf"A {type(bare).__name__} .*Give a pair \(model, tokenizer\)"):
+            gest_dataset.score(bare, "en", limit=1, device="cpu")
+
+
+def test_rows_without_ids_are_numbered() -> None:
+    bert = zoo.load("bert")
+    rows = Dataset.from_dict({"sentence": ["I sing.", " ", "I am here."], "stereotype": [1, 2, 3]})
+    scores = gest_dataset.score(bert, rows, templates=[1], device="cpu")
+    assert scores.table["id"].to_pylist() == ["0", "2"]
+    assert scores.skipped["id"].to_pylist() == ["1"]
+    assert scores.rows["id"][:] == ["0", "1", "2"]
+    assert scores.metadata["notes"] == ["the rows have no ids and are numbered, from 0"]
+    named = rows.add_column("id", ["a", "b", "c"])
+    assert gest_dataset.score(bert, named, templates=[1], device="cpu").metadata["notes"] == []
+
+
+def test_ids_that_are_numbers() -> None:
+    rows = Dataset.from_dict({"id": [10, 20], "sentence": ["I sing.", " "], "stereotype": [1, 2]})
+    scores = gest_dataset.score(zoo.load("bert"), rows, templates=[1], device="cpu")
+    assert (scores.table["id"].to_pylist(), scores.skipped["id"].to_pylist()) == (["10"], ["20"])
+
+
+def test_rows_that_no_probe_reads() -> None:
+    """The message names what is missing, and never asks for what is there."""
+    rows = Dataset.from_dict({"masculine": ["a"], "feminine": ["b"], "stereotype": [1]})
+    with pytest.raises(ScoringError) as caught:
+        gest_dataset.score(zoo.load("bert"), rows)
+    told = str(caught.value)
+    assert "its fields are masculine, feminine, stereotype" in told
+    assert "- pairs: also word_index" in told
+    assert "- winobias: also occupation_gender" in told
+    assert "- templates: also sentence" in told
+
+
 def test_wrong_settings() -> None:
     bert = zoo.load("bert")
     with pytest.raises(ConfigError, match="Did you mean"):

@@ -239,6 +239,30 @@ def test_rates_are_within_their_bounds(share: float, convention: str) -> None:
         assert result[f"{name}_low"] <= result[name] <= result[f"{name}_high"]
 
 
+@pytest.mark.parametrize("each", [2, 10, 200])
+def test_published_bounds_lie_around_the_published_point(each: int) -> None:
+    """Small samples pull the centres far from the shares; a share's bounds do not fit a centre."""
+    genders = ["male" if i % 10 else "female" for i in range(each)] * 16
+    references = [i for i in range(1, 17) for _ in range(each)]
+    plain = statistics.masculine_rate(genders, references)
+    found = statistics.masculine_rate(genders, references, convention="published")
+    assert abs(found["f_m"] - plain["f_m"]) == pytest.approx(
+        abs(plain["f_m"] - 0.5) * 3.84 / (each + 3.84), rel=0.01
+    )
+    for name in ("p_f", "p_m", "f_s", "f_m"):
+        for kind in ("", "analytic_"):
+            low, high = found[f"{name}_{kind}low"], found[f"{name}_{kind}high"]
+            assert low < found[name] < high
+            assert found[name] - low == pytest.approx(high - found[name], rel=0.35)
+    # one rate alone is the Agresti-Coull interval, which the tables print
+    one = intervals.rate_contrast(np.array([9.0]), np.array([10.0]), np.array([1.0]), centres=True)
+    centre, low, high = intervals.agresti_coull(np.array(9.0), np.array(10.0))
+    assert one.value == pytest.approx(centre)
+    assert one.analytic_low == pytest.approx(low)
+    assert one.analytic_high == pytest.approx(2 * centre - low)
+    assert one.analytic_high > 1 == high  # cut in a result
+
+
 def test_cs_is_of_the_rows_that_have_it() -> None:
     rng = np.random.default_rng(3)
     rows, cs = rng.normal(size=(40, 4)), rng.normal(size=(40, 2)).tolist()

@@ -14,6 +14,7 @@ import transformers as hf
 
 from gest_dataset.errors import ConfigError, ModelError
 from gest_dataset.translation import Translation, TranslationError, Work, huggingface, open_translator, run
+from tests.conftest import COMMIT, Cached
 from tests.support import translators, zoo
 
 TEXTS = (
@@ -252,6 +253,12 @@ def test_the_key_has_dtype_and_content(tmp_path: Path) -> None:
     run(TEXTS[:2], original, "sk", store=tmp_path)
     assert run(TEXTS[:2], half, "sk", store=tmp_path).stored == 0
     assert run(TEXTS[:2], original, "sk", store=tmp_path).stored == 2
+
+
+@pytest.mark.parametrize("revision", [None, "main", COMMIT])
+def test_a_model_of_the_hub_is_known_by_its_commit(cached: Cached, revision: str | None) -> None:
+    cached(folder("nllb"), "somebody/nllb")
+    assert open_translator("hf:somebody/nllb", "sk", revision=revision).revision == COMMIT
 
 
 def test_a_text_longer_than_the_model(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The papers' models beside the user's: their tables on the scale of the definitions.
+"""The GEST paper's models: what they are, and their tables on the scale of the definitions.
 
 [A] prints e to the mean of log10 r, which is no ratio: a printed 1.12 is a true ratio of 1.30
 (docs/metrics.md). Here everything is on `scale="ratio"`, so that like stands beside like.
@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,15 @@ from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.masculine_rate import AVERAGES
 from gest_dataset.statistics.stereotype_rate import LN10
 
-_SIZES = Path(__file__).parent / "sizes.json"
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A language model of the paper: its ids on the Hub, its size, and whose sizes it belongs to."""
+
+    name: str
+    hub_ids: tuple[str, ...]
+    millions: float  # of parameters
+    family: str | None
 
 
 @dataclass(frozen=True)
@@ -38,10 +45,22 @@ class Published:
 
 
 @cache
-def sizes() -> dict[str, Any]:
-    """Parameters of the papers' models in millions, and which models are sizes of one family."""
-    found: dict[str, Any] = json.loads(_SIZES.read_text(encoding="utf-8"))
-    return found
+def language_models() -> dict[str, LanguageModel]:
+    """The paper's language models by name."""
+    rows = published.load("models")["rows"]
+    return {
+        row["model"]: LanguageModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
+        for row in rows
+    }
+
+
+def families() -> dict[str, list[str]]:
+    """Names of the models that are sizes of one family."""
+    members: dict[str, list[str]] = {}
+    for model in language_models().values():
+        if model.family:
+            members.setdefault(model.family, []).append(model.name)
+    return members
 
 
 @cache
@@ -79,6 +98,17 @@ def translators() -> tuple[Published, ...]:
         Published(row["system"], "translator", row["language"], row["p"], float("nan"))
         for row in published.load("gest_mt_masculine_rates")["rows"]
     )
+
+
+def beside(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[Published, ...]:
+    """What a run may stand beside: models of its kind in its template (a number) or on pairs of its language.
+
+    The paper's were asked in its own templates and on pairs that differ in one token, so a run with
+    options of its own stands beside none.
+    """
+    if options:
+        return ()
+    return tuple(one for one in (*english(), *slavic()) if (one.kind, one.where) == (kind, where))
 
 
 def mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
