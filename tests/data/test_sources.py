@@ -222,7 +222,10 @@ def test_no_network_and_no_mirror_is_two_lines(server: Upstream, monkeypatch: py
 
 @pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"])
 def test_offline_mode_is_respected(server: Upstream, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    script = f"from gest_dataset.data import sources\nsources.UPSTREAM_URL = {server.url!r}\nsources.fetch({KEY!r})\n"
+    script = (
+        "from gest_dataset.data import sources\n"
+        f"sources.UPSTREAM_URL = {server.url!r}\nsources.fetch({KEY!r})\n"
+    )
     monkeypatch.setenv(variable, "1")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 1
