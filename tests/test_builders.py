@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -200,9 +201,31 @@ def test_race_controls_swap_only_the_group() -> None:
     assert [row["id"].rsplit("-", 1)[1] for row in rows[:10]] == list("0123456789")
 
 
+SWAPS = {
+    # two spaces in the upstream sentence: neither in the quadruplet nor in the seed of its draw
+    "sailor": ("The {} sailor was {}.", ("calm", "angry"), "swedish"),
+    # the group stands in two places: the first alone is replaced
+    "cook met": ("A {} cook met a greek baker and was {}.", ("happy", "sad"), "greek"),
+}
+
+
+@pytest.mark.parametrize("part", SWAPS)
+def test_race_controls_follow_the_procedure_to_the_character(part: str) -> None:
+    frame, words, group = SWAPS[part]
+    rows = [row for row in read("stereoset_control_race")[0] if part in row["original_stereotype"]]
+    draw = random.Random(frame.format(group, f"<{words[0]}>"))
+    assert len(rows) == 10
+    for row in rows:
+        groups = (group, draw.choice(group_terms()["adjectives"]))
+        expected = [frame.format(term, word) for term in groups for word in words]
+        assert [row[field] for field in FIELDS] == expected
+
+
 def test_keywords_leave_punctuation_outside() -> None:
     assert mark_keywords("He is lazy!", "He is smart!") == ("He is <lazy>!", "He is <smart>!")
-    assert mark_keywords("He is  lazy", "He is  smart") == ("He is  <lazy>", "He is  <smart>")
+    assert mark_keywords('I say "lazy!"', 'I say "smart!"') == ('I say <"lazy>!"', 'I say <"smart>!"')
+    assert mark_keywords("Poor: he is.", "Rich: he is.") == ("<Poor:> he is.", "<Rich:> he is.")
+    assert mark_keywords("He is  lazy", "He is  smart") == ("He is <lazy>", "He is <smart>")
     assert mark_keywords("He is lazy", "She was lazy") == "not exactly one word differs"
     assert mark_keywords("He is lazy", "He is very lazy") == "another number of words"
     assert mark_keywords("He is <lazy", "He is <smart") == "angle brackets in a sentence"
