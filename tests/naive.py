@@ -241,6 +241,7 @@ def likelihoods(reader: Reader, masculine: Text, feminine: Text) -> float:
 
 
 def winobias(reader: Reader, row: Row) -> float:
+    """The mean over the pronouns of ln P(masculine pronoun) - ln P(feminine pronoun)."""
     sides = (row["masculine"], row["feminine"])
     words = [list(re.finditer(r"\w+", side)) for side in sides]
     pronouns = [(m, f) for m, f in zip(*words, strict=True) if m[0] != f[0]]
@@ -251,12 +252,12 @@ def winobias(reader: Reader, row: Row) -> float:
     for text, found in zip(texts, zip(*pronouns, strict=True), strict=True):
         slots = [text.tokens(*match.span()) for match in found]
         if reader.family == "seq2seq":
-            answers.append(sum(map(sum, teacher_logps(reader, text, slots))))
+            answers.append(mean([sum(values) for values in teacher_logps(reader, text, slots)]))
             continue
         if any(len(slot) != 1 for slot in slots):
             raise CannotAskError("a pronoun of several tokens")
         positions = [position for slot in slots for position in slot]
-        answers.append(sum(masked_logps(reader, text.ids, positions, positions)))
+        answers.append(mean(masked_logps(reader, text.ids, positions, positions)))
     return answers[0] - answers[1]
 
 
