@@ -17,7 +17,6 @@ from gest_dataset.probes.asks import (
     log_likelihood_contrast,
     masked_contrast,
     spanned,
-    sum_difference,
 )
 from gest_dataset.probes.text import CannotAskError, Reader
 
@@ -37,7 +36,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
     )
     if reader.kind == "seq2seq":
         queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
-        return Sample(queries, lambda values: (sum_difference(values)[0] / len(words),))
+        return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(words),))
     if any(len(slot) != 1 for slot in (*own, *other)):
         raise CannotAskError("a pronoun is several tokens of this model")
     query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])
