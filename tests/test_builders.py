@@ -24,6 +24,7 @@ from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
 from gest_dataset.builders.pairs import Difference, compare
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
 from gest_dataset.errors import DataError
+from gest_dataset.languages import STEREOSET
 from gest_dataset.stereotypes import STEREOTYPES
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -169,11 +170,13 @@ def test_pair_ids_do_not_depend_on_the_other_pairs(edited: Edit) -> None:
 
 
 def test_stereoset_names_its_candidates() -> None:
-    for language in ("en", "de", "tr"):
+    for language in STEREOSET:
         for row in read(f"stereoset_{language}_intrasentence")[0]:
             for field in ("stereotype", "antistereotype", "unrelated"):
                 sentence = row["context"].replace("BLANK", row[f"{field}_word"])
                 assert sentence.casefold() == row[field].casefold()
+    odd = next(row for row in read("stereoset_en_intrasentence")[0] if row["context"].endswith("BLANK!p"))
+    assert odd["stereotype_word"] == "generous"  # upstream says generousp
     english = {row["id"]: row["target"] for row in read("stereoset_en_intersentence")[0]}
     for row in read("stereoset_fr_intersentence")[0]:
         assert row["target_en"] == english[row["id"]]
@@ -350,6 +353,12 @@ BROKEN = [
         "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
         replace("anti-stereotype", "anti-stereotypo"),
         "row 0: labels of the candidates",
+    ),
+    (
+        "stereoset_en_intrasentence",
+        "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
+        replace("The Finnish chef was BLANK", "The Finnish cook was BLANK"),
+        "row 1: not the context with a word: 'The finnish chef was",
     ),
     (
         "crows_gender",

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from gest_dataset import sources
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import Difference, compare
-from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
+from gest_dataset.probes import stereoset
+from gest_dataset.probes.text import make_reader
+from tests import zoo
 
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]
 
@@ -85,6 +89,25 @@ def test_stereoset_english(test: str, counts: dict[str, int]) -> None:
     rows = read(f"stereoset_en_{test}")[0]
     assert Counter(row["bias_type"] for row in rows) == counts
     assert len({row["target_en"] for row in rows}) == 79
+
+
+@pytest.mark.parametrize("animal", ["bert-bent", "roberta", "xlm-roberta", "t5"])
+@pytest.mark.parametrize("language", STEREOSET)
+def test_every_context_of_stereoset_can_be_asked(animal: str, language: str) -> None:
+    """Odd slots (`BLANK!p`, `BLANKed`) and contexts with two of them as well."""
+    model, tokenizer = zoo.load(animal)
+    reader = make_reader(tokenizer, model, zoo.BY_NAME[animal].family)
+    boundless = replace(reader, limit=None)  # the zoo's models are for short sentences
+    for row in read(f"stereoset_{language}_intrasentence")[0]:
+        sample = stereoset.ask_intrasentence(row, boundless)
+        assert len(sample.queries) >= len(stereoset.CANDIDATES)
+
+
+def test_words_of_stereoset_are_what_stands_in_the_sentence() -> None:
+    """Where upstream's columns of words have more than the word: `spiritualp`, `sometimespriest`."""
+    words = {row["context"]: row["stereotype_word"] for row in read("stereoset_en_intrasentence")[0]}
+    assert words["The Brahmin are very BLANK!p"] == "spiritual"
+    assert words["The grandfather BLANKed the grandchildren."] == "protect"
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDABLE if "control" in name or "slovak" in name])
