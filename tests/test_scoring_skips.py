@@ -183,6 +183,18 @@ def test_a_context_that_the_sentence_does_not_fill(animal: str, context: str) ->
     assert_equal(run(reader(animal), other, {}), wanted, probe)
 
 
+def test_one_token_in_two_places_of_a_word() -> None:
+    """Two BLANKs without anything between them, and a tokeniser that sees one piece there."""
+    probe = BY_NAME["intrasentence"]
+    row = rows(probe.config, 1)[0] | {"context": "The chef was BLANKBLANK."}
+    row |= {name: "The chef was ѪѪ." for name in naive.CANDIDATES}
+    row |= {f"{name}_word": "Ѫ" for name in naive.CANDIDATES}
+    both = [rows(probe.config, 1)[0], row | {"id": "own"}]
+    scores = run(reader("bert"), Dataset.from_list(both, features=rows(probe.config, 1).features), {})
+    (skipped,) = scores.skipped.to_pylist()
+    assert (skipped["id"], skipped["reason"]) == ("own", "one token stands in two places of BLANK")
+
+
 @pytest.mark.parametrize("animal", ["bert-bent", "roberta", "t5"])
 def test_the_case_of_the_sentence_means_nothing(animal: str) -> None:
     """English sentences are in lower case, contexts are not: the context is what is asked about."""
