@@ -187,7 +187,7 @@ def test_one_token_in_two_places_of_a_word() -> None:
     """Two BLANKs without anything between them, and a tokeniser that sees one piece there."""
     probe = BY_NAME["intrasentence"]
     row = rows(probe.config, 1)[0] | {"context": "The chef was BLANKBLANK."}
-    row |= {name: "The chef was ѪѪ." for name in naive.CANDIDATES}
+    row |= dict.fromkeys(naive.CANDIDATES, "The chef was ѪѪ.")
     row |= {f"{name}_word": "Ѫ" for name in naive.CANDIDATES}
     both = [rows(probe.config, 1)[0], row | {"id": "own"}]
     scores = run(reader("bert"), Dataset.from_list(both, features=rows(probe.config, 1).features), {})

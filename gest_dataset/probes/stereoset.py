@@ -52,7 +52,7 @@ def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
     for candidate in CANDIDATES:
         text, places = _filled(row["context"], row[f"{candidate}_word"])
         if text.casefold() != row[candidate].casefold():
-            raise CannotAskError(f"not the context with {row[f'{candidate}_word']!r}: {row[candidate]!r}")
+            raise CannotAskError(f"the {candidate} sentence is not the context with its word")
         tokens = reader(text)
         slots = [tokens.of(*place) for place in places]
         if any(left.stop > right.start for left, right in pairwise(slots)):
