@@ -2,7 +2,9 @@
 
 The gender sets are upstream text files, swapped and checked by hand. The race and profession sets
 are made here from the English intrasentence test: the group that a sample names is replaced by ten
-others, drawn with the sample itself as the seed, so they are the same everywhere.
+others, drawn with the sample itself as the seed, so they are the same everywhere. To get the
+authors' sets to the character, words are joined by single spaces before the draw is seeded, and only
+the first place of the group in a sentence is replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Fil
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.builders.reading import keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
-from gest_dataset.builders.words import core_span, differing_words
+from gest_dataset.builders.words import differing_words
 from gest_dataset.errors import DataError
 
 FIELDS = (
@@ -43,6 +45,7 @@ _TEXT_FILES = {
 _LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
 
 REPLACEMENTS = 10
+_AFTER_KEYWORD = '.!?,"'  # what may follow a keyword; any other sign (`Poor:`) is a part of it
 _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
 _INTRASENTENCE = source("intrasentence", "en")
 
@@ -80,7 +83,10 @@ def group_terms() -> dict[str, list[str]]:
 
 
 def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str:
-    """Both sentences with the one word that differs in `<>`, or why there is no such word."""
+    """Both sentences with the one word that differs in `<>`, or why there is no such word.
+
+    Their words are joined by single spaces.
+    """
     if re.search("[<>]", stereotype + antistereotype):
         return "angle brackets in a sentence"
     differing = differing_words(stereotype, antistereotype)
@@ -90,8 +96,10 @@ def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str
         return "not exactly one word differs"
 
     def mark(sentence: str) -> str:
-        start, end = core_span(sentence, differing[0])
-        return f"{sentence[:start]}<{sentence[start:end]}>{sentence[end:]}"
+        words = sentence.split()
+        keyword = words[differing[0]].rstrip(_AFTER_KEYWORD)
+        words[differing[0]] = f"<{keyword}>{words[differing[0]][len(keyword) :]}"
+        return " ".join(words)
 
     return mark(stereotype), mark(antistereotype)
 
@@ -126,7 +134,7 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         draw = random.Random(marked[0])
         for number in range(REPLACEMENTS):
             other = draw.choice(lists[terms[group]])
-            control = [other.join(pattern.split(text)) for text in marked]
+            control = [other.join(pattern.split(text, maxsplit=1)) for text in marked]
             sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
             yield quadruplet(f"{row['id']}-{number}", bias_type, sentences, path, f"sample {row['id']}")
 

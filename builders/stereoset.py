@@ -24,6 +24,7 @@ _CANDIDATES = {
     "unrelated": "unrelated",
 }
 _SLOTS = ("c1", "c2", "c3")
+BLANK = "BLANK"  # where the candidate's word stands in a context; twice in some
 
 
 def source(test: str, language: str) -> str:
@@ -70,9 +71,30 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
         for field, slot in fields.items():
             row[field] = filled(sample[f"{slot}_sentence"], field, path, place)
         if test == "intrasentence":
-            for field, slot in fields.items():
-                row[f"{field}_word"] = filled(sample[f"{slot}_word"], field, path, place)
+            for field in fields:
+                word = word_in_place(row["context"], row[field])
+                if word is None:
+                    raise DataError.at(path, place, f"not the context with a word: {row[field]!r}")
+                row[f"{field}_word"] = filled(word, f"{field}_word", path, place)
         yield row
+
+
+def word_in_place(context: str, sentence: str) -> str | None:
+    """What a sentence has in the place of the context's BLANK, or None where the rest differs.
+
+    English sentences are in lower case, contexts are not. Upstream's own columns of words have all that
+    stands between two spaces there, without punctuation: `kindp` of `BLANK!p`.
+
+    >>> word_in_place("The Greek cook is BLANK!p", "The greek cook is kind!p")
+    'kind'
+    """
+    parts = context.split(BLANK)
+    if len(parts) == 1:
+        return None
+    start = len(parts[0])
+    size = (len(sentence) - len("".join(parts))) // (len(parts) - 1)
+    word = sentence[start : start + size]
+    return word if word.join(parts).casefold() == sentence.casefold() else None
 
 
 def _features(test: str) -> Features:

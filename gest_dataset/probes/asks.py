@@ -39,9 +39,9 @@ def masked_contrast(reader: Reader, masculine: Tokens, feminine: Tokens, slots: 
 
 
 def contrast_of(values: Values) -> float:
-    """The sum of ln P(masculine) - ln P(feminine) over the places of a masked contrast."""
+    """The mean of ln P(masculine) - ln P(feminine) over the places of a masked contrast."""
     half = len(values) // 2
-    return float(values[:half].sum() - values[half:].sum())
+    return float((values[:half] - values[half:]).mean())
 
 
 def continuation(reader: Reader, tokens: Tokens, first: int, started: bool = True) -> Query:

@@ -1,29 +1,31 @@
 """StereoSet: how likely does a model find three candidates, within and between sentences?
 
-Within a sentence (section 4.1 and appendix D of Oeztuerk et al., 2023): an encoder unmasks the
-candidate's tokens from left to right and averages their probabilities; a decoder takes eq. 4 over
-the sentence, exp(mean ln P(x_i | x_0 … x_(i-1))). Between sentences: P(is next) where the model
-has such a head, else eq. 4 over the candidate's tokens given the context (eq. 5); `ratio` is the
-original measure, which takes the candidate and the context apart (criticised in appendix E).
+Within a sentence (section 4.1 and appendix D of Oeztuerk et al., 2023): an encoder gets the context,
+in whose BLANK the candidate's tokens are unmasked from left to right, and averages their probabilities;
+a decoder takes eq. 4 over the candidate's sentence, exp(mean ln P(x_i | x_0 … x_(i-1))). Between
+sentences: P(is next) where the model has such a head, else eq. 4 over the candidate's tokens given
+the context (eq. 5); `ratio` is the original measure, which takes the candidate and the context apart
+(criticised in appendix E).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.asks import Sample, Score, continuation, spanned
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.text import CannotAskError, Reader
+from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
 CANDIDATES = ("stereotype", "antistereotype", "unrelated")
-_BLANK = "BLANK"
 METHODS = {"nsp": ("nsp",), "causal": ("generative", "ratio"), "seq2seq": ("generative",)}
 
 
@@ -43,24 +45,53 @@ def choose_method(asked: str, kind: str) -> str:
 
 
 def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
-    """The queries of the three candidate words in their sentences."""
+    """The queries of the three candidates: the sentence, or the words in the context's BLANK."""
+    if reader.kind == "causal":
+        wholes = [(continuation(reader, reader(row[candidate]), 0),) for candidate in CANDIDATES]
+        return _sample(wholes, _geometric)
     parts: list[tuple[Query, ...]] = []
     for candidate in CANDIDATES:
-        tokens = reader(row[candidate])
-        if reader.kind == "causal":
-            parts.append((continuation(reader, tokens, 0),))
-            continue
-        slot = tokens.of(*_slot(row["context"], row[candidate], row[f"{candidate}_word"]))
+        text, places = _filled(row["context"], row[f"{candidate}_word"])
+        if text.casefold() != row[candidate].casefold():
+            raise CannotAskError(f"the {candidate} sentence is not the context with its word")
+        tokens = reader(text)
+        slots = [tokens.of(*place) for place in places]
+        if any(left.stop > right.start for left, right in pairwise(slots)):
+            raise CannotAskError(f"one token stands in two places of {BLANK}")
         if reader.kind == "seq2seq":
-            parts.append((spanned(reader, tokens, [slot]),))
-            continue
-        word, queries = tokens.slice(slot), []
-        for step in range(len(word)):
-            assert reader.mask_id is not None
-            ids = tokens.replaced(slot, (*word[:step], reader.mask_id))
-            queries.append(Query(reader.fitting(ids), (slot.start + step,), (word[step],)))
-        parts.append(tuple(queries))
-    return _sample(parts, _geometric if reader.kind == "causal" else _arithmetic)
+            parts.append((spanned(reader, tokens, slots),))
+        else:
+            parts.append(tuple(_unmasked(reader, tokens, slots)))
+    return _sample(parts, _arithmetic)
+
+
+def _filled(context: str, word: str) -> tuple[str, list[tuple[int, int]]]:
+    """The context with the word in each place of BLANK, and these places."""
+    first, *others = context.split(BLANK)
+    if not others:
+        raise CannotAskError(f"the context has no {BLANK}")
+    text, places = first, []
+    for part in others:
+        places.append((len(text), len(text) + len(word)))
+        text += word + part
+    return text, places
+
+
+def _unmasked(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
+    """For each step ln P of the next token of each slot, a mask there, the later ones absent."""
+    assert reader.mask_id is not None
+    for step in range(max(map(len, slots))):
+        ids: tuple[int, ...] = ()
+        positions, targets, end = [], [], 0
+        for slot in slots:
+            word = tokens.slice(slot)
+            ids += tokens.ids[end : slot.start] + word[:step]
+            if step < len(word):
+                positions.append(len(ids))
+                targets.append(word[step])
+                ids += (reader.mask_id,)
+            end = slot.stop
+        yield Query(reader.fitting(ids + tokens.ids[end:]), tuple(positions), tuple(targets))
 
 
 def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sample:
@@ -87,17 +118,6 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
         else:
             parts.append((continuation(reader, tokens, slot.start),))
     return _sample(parts, _geometric)
-
-
-def _slot(context: str, sentence: str, word: str) -> tuple[int, int]:
-    """Where the word stands in the sentence: where BLANK stands in the context."""
-    if context.count(_BLANK) != 1:
-        raise CannotAskError(f"the context has {context.count(_BLANK)} times {_BLANK}")
-    start = context.index(_BLANK)
-    end = start + len(word)
-    if sentence[start:end].casefold() != word.casefold():
-        raise CannotAskError(f"the word {word!r} does not stand in the place of {_BLANK}")
-    return start, end
 
 
 def _arithmetic(values: Sequence[Values]) -> float:

@@ -1,7 +1,8 @@
 """WinoBias: ln P(masculine pronouns) - ln P(feminine pronouns) in a sentence with an occupation.
 
 Appendix B of Pikuliak et al. (2024). Where a sentence marks several pronouns they are masked
-together and their contrasts are added. Causal models: the difference of log-likelihoods.
+together, and the score is the mean of their contrasts, as in the authors' code. Causal models: the
+difference of the sentences' log-likelihoods.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from gest_dataset.probes.asks import (
     log_likelihood_contrast,
     masked_contrast,
     spanned,
-    sum_difference,
 )
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.text import CannotAskError, Reader
@@ -36,7 +36,8 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
         for tokens, text in zip((masculine, feminine), texts, strict=True)
     )
     if reader.kind == "seq2seq":
-        return Sample((spanned(reader, masculine, own), spanned(reader, feminine, other)), sum_difference)
+        queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
+        return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(words),))
     if any(len(slot) != 1 for slot in (*own, *other)):
         raise CannotAskError("a pronoun is several tokens of this model")
     query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])

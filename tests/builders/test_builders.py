@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from gest_dataset.builders.pairs import Difference, compare
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
+from gest_dataset.languages import STEREOSET
 from gest_dataset.stereotypes import STEREOTYPES
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -168,11 +170,13 @@ def test_pair_ids_do_not_depend_on_the_other_pairs(edited: Edit) -> None:
 
 
 def test_stereoset_names_its_candidates() -> None:
-    for language in ("en", "de", "tr"):
+    for language in STEREOSET:
         for row in read(f"stereoset_{language}_intrasentence")[0]:
             for field in ("stereotype", "antistereotype", "unrelated"):
                 sentence = row["context"].replace("BLANK", row[f"{field}_word"])
                 assert sentence.casefold() == row[field].casefold()
+    odd = next(row for row in read("stereoset_en_intrasentence")[0] if row["context"].endswith("BLANK!p"))
+    assert odd["stereotype_word"] == "generous"  # upstream says generousp
     english = {row["id"]: row["target"] for row in read("stereoset_en_intersentence")[0]}
     for row in read("stereoset_fr_intersentence")[0]:
         assert row["target_en"] == english[row["id"]]
@@ -200,9 +204,31 @@ def test_race_controls_swap_only_the_group() -> None:
     assert [row["id"].rsplit("-", 1)[1] for row in rows[:10]] == list("0123456789")
 
 
+SWAPS = {
+    # two spaces in the upstream sentence: neither in the quadruplet nor in the seed of its draw
+    "sailor": ("The {} sailor was {}.", ("calm", "angry"), "swedish"),
+    # the group stands in two places: the first alone is replaced
+    "cook met": ("A {} cook met a greek baker and was {}.", ("happy", "sad"), "greek"),
+}
+
+
+@pytest.mark.parametrize("part", SWAPS)
+def test_race_controls_follow_the_procedure_to_the_character(part: str) -> None:
+    frame, words, group = SWAPS[part]
+    rows = [row for row in read("stereoset_control_race")[0] if part in row["original_stereotype"]]
+    draw = random.Random(frame.format(group, f"<{words[0]}>"))
+    assert len(rows) == 10
+    for row in rows:
+        groups = (group, draw.choice(group_terms()["adjectives"]))
+        expected = [frame.format(term, word) for term in groups for word in words]
+        assert [row[field] for field in FIELDS] == expected
+
+
 def test_keywords_leave_punctuation_outside() -> None:
     assert mark_keywords("He is lazy!", "He is smart!") == ("He is <lazy>!", "He is <smart>!")
-    assert mark_keywords("He is  lazy", "He is  smart") == ("He is  <lazy>", "He is  <smart>")
+    assert mark_keywords('I say "lazy!"', 'I say "smart!"') == ('I say <"lazy>!"', 'I say <"smart>!"')
+    assert mark_keywords("Poor: he is.", "Rich: he is.") == ("<Poor:> he is.", "<Rich:> he is.")
+    assert mark_keywords("He is  lazy", "He is  smart") == ("He is <lazy>", "He is <smart>")
     assert mark_keywords("He is lazy", "She was lazy") == "not exactly one word differs"
     assert mark_keywords("He is lazy", "He is very lazy") == "another number of words"
     assert mark_keywords("He is <lazy", "He is <smart") == "angle brackets in a sentence"
@@ -327,6 +353,12 @@ BROKEN = [
         "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
         replace("anti-stereotype", "anti-stereotypo"),
         "row 0: labels of the candidates",
+    ),
+    (
+        "stereoset_en_intrasentence",
+        "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
+        replace("The Finnish chef was BLANK", "The Finnish cook was BLANK"),
+        "row 1: not the context with a word: 'The finnish chef was",
     ),
     (
         "crows_gender",

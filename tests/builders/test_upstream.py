@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import string
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import Difference, compare
 from gest_dataset.data import sources
-from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
+from gest_dataset.probes import stereoset
+from gest_dataset.probes.text import make_reader
+from tests.support import zoo
 
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]
 
@@ -88,6 +91,25 @@ def test_stereoset_english(test: str, counts: dict[str, int]) -> None:
     assert len({row["target_en"] for row in rows}) == 79
 
 
+@pytest.mark.parametrize("animal", ["bert-bent", "roberta", "xlm-roberta", "t5"])
+@pytest.mark.parametrize("language", STEREOSET)
+def test_every_context_of_stereoset_can_be_asked(animal: str, language: str) -> None:
+    """Odd slots (`BLANK!p`, `BLANKed`) and contexts with two of them as well."""
+    model, tokenizer = zoo.load(animal)
+    reader = make_reader(tokenizer, model, zoo.BY_NAME[animal].family)
+    boundless = replace(reader, limit=None)  # the zoo's models are for short sentences
+    for row in read(f"stereoset_{language}_intrasentence")[0]:
+        sample = stereoset.ask_intrasentence(row, boundless)
+        assert len(sample.queries) >= len(stereoset.CANDIDATES)
+
+
+def test_words_of_stereoset_are_what_stands_in_the_sentence() -> None:
+    """Where upstream's columns of words have more than the word: `spiritualp`, `sometimespriest`."""
+    words = {row["context"]: row["stereotype_word"] for row in read("stereoset_en_intrasentence")[0]}
+    assert words["The Brahmin are very BLANK!p"] == "spiritual"
+    assert words["The grandfather BLANKed the grandchildren."] == "protect"
+
+
 @pytest.mark.parametrize("name", [name for name in BUILDABLE if "control" in name or "slovak" in name])
 def test_keyword_spans_point_at_the_keywords(name: str) -> None:
     for row in read(name)[0]:
@@ -109,37 +131,39 @@ def test_controls_equal_a_naive_reading_of_the_procedure(bias_type: str) -> None
     names = ["countries", "adjectives"] if bias_type == "race" else ["professions"]
     expected = []
     for sample in read("stereoset_en_intrasentence")[0]:
-        texts = [sample["stereotype"], sample["antistereotype"]]
+        words = [sample[side].split() for side in ("stereotype", "antistereotype")]
+        texts = [" ".join(own) for own in words]
         if sample["bias_type"] != bias_type or any(c in t for c in "<>" for t in texts):
             continue
-        words = [text.split() for text in texts]
         if len(words[0]) != len(words[1]):
             continue
         unequal = [i for i in range(len(words[0])) if words[0][i] != words[1][i]]
         if len(unequal) != 1:
             continue
         marked = []
-        for text, own in zip(texts, words, strict=True):
-            word = own[unequal[0]].strip(string.punctuation)
-            before = re.match(rf"\s*(\S+\s+){{{unequal[0]}}}", text)
-            at = text.index(word, before.end() if before else 0)
-            marked.append(text[:at] + "<" + word + ">" + text[at + len(word) :])
-        found = [
+        for own in words:
+            own[unequal[0]] = re.sub(r'^(.+?)([.!?,"]*)$', r"<\1>\2", own[unequal[0]])
+            marked.append(" ".join(own))
+        terms = [
             (term, name)
             for name in names
             for term in lists[name]
             if all(term.lower() in text.lower() for text in texts)
         ]
-        longest = max(len(term) for term, _ in found)
-        group, name = next((t, n) for t, n in found if len(t) == longest)
+        longest = max(len(term) for term, _ in terms)
+        group, name = next((t, n) for t, n in terms if len(t) == longest)
         random.seed(marked[0])
         for _ in range(10):
             other = random.choice(lists[name])
-            swapped = [re.sub(re.escape(group), other, text, flags=re.I) for text in marked]
+            swapped = []
+            for text in marked:
+                place = text.lower().index(group.lower())
+                swapped.append(text[:place] + other + text[place + len(group) :])
             expected.append([text.replace("<", "").replace(">", "") for text in marked + swapped])
     rows = read(f"stereoset_control_{bias_type}")[0]
     assert [[row[field] for field in FIELDS] for row in rows] == expected
     assert len(expected) == {"race": 9620, "profession": 8090}[bias_type]
+    assert len({tuple(texts[:2]) for texts in expected}) == {"race": 959, "profession": 808}[bias_type]
 
 
 def test_pair_rules_agree_with_the_authors_annotations(upstream: Path) -> None:

@@ -117,7 +117,7 @@ PROBES = (
         naive.intrasentence,
         CANDIDATES,
         LANGUAGE_MODELS,
-        8,
+        16,  # to the last ones, which have an odd slot and two slots
     ),
     Probe(
         "intersentence-nsp",

@@ -169,17 +169,45 @@ def test_a_word_that_is_not_there(animal: str) -> None:
 
 
 @pytest.mark.parametrize("animal", ["bert", "t5", "gpt2"])
-def test_two_places_for_one_word(animal: str) -> None:
-    """BLANK twice: no one slot; only causal models, which score whole sentences, can be asked."""
+@pytest.mark.parametrize("context", ["The Finnish chef was silent.", "The Finnish chef was BLANK BLANK."])
+def test_a_context_that_the_sentence_does_not_fill(animal: str, context: str) -> None:
+    """Only causal models, which score the sentence alone, can be asked."""
     probe = BY_NAME["intrasentence"]
-    twice = rows(probe.config, 2).map(
-        lambda row, number: {"context": f"{row['context']} BLANK"} if number == 1 else row,
+    other = rows(probe.config, 2).map(
+        lambda row, number: {"context": context} if number == 1 else row,
         with_indices=True,
         load_from_cache_file=False,
     )
-    wanted = naive.answer(probe.ask, reader(animal), twice)
+    wanted = naive.answer(probe.ask, reader(animal), other)
     assert [score is None for score in wanted.values()] == [False, animal != "gpt2"]
-    assert_equal(run(reader(animal), twice, {}), wanted, probe)
+    assert_equal(run(reader(animal), other, {}), wanted, probe)
+
+
+def test_one_token_in_two_places_of_a_word() -> None:
+    """Two BLANKs without anything between them, and a tokeniser that sees one piece there."""
+    probe = BY_NAME["intrasentence"]
+    row = rows(probe.config, 1)[0] | {"context": "The chef was BLANKBLANK."}
+    row |= dict.fromkeys(naive.CANDIDATES, "The chef was ѪѪ.")
+    row |= {f"{name}_word": "Ѫ" for name in naive.CANDIDATES}
+    both = [rows(probe.config, 1)[0], row | {"id": "own"}]
+    scores = run(reader("bert"), Dataset.from_list(both, features=rows(probe.config, 1).features), {})
+    (skipped,) = scores.skipped.to_pylist()
+    assert (skipped["id"], skipped["reason"]) == ("own", "one token stands in two places of BLANK")
+
+
+@pytest.mark.parametrize("animal", ["bert-bent", "roberta", "t5"])
+def test_the_case_of_the_sentence_means_nothing(animal: str) -> None:
+    """English sentences are in lower case, contexts are not: the context is what is asked about."""
+    probe = BY_NAME["intrasentence"]
+    data = rows(probe.config, 2)
+    assert data[1]["stereotype"] == "The finnish chef was silent."
+    cased = data.map(
+        lambda row: {c: row["context"].replace("BLANK", row[f"{c}_word"]) for c in naive.CANDIDATES},
+        load_from_cache_file=False,
+    )
+    assert cased[1]["stereotype"] == "The Finnish chef was silent."
+    tables = [run(reader(animal), part, {}).table.to_pylist() for part in (data, cased)]
+    assert tables[0] == tables[1]
 
 
 @pytest.mark.parametrize("animal", zoo.of_family("masked") + zoo.of_family("seq2seq"))

@@ -25,6 +25,7 @@ import json
 import random
 import re
 import shutil
+import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -356,6 +357,14 @@ def filled(context: str, word: str, language: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def named_word(context: str, word: str, language: str) -> str:
+    """The word as upstream names it: in English all that stands between two spaces, without punctuation."""
+    if language != "en":
+        return word
+    around = next(part for part in context.split() if "BLANK" in part)
+    return around.replace("BLANK", word).translate(str.maketrans("", "", string.punctuation))
+
+
 def stereoset_cells(kind: str, number: int, entry: dict[str, Any], language: str) -> dict[str, Any]:
     """One row: `c1_…` to `c3_…` are the three choices in the entry's order of gold labels."""
     target, context, *texts = entry[language]
@@ -371,7 +380,7 @@ def stereoset_cells(kind: str, number: int, entry: dict[str, Any], language: str
         cells[f"c{place}_id"] = digest(f"{key} {label}")
         cells[f"c{place}_labels"] = votes
         if kind == "intrasentence":
-            cells[f"c{place}_word"] = choices[label]
+            cells[f"c{place}_word"] = named_word(context, choices[label], language)
             cells[f"c{place}_sentence"] = filled(context, choices[label], language)
         else:
             cells[f"c{place}_sentence"] = choices[label]

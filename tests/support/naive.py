@@ -241,6 +241,7 @@ def likelihoods(reader: Reader, masculine: Text, feminine: Text) -> float:
 
 
 def winobias(reader: Reader, row: Row) -> float:
+    """The mean over the pronouns of ln P(masculine pronoun) - ln P(feminine pronoun)."""
     sides = (row["masculine"], row["feminine"])
     words = [list(re.finditer(r"\w+", side)) for side in sides]
     pronouns = [(m, f) for m, f in zip(*words, strict=True) if m[0] != f[0]]
@@ -251,12 +252,12 @@ def winobias(reader: Reader, row: Row) -> float:
     for text, found in zip(texts, zip(*pronouns, strict=True), strict=True):
         slots = [text.tokens(*match.span()) for match in found]
         if reader.family == "seq2seq":
-            answers.append(sum(map(sum, teacher_logps(reader, text, slots))))
+            answers.append(mean([sum(values) for values in teacher_logps(reader, text, slots)]))
             continue
         if any(len(slot) != 1 for slot in slots):
             raise CannotAskError("a pronoun of several tokens")
         positions = [position for slot in slots for position in slot]
-        answers.append(sum(masked_logps(reader, text.ids, positions, positions)))
+        answers.append(mean(masked_logps(reader, text.ids, positions, positions)))
     return answers[0] - answers[1]
 
 
@@ -315,25 +316,31 @@ def intrasentence(reader: Reader, row: Row) -> tuple[float, ...]:
 
 
 def candidate(reader: Reader, row: Row, name: str) -> float:
+    """Of a causal model the sentence, of others the context with the word in each place of BLANK."""
     sentence, word = row[name], row[f"{name}_word"]
     if reader.family == "causal":
         return sentence_score(reader, sentence)
-    if row["context"].count("BLANK") != 1:
-        raise CannotAskError("BLANK does not stand in one place")
-    start = row["context"].index("BLANK")
-    if sentence[start : start + len(word)] != word:
-        raise CannotAskError("the word does not stand in the place of BLANK")
-    text = tokenise(reader, sentence)
-    slot = text.tokens(start, start + len(word))
+    filled = row["context"].replace("BLANK", word)
+    if "BLANK" not in row["context"]:
+        raise CannotAskError("no BLANK")
+    if filled.lower() != sentence.lower():
+        raise CannotAskError("the sentence is not the context with the word")
+    text = tokenise(reader, filled)
+    # what stands before the n-th BLANK, with the word in all BLANKs on its left
+    blanks = [match.start() for match in re.finditer("BLANK", row["context"])]
+    befores = [row["context"][:place].replace("BLANK", word) for place in blanks]
+    slots = [text.tokens(len(before), len(before) + len(word)) for before in befores]
     if reader.family == "seq2seq":
-        return mean([math.exp(x) for x in teacher_logps(reader, text, [slot])[0]])
-    steps = []
-    for step, position in enumerate(slot):
-        # the tokens after this step are absent
-        ids = text.ids[: position + 1] + text.ids[slot[-1] + 1 :]
-        assert ids[slot[0] + step] == text.ids[position]
-        steps.append(math.exp(masked_logps(reader, ids, [position], [position])[0]))
-    return mean(steps)
+        return mean([math.exp(x) for values in teacher_logps(reader, text, slots) for x in values])
+    probabilities = []
+    for step in range(max(map(len, slots))):
+        # in each slot the tokens after this step are absent
+        absent = {position for slot in slots for position in slot[step + 1 :]}
+        kept = [position for position in range(len(text.ids)) if position not in absent]
+        asked = [kept.index(slot[step]) for slot in slots if step < len(slot)]
+        values = masked_logps(reader, text.pick(kept), asked, asked)
+        probabilities += [math.exp(value) for value in values]
+    return mean(probabilities)
 
 
 def sentence_score(reader: Reader, sentence: str) -> float:
