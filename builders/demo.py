@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from datasets import Features
 
-import gest_dataset
 from gest_dataset.builders.config import Config, Dropped, Family, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import DEMO, DEMO_CONTROL
@@ -26,7 +26,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 
-FOLDER = Path(gest_dataset.__file__).with_name("demo")
+FOLDER = Path(str(resources.files("gest_dataset"))) / "demo"
 # A West, an East and a South Slavic language
 PAIR_LANGUAGES = ("sk", "uk", "sl")
 _NOTE = "written for the demo, not validated: do not report"

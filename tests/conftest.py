@@ -19,7 +19,8 @@ MIRROR = ROOT / "tests" / "mirror"
 MANIFEST = "MANIFEST.json"
 
 _HOME = tempfile.mkdtemp(prefix="gest-tests-")
-_GIVEN_MIRROR = os.environ.pop("GEST_MIRROR", None)
+# the processes of xdist inherit what is named here, where GEST_MIRROR is gone already
+_GIVEN_MIRROR = os.environ.setdefault("GEST_TESTS_UPSTREAM", os.environ.pop("GEST_MIRROR", ""))
 os.environ.pop("GEST_SOURCES", None)
 os.environ.pop("HF_DATASETS_CACHE", None)
 os.environ.update(
@@ -93,22 +94,15 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     return edit
 
 
-def upstream_directory() -> Path | None:
-    """The mirror of the real files, where there is one."""
-    for name in (_GIVEN_MIRROR, ROOT.parent / "shared" / "upstream"):
-        if name and Path(name).is_dir():
-            return Path(name)
-    return None
-
-
 @pytest.fixture
 def upstream(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The real files, in force; the test is skipped where they are not at hand."""
-    directory = upstream_directory()
-    if directory is None:
-        pytest.skip("no mirror of the real files: set GEST_MIRROR")
-    monkeypatch.setenv("GEST_MIRROR", str(directory))
-    return directory
+    if not _GIVEN_MIRROR:
+        pytest.skip("GEST_MIRROR names no mirror of the real files")
+    if not Path(_GIVEN_MIRROR).is_dir():
+        raise pytest.UsageError(f"GEST_MIRROR names {_GIVEN_MIRROR}, which is no folder.")
+    monkeypatch.setenv("GEST_MIRROR", _GIVEN_MIRROR)
+    return Path(_GIVEN_MIRROR)
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -20,6 +20,7 @@ from gest_dataset.data import sources
 from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
 from gest_dataset.probes import stereoset
 from gest_dataset.probes.text import make_reader
+from tests.conftest import ROOT
 from tests.support import zoo
 
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]
@@ -126,7 +127,7 @@ def test_keyword_spans_point_at_the_keywords(name: str) -> None:
 @pytest.mark.parametrize("bias_type", ["race", "profession"])
 def test_controls_equal_a_naive_reading_of_the_procedure(bias_type: str) -> None:
     """Written again from the description, without the builder's helpers."""
-    path = Path(__file__).parent.parent / "builders" / "group_terms.json"
+    path = ROOT / "builders" / "group_terms.json"
     lists = json.loads(path.read_text(encoding="utf-8"))
     names = ["countries", "adjectives"] if bias_type == "race" else ["professions"]
     expected = []

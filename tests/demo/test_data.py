@@ -32,6 +32,7 @@ from gest_dataset.data import sources
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.conftest import MANIFEST, MIRROR, ROOT
+from tests.support.outside import require
 
 
 def words(text: str) -> list[str]:
@@ -40,7 +41,7 @@ def words(text: str) -> list[str]:
 
 NAMES = ["demo_en", "demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_controls"]
 PAIRS = NAMES[1:4]
-UDPIPE = ROOT.parent / "shared" / "models" / "udpipe"
+UDPIPE = "GEST_UDPIPE_MODELS"
 
 # Who the quadruplets are about
 FEMALE = """actress aunt bride businesswoman daughter duchess girl girls granddaughter grandmother her ladies
@@ -199,7 +200,7 @@ def test_parser_reads_the_genders(name: str) -> None:
     """Nearly all are detected, but for nouns (engineer, director); none is taken for the other gender."""
     pytest.importorskip("ufal.udpipe")
     language = name.split("_")[1]
-    model = UDPIPE / f"{language}.udpipe"
+    model = require(UDPIPE) / f"{language}.udpipe"
     if not model.exists():
         pytest.skip("no UDPipe models at hand")
     from gest_dataset.gender import detect

@@ -14,14 +14,15 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data import sources
 from gest_dataset.gender import Detection, detect
 from gest_dataset.languages import SLAVIC
+from tests.support.outside import needs, require
 
-ROOT = Path(__file__).resolve().parent.parent
-MODELS = ROOT.parent / "shared" / "models" / "udpipe"
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = "GEST_UDPIPE_MODELS"
 pytestmark = [
     pytest.mark.upstream,
     pytest.mark.slow,
     pytest.mark.usefixtures("upstream"),
-    pytest.mark.skipif(not MODELS.is_dir(), reason=f"no UDPipe models in {MODELS}"),
+    needs(MODELS),
 ]
 ENTRIES = published.load("gest_mt_masculine_rates")["rows"]
 
@@ -42,7 +43,9 @@ def test_against_the_published_table(language: str, tmp_path: Path) -> None:
     config = CONFIGS[f"{language}_translations"]
     rows = list(config.read({key: sources.fetch(key) for key in config.sources}, Counter()))
     texts = [row["translation"] for row in rows]
-    found = detect(texts, language, "udpipe", MODELS / f"{language}.udpipe", cache=tmp_path / "parses")
+    found = detect(
+        texts, language, "udpipe", require(MODELS) / f"{language}.udpipe", cache=tmp_path / "parses"
+    )
     for entry in (entry for entry in ENTRIES if entry["language"] == language):
         places = [place for place, row in enumerate(rows) if row["system"] == entry["system"]]
         mine: list[Detection] = [found[place] for place in places]
@@ -59,7 +62,7 @@ def test_belarusian_past_tenses_follow_their_forms(tmp_path: Path) -> None:
     config = CONFIGS["be_translations"]
     rows = list(config.read({key: sources.fetch(key) for key in config.sources}, Counter()))
     texts = [row["translation"] for row in rows]
-    found = detect(texts, "be", "udpipe", MODELS / "be.udpipe", cache=tmp_path / "parses")
+    found = detect(texts, "be", "udpipe", require(MODELS) / "be.udpipe", cache=tmp_path / "parses")
     past = [d for d in found if d.rule.startswith("past") and not d.conflict]
     assert len(past) > 4000
     for detection in past:

@@ -18,9 +18,10 @@ from gest_dataset.gender.parsers import bulgarian, conllu
 from gest_dataset.gender.rules import RULES, TABLE
 from gest_dataset.gender.rules.anchors import ANCHORS
 from gest_dataset.gender.rules.engine import Example, Rule, decide
+from tests.support.outside import require
 
-ROOT = Path(__file__).resolve().parent.parent
-MODELS = ROOT.parent / "shared" / "models" / "udpipe"
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = "GEST_UDPIPE_MODELS"
 PARSES = ROOT / "tests" / "gender" / "parses"
 LABELLED = sorted((ROOT / "tests" / "gender").glob("*.jsonl"))
 EXAMPLES = [
@@ -152,7 +153,7 @@ def test_serbian_in_both_scripts() -> None:
 @pytest.mark.parametrize("language", [language for language in GRAMMARS if language != "bg"])
 def test_parses_are_the_models(language: str, tmp_path: Path) -> None:
     """The parses in the repository lead where the real model's lead."""
-    model = MODELS / f"{language}.udpipe"
+    model = require(MODELS) / f"{language}.udpipe"
     if not model.is_file():
         pytest.skip(f"no UDPipe model {model}")
     texts = [row["text"] for path in LABELLED if language_of(path) == language for row in rows_of(path)]

@@ -12,7 +12,7 @@ import pytest
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import ParserError, detect
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = importlib.util.find_spec("stanza") is not None
 
 

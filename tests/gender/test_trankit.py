@@ -12,7 +12,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.gender import detect
 from gest_dataset.gender.parsers import trankit
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get(trankit.PYTHON_VARIABLE)
 
 

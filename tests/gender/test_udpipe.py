@@ -17,7 +17,7 @@ from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.gender import ParserError, detect
 from gest_dataset.gender.parsers import cache, udpipe
 
-PARSES = Path(__file__).resolve().parent / "gender" / "parses"
+PARSES = Path(__file__).resolve().parent / "parses"
 PARAGRAPHS = 30  # that the tiny model is trained on
 
 # what makes a model in seconds: it knows its own sentences by heart, and little else

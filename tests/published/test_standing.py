@@ -15,8 +15,8 @@ import gest_dataset
 from gest_dataset import published
 from gest_dataset.published.models import language_models
 from gest_dataset.published.standing import Standing, standing
-from tests import zoo
 from tests.conftest import COMMIT, Cached
+from tests.support import zoo
 
 FACTS = {
     "config": "en",

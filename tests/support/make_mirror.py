@@ -9,7 +9,7 @@ Run it again after any change of the texts; the same texts give the same bytes:
 
     python -m venv /tmp/mirror-venv
     /tmp/mirror-venv/bin/pip install "pandas==1.5.3" "numpy<2"
-    /tmp/mirror-venv/bin/python tests/make_mirror.py
+    /tmp/mirror-venv/bin/python tests/support/make_mirror.py
 
 The pickles need that old pair (in a throwaway venv: pandas 1.5.3 has wheels for Python 3.8 to 3.11),
 because later versions write another layout, with other class names inside, than upstream's pickles have.
@@ -33,7 +33,7 @@ from typing import Any
 import numpy
 import pandas
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE / "mirror"
 TEXTS: dict[str, Any] = json.loads((HERE / "mirror_text.json").read_text(encoding="utf-8"))
 GEST = TEXTS["gest"]

@@ -32,7 +32,7 @@ def needs(variable: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(folder(variable) is None, reason=f"{variable} names no folder")
 
 
-def given(variable: str) -> Path:
+def require(variable: str) -> Path:
     """The folder that a variable names; the test is skipped without one."""
     path = folder(variable)
     if path is None:

@@ -20,10 +20,11 @@ from gest_dataset.translation.samples import SAME, Sentence, join
 from gest_dataset.translation.setup import set_up
 from tests.conftest import MIRROR, ROOT
 from tests.support import translators
+from tests.support.outside import needs, require
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"
-MODELS = ROOT.parent / "shared" / "models" / "udpipe"
+MODELS = "GEST_UDPIPE_MODELS"
 
 pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 
@@ -173,13 +174,15 @@ def test_metric_says_what_it_cannot_translate() -> None:
 
 @pytest.mark.upstream
 @pytest.mark.slow
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"no UDPipe models in {MODELS}")
+@needs(MODELS)
 @pytest.mark.parametrize("system", ["amazon", "deepl", "google", "nllb"])
 def test_real_slovak_translations(upstream: Path, tmp_path: Path, system: str) -> None:
     """The yield is at least the paper's, and p_i are near it (its table prints Agresti-Coull centres)."""
     from gest_dataset import published as tables
 
-    setup = set_up(f"published:{system}", "sk", model=MODELS / "sk.udpipe", cache=tmp_path / "parses")
+    setup = set_up(
+        f"published:{system}", "sk", model=require(MODELS) / "sk.udpipe", cache=tmp_path / "parses"
+    )
     found = measure(setup)
     (entry,) = (
         entry

@@ -16,9 +16,10 @@ from gest_dataset.translation.pairing import make
 from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.samples import Sentence
 from gest_dataset.translation.translator import Translation
+from tests.support.outside import needs, require
 
 TIRED = "Som unavená."
-MODELS = Path(__file__).resolve().parent.parent.parent / "shared" / "models" / "udpipe"
+MODELS = "GEST_UDPIPE_MODELS"
 
 
 def test_prompts() -> None:
@@ -271,7 +272,7 @@ def test_older_texts_of_a_file_count() -> None:
 
 @pytest.mark.upstream
 @pytest.mark.slow
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"no UDPipe models in {MODELS}")
+@needs(MODELS)
 @pytest.mark.parametrize(
     ("folder", "frame"),
     [
@@ -287,7 +288,7 @@ def test_the_authors_slovak_prompts_give_a_thousand_pairs(
     from gest_dataset.translation.setup import set_up
 
     file = upstream / "kinit-sk/gest/data/translations" / folder / "sk/translations.csv"
-    setup = set_up(f"file:{file}", "sk", model=MODELS / "sk.udpipe", cache=tmp_path / "parses")
+    setup = set_up(f"file:{file}", "sk", model=require(MODELS) / "sk.udpipe", cache=tmp_path / "parses")
     found = make(sentences(), setup.system, "file", "sk", setup.ask, setup.genders)
     assert found.frame == frame
     assert len(found.rows) >= 1000
