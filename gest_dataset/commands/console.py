@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import typer
 from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
@@ -19,6 +22,16 @@ _BETWEEN = 3  # two columns: padding and an edge
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
     err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """An interrupt in the block ends the command with 130 and says what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(f"Interrupted. {message}", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(130) from None
 
 
 def progress_bar() -> Progress:
