@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -173,7 +174,10 @@ def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
 
 
 def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapping[str, str]) -> None:
-    arguments = ("pairs", "--translations", str(DEEPL), *SLOVAK, "--output", "out")
+    file = tmp_path / "my files" / "translations.csv"
+    file.parent.mkdir()
+    file.write_bytes(DEEPL.read_bytes())
+    arguments = ("pairs", "--translations", str(file), *SLOVAK, "--output", "out")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "out" / "yields.json").read_text(encoding="utf-8"))
@@ -183,6 +187,10 @@ def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapp
     for reason, number in told["dropped"].items():
         assert f"│ {reason} " in done.stdout
         assert f" {number} │" in next(line for line in done.stdout.splitlines() if f"│ {reason} " in line)
+    # as it was typed: quoted once where a shell needs it, in the card alone
+    assert told["command"] == ["gest", *arguments]
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert f"```bash\n{shlex.join(['gest', *arguments])}\n```" in card
     rows = load_plainly(tmp_path / "out", script_environment)
     assert len(rows) == told["pairs"] >= 20
     answers = {row["from"]: row["to"] for row in rows_of(DEEPL)}
