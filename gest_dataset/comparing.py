@@ -20,7 +20,7 @@ from gest_dataset.statistics.checks import UndefinedWarning
 _MEASURES: dict[str, tuple[str, list[str], str | None]] = {
     "templates": ("g_s", ["log_ratio"], "stereotype"),
     "pairs": ("g_s", ["log_ratio"], "stereotype"),
-    "masculine_rate": ("f_s", ["gender"], "stereotype"),
+    "masculine-rate": ("f_s", ["gender"], "stereotype"),
     "quadruplets": ("f_mu", [f"logp_{field}" for field in FIELDS], None),
     "stereoset_intrasentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
     "stereoset_intersentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
@@ -90,7 +90,7 @@ def _measure(runs: Sequence[Run]) -> tuple[str, list[str], str | None]:
         listed = "\n".join(f"  {path}: {config}" for path, config in configs.items())
         raise ConfigError(f"Runs of one config can be compared, and these are of several:\n{listed}")
     for name, what in _SAME.items():
-        facts = {str(run.path): str(run.manifest["metadata"].get(name)) for run in runs}
+        facts = {str(run.path): str(run.manifest["settings"].get(name)) for run in runs}
         if len(set(facts.values())) > 1:
             listed = "\n".join(f"  {path}: {fact}" for path, fact in facts.items())
             raise ConfigError(f"Runs on the same {what} can be compared, and these differ:\n{listed}")

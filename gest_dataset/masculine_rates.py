@@ -107,8 +107,11 @@ def _published(setup: Setup) -> list[Sample]:
     label = list(SYSTEMS).index(setup.system.removeprefix(SNAPSHOT))
     data = load_dataset("gest", setup.settings["data"], split="test")
     rows = [row for row in data.to_list() if row["system"] == label]
+    # samples are called as their sentences are, whoever translated them, so that runs can be paired
+    ending = f"-{setup.language}-{setup.system.removeprefix(SNAPSHOT)}"
     return [
-        Sample(row["id"], row["stereotype"], row["source"], row["translation"]) for row in rows[: setup.limit]
+        Sample(row["id"].removesuffix(ending), row["stereotype"], row["source"], row["translation"])
+        for row in rows[: setup.limit]
     ]
 
 

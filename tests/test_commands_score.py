@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 
 import gest_dataset
 from gest_dataset import choosing, cli, comparing, published, report, results, runs, several, statistics
@@ -24,7 +25,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
+from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.standing import standing
@@ -609,56 +610,31 @@ def test_what_cannot_be_compared(gest: Gest) -> None:
         assert "Warning" not in told
 
 
-@pytest.mark.parametrize(
-    ("fact", "values"),
-    [("data_fingerprint", ("aa", "bb")), ("options", ({"templates": "a#1"}, {"templates": "a#2"}))],
-)
-def test_other_questions_under_the_same_ids_are_not_compared(fact: str, values: tuple[Any, Any]) -> None:
-    made = [
-        runs.Run(Path(str(i)), {"metadata": {fact: value}}, None, {"config": "en", "probe": "templates"})
-        for i, value in enumerate(values)
+def test_other_questions_under_the_same_ids_are_not_compared(gest: Gest) -> None:
+    """Templates of other words under one number, and other sentences under one id."""
+    loaded = zoo.load("bert")
+    rows = [{"id": f"s{i}", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(32)]
+    other = [{**row, "sentence": row["sentence"].replace("am", "was")} for row in rows]
+    words = {"id": 1, "text": '{word} said: "{sentence}"', "masculine": "man", "feminine": "woman"}
+    Path("words.json").write_text(json.dumps([words]))
+    for name, templates, data in (("base", [1], rows), ("words", "words.json", rows), ("other", [1], other)):
+        gest_dataset.score(loaded, Dataset.from_list(data), templates, device="cpu", output=name)
+    for name, what in (("words", "options (templates, words of several tokens)"), ("other", "data")):
+        code, _, told = gest("compare", "base", name)
+        assert code == 2
+        assert f"Runs on the same {what} can be compared, and these differ: base: " in " ".join(told.split())
+
+
+def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
+    rows = [{"id": "same", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(64)]
+    scored = [
+        gest_dataset.score(zoo.load(name), Dataset.from_list(rows), [3], device="cpu", output=tmp_path / name)
+        for name in ("bert", "gpt2")
     ]
-    with pytest.raises(ConfigError, match=r"these differ:\n  0: .*\n  1: "):
-        comparing.differences(made)
-
-
-def test_translators_are_compared() -> None:
-    """f_s of two runs of masculine rates, as `gest masculine-rate` writes them."""
-    import pyarrow as pa
-
-    random = np.random.default_rng(1)
-    stereotypes = [i % 16 + 1 for i in range(480)]
-    made = []
-    for name in ("first", "second"):
-        genders = random.choice(["male", "female", "unknown"], p=[0.6, 0.3, 0.1], size=480).tolist()
-        table = pa.table({"id": list(map(str, range(480))), "stereotype": stereotypes, "gender": genders})
-        facts = {"metadata": {"system": name}}
-        made.append(runs.Run(Path(name), facts, table, {"config": "en", "probe": "masculine_rate"}))
-    (found,) = comparing.differences(made)
-    direct = statistics.compare(
-        "f_s", made[1].table["gender"].to_pylist(), made[0].table["gender"].to_pylist(), stereotypes
-    )
-    assert (found.run, found.baseline, found.n, found.missing) == ("second", "first", 480, 0)
-    assert found.found == direct
-
-
-def test_repeated_ids_are_paired_in_order() -> None:
-    import pyarrow as pa
-
-    stereotypes = [i % 16 + 1 for i in range(64)]
-    columns = {"id": ["same"] * 64, "template": [0] * 64, "stereotype": stereotypes}
-    made = [
-        runs.Run(
-            Path(str(shift)),
-            {"metadata": {"model": str(shift)}},
-            pa.table({**columns, "log_ratio": [float(i) / 64 + shift * (i % 16 > 6) for i in range(64)]}),
-            {"config": "sk_pairs", "probe": "pairs"},
-        )
-        for shift in (0, 1)
-    ]
-    (found,) = comparing.differences(made)
+    b, a = (scores.table["log_ratio"].to_pylist() for scores in scored)
+    (found,) = comparing.differences([runs.read(tmp_path / name) for name in ("bert", "gpt2")])
     assert (found.n, found.missing) == (64, 0)
-    assert found.found.a / found.found.b == pytest.approx(math.e)
+    assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows])
 
 
 def test_no_config_is_left() -> None:

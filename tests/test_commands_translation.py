@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from gest_dataset import cli, runs
-from tests.conftest import MIRROR, ROOT
+from gest_dataset import cli, runs, statistics
+from tests.conftest import MIRROR, ROOT, Edit
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 FOLDER = MIRROR / "kinit-sk/gest/data/translations"
@@ -147,6 +148,44 @@ def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path:
         assert reason in done.stderr
         assert name in done.stderr
     assert found.result["result"]["n_unknown"] >= len(told)
+
+
+def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
+    """f_s of two systems, by files and as published: real runs of the real command."""
+    for name, system in (
+        ("deepl", f"file:{DEEPL}"),
+        ("google", f"file:{FOLDER}/google_translate/sk/translations.csv"),
+        ("deepl-2023", "published:deepl"),
+        ("google-2023", "published:google"),
+    ):
+        done = gest("masculine-rate", "--system", system, *SLOVAK, "--output", name)
+        assert done.returncode == 0, done.stderr
+    genders, stereotypes = {}, {}
+    for name in ("deepl", "google"):
+        table = runs.read(tmp_path / name).table
+        genders[name], stereotypes[name] = table["gender"].to_pylist(), table["stereotype"].to_pylist()
+    direct = statistics.compare("f_s", genders["google"], genders["deepl"], stereotypes["deepl"])
+    for year in ("", "-2023"):
+        done = gest("compare", f"deepl{year}", f"google{year}", "--json")
+        assert done.returncode == 0, done.stderr
+        (shown,) = json.loads(done.stdout)
+        assert shown["found"] == asdict(direct)
+        assert (shown["n"], shown["missing"]) == (34, 0)
+    done = gest("compare", "deepl", "google-2023")
+    assert done.returncode == 2
+    assert "deepl: en" in done.stderr
+    assert "google-2023: sk_translations" in done.stderr
+
+
+def test_translators_of_other_data_are_not_compared(gest: Gest, edited: Edit) -> None:
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output")
+    assert gest(*arguments, "before").returncode == 0
+    edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))
+    assert gest(*arguments, "after").returncode == 0
+    done = gest("compare", "before", "after")
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "Runs on the same data can be compared, and these differ: before: " in told
 
 
 @pytest.mark.parametrize("command", ["masculine-rate", "pairs"])
