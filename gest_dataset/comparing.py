@@ -16,15 +16,20 @@ from gest_dataset.runs import Run
 from gest_dataset.statistics import Comparison, compare, holm
 from gest_dataset.statistics.checks import UndefinedWarning
 
-# Probe -> the measure, the columns that it is made of, and the column of stereotypes
-_MEASURES: dict[str, tuple[str, list[str], str | None]] = {
-    "templates": ("g_s", ["log_ratio"], "stereotype"),
-    "pairs": ("g_s", ["log_ratio"], "stereotype"),
-    "masculine-rate": ("f_s", ["gender"], "stereotype"),
-    "quadruplets": ("f_mu", [f"logp_{field}" for field in FIELDS], None),
-    "stereoset_intrasentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
-    "stereoset_intersentence": ("icat", ["stereotype", "antistereotype", "unrelated"], None),
+_G_S = ("g_s", ["log_ratio"])
+_ICAT = ("icat", ["stereotype", "antistereotype", "unrelated"])
+_CS = ("cs_mu_original", ["cs_original"])
+# Probe -> its measures and the columns that each is made of; the first one that the runs have is shown
+_MEASURES: dict[str, tuple[tuple[str, list[str]], ...]] = {
+    "templates": (_G_S,),
+    "pairs": (_G_S,),
+    "masculine-rate": (("f_s", ["gender"]),),
+    "quadruplets": (("f_mu", [f"logp_{field}" for field in FIELDS]), _CS),  # not all sets have keywords
+    "crows": (_CS,),
+    "stereoset_intrasentence": (_ICAT,),
+    "stereoset_intersentence": (_ICAT,),
 }
+_BY_STEREOTYPE = {"g_s", "f_s"}
 # What a sample's id stands for: runs that differ here have not answered the same questions
 _SAME = {"data_fingerprint": "data", "options": "options (templates, words of several tokens)"}
 
@@ -33,7 +38,7 @@ _SAME = {"data_fingerprint": "data", "options": "options (templates, words of se
 class Difference:
     """A run's measure minus the baseline's (`found.a - found.b`), in one template (0: none).
 
-    `n` samples are in both; `missing` ones are in one of them only. `adjusted` is Holm's p-value.
+    Both are of the samples that both runs have: the baseline's can be another one for each run. `n` samples are in both; `missing` ones are in one of them only. `adjusted` is Holm's p-value.
     """
 
     run: str
@@ -49,7 +54,8 @@ def differences(runs: Sequence[Run]) -> list[Difference]:
     """Each run beside the first one, in every template that both have."""
     if len(runs) < 2:
         raise ConfigError("A comparison needs two runs or more: the first one is the baseline.")
-    measure, columns, about = _measure(runs)
+    measure, columns = _measure(runs)
+    about = "stereotype" if measure in _BY_STEREOTYPE else None
     labels = _labels(runs)
     frames = [_frame(run, about) for run in runs]
     rows = []
@@ -76,14 +82,14 @@ def _compared(
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
         found = compare(measure, a, b, references)
     if math.isnan(found.p_value):
+        needed = "each stereotype needs two or more" if references else "two or more are needed"
         raise DataError(
-            f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): each "
-            f"stereotype needs two or more."
+            f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): {needed}."
         )
     return found
 
 
-def _measure(runs: Sequence[Run]) -> tuple[str, list[str], str | None]:
+def _measure(runs: Sequence[Run]) -> tuple[str, list[str]]:
     """What the runs can be compared by; different configs are refused."""
     configs = {str(run.path): run.result["config"] for run in runs}
     if len(set(configs.values())) > 1:
@@ -100,9 +106,13 @@ def _measure(runs: Sequence[Run]) -> tuple[str, list[str], str | None]:
     if probes[0] not in _MEASURES:
         raise ConfigError(
             f"Runs of {runs[0].result['config']} have no paired comparison; there is one for "
-            f"GEST (g_s, f_s), StereoSet (icat) and quadruplets (f_mu)."
+            f"GEST (g_s, f_s), StereoSet (icat), quadruplets (f_mu) and CrowS-Pairs (cs)."
         )
-    return _MEASURES[probes[0]]
+    for measure, columns in _MEASURES[probes[0]]:
+        if all(len(run.table.select(columns).to_pandas().dropna()) for run in runs):
+            return measure, columns
+    names = " or ".join(measure for measure, _ in _MEASURES[probes[0]])
+    raise DataError(f"One of the runs has no sample with {names}, so there is nothing to compare.")
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

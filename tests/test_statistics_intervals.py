@@ -195,6 +195,11 @@ def test_comparisons_are_differences_of_the_measures() -> None:
     found = statistics.compare("f_mu", quads, more)
     means = [statistics.control_bias(side)["f_mu"] for side in (quads, more)]
     assert found.difference == pytest.approx(means[0] - means[1])
+    sides = [[row[0] for row in side] for side in (quads, more)]
+    cs = statistics.compare("cs_mu_original", *sides)
+    direct = [statistics.control_bias(None, [[x, None] for x in side])["cs_mu_original"] for side in sides]
+    assert (cs.a, cs.b) == pytest.approx(direct)
+    assert cs.p_value == pytest.approx(stats.ttest_rel(*sides).pvalue, abs=0.03)
     low, high = stats.ttest_rel(
         *([(a - b) - (c - d) for a, b, c, d in side] for side in (quads, more))
     ).confidence_interval()

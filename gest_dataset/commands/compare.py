@@ -48,13 +48,13 @@ def _show(found: Sequence[Difference], template: int) -> None:
     table = tables.new_table(
         f"{measure} minus that of {baseline}{where}",
         out,
-        "model", measure, "difference", "95 %", "p (Holm)", "samples",
+        "model", measure, "baseline", "difference", "95 %", "p (Holm)", "samples",
     )  # fmt: skip
-    table.add_row(baseline, tables.number(found[0].found.b, 3), "", "", "", "")
     for one in found:
         p = "<0.001" if one.adjusted < 0.001 else tables.number(one.adjusted, 3)
         bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
-        values = (tables.number(one.found.a, 3), f"{one.found.difference:+.3f}", bounds, p)
+        sides = (tables.number(one.found.a, 3), tables.number(one.found.b, 3))
+        values = (*sides, f"{one.found.difference:+.3f}", bounds, p)
         table.add_row(one.run, *values, f"{one.n:,}")
     out.print(tables.fitted(table, out))
     for one in found:
