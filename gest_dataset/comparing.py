@@ -38,7 +38,8 @@ _SAME = {"data_fingerprint": "data", "options": "options (templates, words of se
 class Difference:
     """A run's measure minus the baseline's (`found.a - found.b`), in one template (0: none).
 
-    Both are of the samples that both runs have: the baseline's can be another one for each run. `n` samples are in both; `missing` ones are in one of them only. `adjusted` is Holm's p-value.
+    Both are of the `n` samples that both runs have, so the baseline's can be another one for each run;
+    `missing` ones are in one of them only. `adjusted` is Holm's p-value.
     """
 
     run: str

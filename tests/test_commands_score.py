@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import gest_dataset
 from gest_dataset import choosing, cli, comparing, published, report, results, runs, several, statistics
 from gest_dataset.builders import CONFIGS
-from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
@@ -369,19 +369,24 @@ def test_interrupt_says_how_to_go_on(gest: Gest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
 
 
-def test_folder_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "models" / "mine").mkdir(parents=True)
-    (tmp_path / "models" / "tiny.gguf").touch()
-    for model, revision, limit, name in (
-        ("EleutherAI/pythia-70m", None, None, "EleutherAI--pythia-70m"),
-        ("EleutherAI/pythia-70m", "step1000", 5, "EleutherAI--pythia-70m@step1000-limit5"),
-        ("models/mine", None, None, "mine"),
-        (f"{tmp_path}/models/mine/", None, None, "mine"),
-        ("models/tiny.gguf", None, None, "tiny"),
-        ("smollm2", None, None, "smollm2"),
-    ):
-        assert command._folder_name(model, revision, limit) == name
+def test_a_folder_is_one_model_however_it_is_written(gest: Gest) -> None:
+    arguments = ("--templates", "3", "--limit", "20", "--output", "run")
+    for name in ("./bert", "./bert/", "bert", "bert//"):
+        code, _, told = gest("score", name, *arguments)
+        assert code == 0, told
+    assert runs.read("run").manifest["settings"]["model"] == "bert"
+    model, tokenizer = AutoModelForMaskedLM.from_pretrained("./bert/"), AutoTokenizer.from_pretrained("bert")
+    scores = gest_dataset.score((model, tokenizer), "en", [3], 20, device="cpu")
+    assert scores.metadata["model"] == "bert"
+
+
+def test_checkpoints_of_one_name_have_their_own_runs(gest: Gest) -> None:
+    for parent, animal in (("a", "bert"), ("b", "gpt2")):
+        shutil.copytree(animal, f"{parent}/checkpoint-500")
+        code, _, told = gest("score", f"{parent}/checkpoint-500/", "--templates", "3", "--limit", "20")
+        assert code == 0, told
+        kept = runs.read(f"gest-runs/{parent}--checkpoint-500-limit20/en")
+        assert kept.manifest["settings"]["model"] == f"{parent}/checkpoint-500"
 
 
 def process(environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[str]:

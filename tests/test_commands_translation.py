@@ -65,7 +65,7 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "33 of 34 have a known gender" in done.stdout
     assert "\x1b" not in done.stdout
-    run = runs.read(tmp_path / "gest-runs" / "translations" / "sk")
+    run = runs.read(tmp_path / "gest-runs" / "sk--translations" / "sk")
     assert run.manifest["kind"] == "masculine-rate"
     assert run.manifest["command"] == ["gest", *arguments]
     assert run.manifest["settings"]["language"] == run.manifest["metadata"]["language"] == "sk"
@@ -86,12 +86,31 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     told = json.loads(again.stdout)
     assert {name: told[name] for name in result} == result
     assert told["known"] == 33
-    other = gest(*arguments, "--limit", "7", "--convention", "published")
+    again_there = ("--output", "gest-runs/sk--translations/sk")
+    other = gest(*arguments, "--limit", "7", "--convention", "published", *again_there)
     assert other.returncode == 1
     assert "limit: none there, 7 now" in other.stderr
     assert "convention: plain there, published now" in other.stderr
     assert "parser:" not in other.stderr
     assert runs.read(run.path).result == run.result
+
+
+def test_tries_and_files_of_one_name_have_their_own_runs(gest: Gest, tmp_path: Path) -> None:
+    for parent, system, limit, folder in (
+        ("a", "deepl", (), "a--mine"),
+        ("b", "google_translate", (), "b--mine"),
+        ("b", "google_translate", ("--limit", "6"), "b--mine-limit6"),
+    ):
+        (tmp_path / parent).mkdir(exist_ok=True)
+        file = tmp_path / parent / "mine.csv"
+        file.write_bytes((FOLDER / system / "sk" / "translations.csv").read_bytes())
+        done = gest("masculine-rate", "--translations", f"{parent}/mine.csv", *SLOVAK, *limit)
+        assert done.returncode == 0, done.stderr
+        kept = runs.read(tmp_path / "gest-runs" / folder / "sk")
+        assert len(kept.table) == (6 if limit else 34)
+    done = gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    assert len(runs.read(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
 
 
 def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from datasets import load_dataset
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.masculine_rates import Detections, folder_name, measure
+from gest_dataset.masculine_rates import Detections, measure
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.translation import Translation, store
 from gest_dataset.translation.samples import SAME, Sentence, join
@@ -69,7 +69,6 @@ def test_limit_and_signature() -> None:
     assert parts["system"] == "file:translations.csv"
     assert parts["limit"] == "5"
     assert len(parts["revision"]) == 12
-    assert folder_name(setup) == "translations"
 
 
 def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:

@@ -29,6 +29,12 @@ _OWNERS = {
 }
 
 
+def written_once(name: str) -> str:
+    """A path on this disk without `./`, doubled and last slashes; anything else as it is."""
+    path = Path(name)
+    return str(path) if path.exists() else name
+
+
 def packaged(name: str) -> Path:
     """The GGUF file of a model that comes in a package."""
     package, number = PACKAGED[name]

@@ -134,7 +134,8 @@ def compare(
     """The paired difference of `g_s`, `f_s`, `icat`, `f_mu` or `cs_mu_original`, measure(a) - measure(b).
 
     `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
-    `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the samples (for `g_s` and `f_s`).
+    `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
+    samples (for `g_s` and `f_s`).
     """
     checks.choice("measure", measure, MEASURES)
     checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
