@@ -544,7 +544,7 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
         "compare", "gest-runs/bert/en", "gest-runs/other/en", "gest-runs/bert-limit33/en", "--json"
     )
     assert code == 0
-    found = json.loads(told)
+    found = json.loads(told)["differences"]
     assert [(one["run"].partition(" ")[0], one["template"]) for one in found] == [
         ("other", 1),
         ("other", 2),
@@ -566,6 +566,47 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
         statistics.holm([*p_values, found[2]["found"]["p_value"]])
     )
     assert f"{found[2]['missing']} samples are in one of bert" in " ".join(shown.split())
+
+
+def test_folders_of_runs_are_compared_config_by_config(gest: Gest) -> None:
+    for model, dtype, configs, folder in (
+        ("bert", "float32", "demo_en,crows_control_negation,winobias_type1_dev,en", "one"),
+        ("bert", "bfloat16", "demo_en,crows_control_negation,winobias_type1_dev", "two"),
+        ("gpt2", "float32", "demo_en,stereoset_en_intrasentence", "three"),
+    ):
+        arguments = ("--config", configs, "--output", folder, "--templates", "3", "--dtype", dtype)
+        code, _, told = gest("score", model, *arguments)
+        assert code == 0, told
+    code, shown, told = gest("compare", "one", "two", "three", "--json")
+    assert code == 0, told
+    found = json.loads(shown)
+    assert [(one["config"], one["run"]) for one in found["differences"]] == [
+        ("crows_control_negation", "bert (two/crows_control_negation)"),
+        ("demo_en", "bert (two/demo_en)"),
+        ("demo_en", "gpt2"),
+    ]
+    assert sorted(found["without_partner"]) == ["one/en", "three/stereoset_en_intrasentence"]
+    assert list(found["left_out"]) == ["winobias_type1_dev"]
+    p_values = [one["found"]["p_value"] for one in found["differences"]]
+    assert [one["adjusted"] for one in found["differences"]] == pytest.approx(statistics.holm(p_values))
+    code, shown, told = gest("compare", "one", "two", "three", width=200)
+    assert code == 0, told
+    assert "demo_en: g_s minus that of bert (one/demo_en), template 3" in shown
+    assert "crows_control_negation: cs_mu_original minus that of bert" in shown
+    assert "No partner: one/en, three/stereoset_en_intrasentence" in told
+    assert "winobias_type1_dev is left out: Runs of winobias_type1_dev have no paired comparison" in told
+    code, shown, told = gest("compare", "one/demo_en", "two", "--json")
+    assert code == 0, told
+    assert [one["config"] for one in json.loads(shown)["differences"]] == ["demo_en"]
+    for paths, message in (
+        (("one/en", "three"), "Nothing here can be compared. No partner: one/en, three/demo_en"),
+        (("one/winobias_type1_dev", "two"), "winobias_type1_dev is left out: Runs of winobias_type1_dev"),
+        ((".", "two"), "several runs of demo_en"),
+        (("one",), "two runs or more"),
+    ):
+        code, _, told = gest("compare", *paths)
+        assert code == 2
+        assert message in " ".join(told.split())
 
 
 def test_compare_other_statistics(gest: Gest) -> None:

@@ -187,9 +187,16 @@ def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
     for year in ("", "-2023"):
         done = gest("compare", f"deepl{year}", f"google{year}", "--json")
         assert done.returncode == 0, done.stderr
-        (shown,) = json.loads(done.stdout)
+        (shown,) = json.loads(done.stdout)["differences"]
         assert shown["found"] == asdict(direct)
         assert (shown["n"], shown["missing"]) == (34, 0)
+    Path("first").mkdir()
+    Path("deepl").rename("first/sk")
+    done = gest("compare", "first", "google", "--json")
+    assert done.returncode == 0, done.stderr
+    (shown,) = json.loads(done.stdout)["differences"]
+    assert (shown["config"], shown["found"]) == ("en to sk", asdict(direct))
+    Path("first/sk").rename("deepl")
     done = gest("compare", "deepl", "google-2023")
     assert done.returncode == 2
     assert "deepl: en" in done.stderr
