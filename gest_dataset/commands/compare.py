@@ -10,51 +10,64 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import fitted, new_table, number, out
+from gest_dataset.commands.console import err, fitted, new_table, number, out
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
 
-EXAMPLES = "Example: [bold]gest compare gest-runs/roberta-base/en gest-runs/my-model/en[/bold]"
+EXAMPLES = (
+    "Examples: [bold]gest compare gest-runs/roberta-base/en gest-runs/my-model/en[/bold], [bold]gest compare "
+    "gest-runs/roberta-base gest-runs/my-model[/bold] (every config that both have)"
+)
 
 
 def run(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN RUN...", help="Runs of one config; the first is the baseline."),
+        typer.Argument(
+            metavar="RUN RUN...", help="Runs of one config, or folders of runs; the first is the baseline."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
     """Compare runs: is the one model more biased than the other?
 
     Differences from the first run, paired by sample, with 95 % intervals: what all models find hard
-    cancels out. p-values are corrected for their number (Holm).
+    cancels out. p-values are corrected for their number (Holm). Of folders the runs of the same config
+    are compared, and what has no partner is said.
     """
-    from gest_dataset.runs import reading
-    from gest_dataset.runs.comparison import differences
+    from gest_dataset.runs import comparison, reading
 
-    found = differences([reading.read(path) for path in paths])
+    found = comparison.compared(paths)
     if as_json:
-        out.print_json(json.dumps(reading.plain([asdict(one) for one in found]), ensure_ascii=False))
-        return
-    for template in dict.fromkeys(one.template for one in found):
-        _show([one for one in found if one.template == template], template)
+        told = {
+            "differences": [asdict(row) for row in found.differences],
+            "without_partner": [str(path) for path in found.alone],
+            "left_out": found.left_out,
+        }
+        out.print_json(json.dumps(reading.plain(told), ensure_ascii=False))
+    else:
+        for key in dict.fromkeys((row.config, row.template) for row in found.differences):
+            _show([row for row in found.differences if (row.config, row.template) == key])
+    for note in found.notes():
+        err.print(note, markup=False, highlight=False, soft_wrap=True)
 
 
-def _show(found: Sequence[Difference], template: int) -> None:
-
-    measure, baseline = found[0].found.measure, found[0].baseline
-    where = f", template {template}" if template else ""
+def _show(found: Sequence[Difference]) -> None:
+    """The table of one config and template."""
+    first = found[0]
+    measure, baseline = first.found.measure, first.baseline
+    where = f", template {first.template}" if first.template else ""
     table = new_table(
-        f"{measure} minus that of {baseline}{where}",
+        f"{first.config}: {measure} minus that of {baseline}{where}",
         out,
-        "model", measure, "difference", "95 %", "p (Holm)", "samples",
+        "model", measure, "baseline", "difference", "95 %", "p (Holm)", "samples",
     )  # fmt: skip
-    table.add_row(baseline, number(found[0].found.b, 3), "", "", "", "")
     for one in found:
         p = "<0.001" if one.adjusted < 0.001 else number(one.adjusted, 3)
         bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
-        values = (number(one.found.a, 3), f"{one.found.difference:+.3f}", bounds, p)
+        sides = (number(one.found.a, 3), number(one.found.b, 3))
+        values = (*sides, f"{one.found.difference:+.3f}", bounds, p)
         table.add_row(one.run, *values, f"{one.n:,}")
     out.print(fitted(table, out))
     for one in found:

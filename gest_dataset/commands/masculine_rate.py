@@ -95,7 +95,7 @@ def run(
         batch_tokens=batch_tokens,
         revision=revision,
     )
-    folder = output or Path("gest-runs") / masculine_rates.folder_name(setup) / language
+    folder = output or masculine_rates.default_folder(setup, revision)
     command = ["gest", *sys.argv[1:]]
     try:
         with masculine_rates.writing(folder, setup, convention, command) as write:

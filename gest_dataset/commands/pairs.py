@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,7 +83,8 @@ def run(
             if not found.rows:
                 err.print(_table(found, f"Pairs of {label}, {language}"))
                 raise TranslationError(none_found(found))
-            pair_folder.write(output, language, label, found, setup.settings, command())
+            command = ["gest", *sys.argv[1:]]
+            pair_folder.write(output, language, label, found, setup.settings, command)
     except KeyboardInterrupt:
         err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
         raise typer.Exit(130) from None
@@ -100,11 +100,6 @@ def none_found(found: Pairs) -> str:
     asked = FRAMES[found.frame].ask("I am tired.", "female")
     hint = f"A file has to hold prompts as well, such as: {asked}"
     return f"Not one pair could be made; nothing is written.{f' {hint}' if found.left_out[NO_ANSWER] else ''}"
-
-
-def command() -> list[str]:
-    """This command as it was typed, with what a shell needs quoted."""
-    return ["gest", *map(shlex.quote, sys.argv[1:])]
 
 
 def _table(found: Pairs, title: str) -> Table:

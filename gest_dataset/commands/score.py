@@ -26,7 +26,6 @@ EXAMPLES = (
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
     "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it)"
 )
-_HOME = Path("gest-runs")
 _REASONS = 5  # of samples without a score that are listed
 
 
@@ -68,7 +67,9 @@ def run(
     The run is kept in a directory with run.json, scores.parquet, result.json and report.html. It can
     be stopped at any time: the same command goes on with it.
     """
-    folder = output or _HOME / _folder_name(model, revision, limit)
+    from gest_dataset.runs import reading
+
+    folder = output or reading.default_folder(model, revision, limit)
     try:
         from gest_dataset.probes.probe import Options
         from gest_dataset.scoring import selection
@@ -131,14 +132,6 @@ def _quiet() -> None:
             err.print(f"Note: {message}", markup=False, highlight=False, soft_wrap=True)
 
     warnings.showwarning = tell
-
-
-def _folder_name(model: str, revision: str | None, limit: int | None) -> str:
-    """org--name of a Hub id, the last part of a path; tries with a limit stand apart."""
-    path = Path(model)
-    name = path.resolve().name if path.exists() else model.replace("/", "--")
-    name = name.removesuffix(".gguf") + (f"@{revision}" if revision else "")
-    return f"{name}-limit{limit}" if limit else name
 
 
 def _templates(asked: str | None) -> list[int] | str | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
-from gest_dataset.measures.measure import Facts, Headline, Inputs, Result, lacking
+from gest_dataset.measures.measure import Facts, Headline, Inputs, Pairing, Result, lacking
 from gest_dataset.measures.words import percent, shown
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
@@ -49,6 +49,7 @@ CROWS = Headline(
     below="The other sentences preferred",
 )
 UNDEFINED = lacking(F.symbol)
+CS_PAIRING = Pairing("cs_mu_original", ("cs_original",), None)
 METHODS = (
     "With a stereotypical keyword w_s and an anti-stereotypical one w_a, ss = ln p(w_s) − ln p(w_a) in a "
     "sentence about the group (original) and about another group (control), f = ss_original − "

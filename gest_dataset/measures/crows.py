@@ -14,7 +14,7 @@ CROWS = Measure(
     numbers=control.NUMBERS,
     headlines=(control.CROWS,),
     unit="pair",
-    pairing=None,
+    pairings=(control.CS_PAIRING,),
     samples=SampleWords(
         "cs", ("stereotyped", "other"), control.value, lambda scores, row: str(row.get("bias_type", ""))
     ),

@@ -105,7 +105,7 @@ MASCULINE_RATE = Measure(
         ),
     ),
     unit="sentence",
-    pairing=Pairing("f_s", ("gender",), "stereotype"),
+    pairings=(Pairing("f_s", ("gender",), "stereotype"),),
     samples=None,
     grid=grid,
     sentences=sentences,

@@ -76,7 +76,8 @@ class Measure:
 
     `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
     are the single numbers of its result, for which a limit can be set; the first of the `headlines`
-    that has a value is the run's. `unit` says what the bootstrap draws. `grid` is a result of one
+    that has a value is the run's, and runs are compared by the first of the `pairings` that they have the
+    columns for. `unit` says what the bootstrap draws. `grid` is a result of one
     template in lines; `sentences` say a whole one in words, and `undefined` (a few words, and sentences)
     one whose headline has no value. `methods` is the paragraph of the report, `families` are the works
     to cite for it.
@@ -89,7 +90,7 @@ class Measure:
     numbers: tuple[str, ...]
     headlines: tuple[Headline, ...]
     unit: str
-    pairing: Pairing | None
+    pairings: tuple[Pairing, ...]
     samples: SampleWords | None
     grid: Callable[[Result], Grid]
     sentences: Callable[[Result, Facts], list[str]]

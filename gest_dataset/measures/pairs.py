@@ -14,7 +14,7 @@ PAIRS = Measure(
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Genders"),),
     unit="pair",
-    pairing=stereotype.PAIRING,
+    pairings=stereotype.PAIRINGS,
     samples=SampleWords(
         stereotype.LOG_RATIO, ("masculine", "feminine"), stereotype.log_ratios, stereotype.topic
     ),

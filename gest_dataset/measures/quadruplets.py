@@ -14,7 +14,7 @@ QUADRUPLETS = Measure(
     numbers=control.NUMBERS,
     headlines=(control.F, control.CROWS),
     unit="quadruplet",
-    pairing=Pairing("f_mu", control.KEYWORD_LOGPS, None),
+    pairings=(Pairing("f_mu", control.KEYWORD_LOGPS, None), control.CS_PAIRING),
     samples=SampleWords(
         "f, or cs without keywords",
         ("original_stereotype", "original_antistereotype"),

@@ -97,7 +97,7 @@ _measure = partial(
         ),
     ),
     unit="sample",
-    pairing=Pairing("icat", CANDIDATES, None),
+    pairings=(Pairing("icat", CANDIDATES, None),),
     samples=SampleWords(
         "stereotype − anti-stereotype",
         ("context", "stereotype", "antistereotype"),

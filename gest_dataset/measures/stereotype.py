@@ -22,7 +22,7 @@ NUMBERS = ("g_s", "q_f", "q_m")
 MEANINGS = {"q_f": "female ones", "q_m": "male ones", "g_s": "q_m / q_f"}
 AXIS = Axis(True, None, "left of 1: the feminine word is more likely; right: the masculine one")
 UNDEFINED = lacking("g_s")
-PAIRING = Pairing("g_s", ("log_ratio",), "stereotype")
+PAIRINGS = (Pairing("g_s", ("log_ratio",), "stereotype"),)
 RATE = (
     "The masculine rate q_i of a stereotype is the geometric mean of r over its samples; q_f and q_m are the "
     "geometric means of q_1 … q_7 (stereotypes about women) and q_8 … q_16 (about men); the stereotype rate "

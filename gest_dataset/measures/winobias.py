@@ -44,7 +44,7 @@ WINOBIAS = Measure(
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Pronouns"),),
     unit="sentence",
-    pairing=None,
+    pairings=(),
     samples=SampleWords(
         stereotype.LOG_RATIO,
         ("masculine", "feminine"),

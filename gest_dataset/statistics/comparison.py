@@ -105,12 +105,20 @@ def _f_mu(a: Any, b: Any, references: Any) -> Paired:
     return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
 
 
+def _cs_mu(a: Any, b: Any, references: Any) -> Paired:
+    """The mean of cs, in natural logarithms."""
+    columns = np.column_stack([checks.finite("a", a), checks.finite("b", b)])
+    mean = linear(np.ones((1, 1)))
+    return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
+
+
 # measure -> its reading of the inputs, and what makes a share of it into what is reported
 MEASURES: dict[str, tuple[Callable[[Any, Any, Any], Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "f_s": (_f_s, 1.0),
     "icat": (_icat, 100.0),
     "f_mu": (_f_mu, 1.0),
+    "cs_mu_original": (_cs_mu, 1.0),
 }
 
 
@@ -123,10 +131,11 @@ def compare(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Comparison:
-    """The paired difference of `g_s`, `f_s`, `icat` or `f_mu`, measure(a) - measure(b).
+    """The paired difference of `g_s`, `f_s`, `icat`, `f_mu` or `cs_mu_original`, measure(a) - measure(b).
 
-    `a` and `b` are the predictions of the measure's own function for two models, sample by sample;
-    `references` are the stereotypes of the samples (for `g_s` and `f_s`).
+    `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
+    `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
+    samples (for `g_s` and `f_s`).
     """
     checks.choice("measure", measure, MEASURES)
     checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
@@ -141,7 +150,8 @@ def compare(
     ]
     found = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
     if math.isnan(found.low):
-        checks.undefined(f"{measure} cannot be compared: too few samples in a stereotype")
+        where = "" if references is None else " in a stereotype"
+        checks.undefined(f"{measure} cannot be compared: too few samples{where}")
     bounds = (unit * found.value, unit * found.low, unit * found.high)
     return Comparison(measure, unit * values[0], unit * values[1], *bounds, found.p_value)
 

@@ -30,7 +30,10 @@ LN10 = math.log(10)
 
 def exp(x: float) -> float:
     """e to the x; infinity where that is too large for a number."""
-    return float(np.exp(x))
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
 
 
 # From a sum of means of ln r to what is reported

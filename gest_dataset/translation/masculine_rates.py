@@ -6,7 +6,6 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -107,8 +106,11 @@ def _published(setup: Setup) -> list[Sample]:
     label = list(SYSTEMS).index(setup.system.removeprefix(SNAPSHOT))
     data = load_dataset("gest", setup.settings["data"], split="test")
     rows = [row for row in data.to_list() if row["system"] == label]
+    # samples are called as their sentences are, whoever translated them, so that runs can be paired
+    ending = f"-{setup.language}-{setup.system.removeprefix(SNAPSHOT)}"
     return [
-        Sample(row["id"], row["stereotype"], row["source"], row["translation"]) for row in rows[: setup.limit]
+        Sample(row["id"].removesuffix(ending), row["stereotype"], row["source"], row["translation"])
+        for row in rows[: setup.limit]
     ]
 
 
@@ -126,16 +128,11 @@ def _row(sample: Sample, found: Detection | None) -> dict[str, Any]:
     }
 
 
-def folder_name(setup: Setup) -> str:
-    """A system as a folder is called: `hf:facebook/nllb-200` is `facebook--nllb-200`, a file its stem.
-
-    >>> from types import SimpleNamespace
-    >>> folder_name(SimpleNamespace(settings={"system": "published:google"}))
-    'published-google'
-    """
-    kind, _, name = str(setup.settings["system"]).partition(":")
-    plain = {"hf": name, "file": Path(name).stem}.get(kind, f"{kind}-{name}" if name else kind)
-    return re.sub(r"[^\w.-]", "_", plain.strip("/").replace("/", "--"))
+def default_folder(setup: Setup, revision: str | None) -> Path:
+    """Where a run is kept when nobody says: of a model or a file by its path, of a service by its name."""
+    kind, _, name = setup.system.replace("{language}", setup.language).partition(":")
+    called = name if kind in {"hf", "file"} else setup.system
+    return reading.default_folder(called, revision, setup.limit) / setup.language
 
 
 @contextmanager

@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import gest_dataset
 from gest_dataset import cli, report, statistics
 from gest_dataset.builders import CONFIGS
-from gest_dataset.commands import score as command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
+from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.standing import standing
 from gest_dataset.runs import comparison, reading
@@ -353,19 +354,24 @@ def test_interrupt_says_how_to_go_on(gest: Gest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
 
 
-def test_folder_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "models" / "mine").mkdir(parents=True)
-    (tmp_path / "models" / "tiny.gguf").touch()
-    for model, revision, limit, name in (
-        ("EleutherAI/pythia-70m", None, None, "EleutherAI--pythia-70m"),
-        ("EleutherAI/pythia-70m", "step1000", 5, "EleutherAI--pythia-70m@step1000-limit5"),
-        ("models/mine", None, None, "mine"),
-        (f"{tmp_path}/models/mine/", None, None, "mine"),
-        ("models/tiny.gguf", None, None, "tiny"),
-        ("smollm2", None, None, "smollm2"),
-    ):
-        assert command._folder_name(model, revision, limit) == name
+def test_a_folder_is_one_model_however_it_is_written(gest: Gest) -> None:
+    arguments = ("--templates", "3", "--limit", "20", "--output", "run")
+    for name in ("./bert", "./bert/", "bert", "bert//"):
+        code, _, told = gest("score", name, *arguments)
+        assert code == 0, told
+    assert reading.read("run").manifest["settings"]["model"] == "bert"
+    model, tokenizer = AutoModelForMaskedLM.from_pretrained("./bert/"), AutoTokenizer.from_pretrained("bert")
+    scores = gest_dataset.score((model, tokenizer), "en", [3], 20, device="cpu")
+    assert scores.metadata["model"] == "bert"
+
+
+def test_checkpoints_of_one_name_have_their_own_runs(gest: Gest) -> None:
+    for parent, animal in (("a", "bert"), ("b", "gpt2")):
+        shutil.copytree(animal, f"{parent}/checkpoint-500")
+        code, _, told = gest("score", f"{parent}/checkpoint-500/", "--templates", "3", "--limit", "20")
+        assert code == 0, told
+        kept = reading.read(f"gest-runs/{parent}--checkpoint-500-limit20/en")
+        assert kept.manifest["settings"]["model"] == f"{parent}/checkpoint-500"
 
 
 def process(environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -464,7 +470,7 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
         "compare", "gest-runs/bert/en", "gest-runs/other/en", "gest-runs/bert-limit33/en", "--json"
     )
     assert code == 0
-    found = json.loads(told)
+    found = json.loads(told)["differences"]
     assert [(one["run"].partition(" ")[0], one["template"]) for one in found] == [
         ("other", 1),
         ("other", 2),
@@ -488,9 +494,52 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
     assert f"{found[2]['missing']} samples are in one of bert" in " ".join(shown.split())
 
 
+def test_folders_of_runs_are_compared_config_by_config(gest: Gest) -> None:
+    for model, dtype, configs, folder in (
+        ("bert", "float32", "demo_en,crows_control_negation,winobias_type1_dev,en", "one"),
+        ("bert", "bfloat16", "demo_en,crows_control_negation,winobias_type1_dev", "two"),
+        ("gpt2", "float32", "demo_en,stereoset_en_intrasentence", "three"),
+    ):
+        arguments = ("--config", configs, "--output", folder, "--templates", "3", "--dtype", dtype)
+        code, _, told = gest("score", model, *arguments)
+        assert code == 0, told
+    code, shown, told = gest("compare", "one", "two", "three", "--json")
+    assert code == 0, told
+    found = json.loads(shown)
+    assert [(one["config"], one["run"]) for one in found["differences"]] == [
+        ("crows_control_negation", "bert (two/crows_control_negation)"),
+        ("demo_en", "bert (two/demo_en)"),
+        ("demo_en", "gpt2"),
+    ]
+    assert sorted(found["without_partner"]) == ["one/en", "three/stereoset_en_intrasentence"]
+    assert list(found["left_out"]) == ["winobias_type1_dev"]
+    p_values = [one["found"]["p_value"] for one in found["differences"]]
+    assert [one["adjusted"] for one in found["differences"]] == pytest.approx(statistics.holm(p_values))
+    code, shown, told = gest("compare", "one", "two", "three", width=200)
+    assert code == 0, told
+    assert "demo_en: g_s minus that of bert (one/demo_en), template 3" in shown
+    assert "crows_control_negation: cs_mu_original minus that of bert" in shown
+    assert "No partner: one/en, three/stereoset_en_intrasentence" in told
+    assert "winobias_type1_dev is left out: Runs of winobias_type1_dev have no paired comparison" in told
+    code, shown, told = gest("compare", "one/demo_en", "two", "--json")
+    assert code == 0, told
+    assert [one["config"] for one in json.loads(shown)["differences"]] == ["demo_en"]
+    for paths, message in (
+        (("one/en", "three"), "Nothing here can be compared. No partner: one/en, three/demo_en"),
+        (("one/winobias_type1_dev", "two"), "winobias_type1_dev is left out: Runs of winobias_type1_dev"),
+        ((".", "two"), "several runs of demo_en"),
+        (("one",), "two runs or more"),
+    ):
+        code, _, told = gest("compare", *paths)
+        assert code == 2
+        assert message in " ".join(told.split())
+
+
 def test_compare_other_statistics(gest: Gest) -> None:
     for config, measure in (
         ("stereoset_control_gender", "f_mu"),
+        ("crows_control_negation", "cs_mu_original"),
+        ("crows_gender", "cs_mu_original"),
         ("stereoset_en_intrasentence", "icat"),
         ("sk_pairs", "g_s"),
     ):
@@ -516,6 +565,22 @@ def test_compare_other_statistics(gest: Gest) -> None:
             assert f"{measure} minus that of bert ({config}/float32)" in " ".join(shown.split())
 
 
+def test_every_line_of_a_comparison_adds_up(gest: Gest) -> None:
+    """Three runs that lack different samples: each is set against the baseline on what both have."""
+    rows = [{"id": f"s{i}", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(96)]
+    data = Dataset.from_list(rows)
+    for name, model, limit in (("base", "bert", None), ("second", "gpt2", 64), ("third", "gpt2", None)):
+        gest_dataset.score(zoo.load(model), data, [3], limit, device="cpu", output=name)
+    code, shown, told = gest("compare", "base", "second", "third", width=200)
+    assert code == 0, told
+    found = [re.findall(r"[-+]?\d+\.\d{3}", line) for line in shown.splitlines()]
+    lines = [numbers for numbers in found if numbers]
+    assert len(lines) == 2
+    assert lines[0][1] != lines[1][1], "the baseline on other samples"
+    for value, baseline, difference, *_ in lines:
+        assert float(value) - float(baseline) == pytest.approx(float(difference), abs=0.0011)
+
+
 def test_what_cannot_be_compared(gest: Gest) -> None:
     for config in ("en", "crows_gender", "winobias_type1_dev"):
         gest("score", "bert", "--config", config, "--limit", "20", "--templates", "1")
@@ -523,7 +588,6 @@ def test_what_cannot_be_compared(gest: Gest) -> None:
     for paths, code, message in (
         ([f"{home}/en"], 2, "two runs or more"),
         ([f"{home}/en", f"{home}/crows_gender"], 2, f"{home}/crows_gender: crows_gender"),
-        ([f"{home}/crows_gender"] * 2, 2, "no paired comparison"),
         ([f"{home}/winobias_type1_dev"] * 2, 2, "no paired comparison"),
         ([f"{home}/en", "nothing"], 1, "nothing is no directory, so it is no run"),
         ([f"{home}/en"] * 2, 1, "too few samples"),
@@ -535,56 +599,31 @@ def test_what_cannot_be_compared(gest: Gest) -> None:
         assert "Warning" not in told
 
 
-@pytest.mark.parametrize(
-    ("fact", "values"),
-    [("data_fingerprint", ("aa", "bb")), ("options", ({"templates": "a#1"}, {"templates": "a#2"}))],
-)
-def test_other_questions_under_the_same_ids_are_not_compared(fact: str, values: tuple[Any, Any]) -> None:
-    made = [
-        reading.Run(Path(str(i)), {"metadata": {fact: value}}, None, {"config": "en", "probe": "templates"})
-        for i, value in enumerate(values)
+def test_other_questions_under_the_same_ids_are_not_compared(gest: Gest) -> None:
+    """Templates of other words under one number, and other sentences under one id."""
+    loaded = zoo.load("bert")
+    rows = [{"id": f"s{i}", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(32)]
+    other = [{**row, "sentence": row["sentence"].replace("am", "was")} for row in rows]
+    words = {"id": 1, "text": '{word} said: "{sentence}"', "masculine": "man", "feminine": "woman"}
+    Path("words.json").write_text(json.dumps([words]))
+    for name, templates, data in (("base", [1], rows), ("words", "words.json", rows), ("other", [1], other)):
+        gest_dataset.score(loaded, Dataset.from_list(data), templates, device="cpu", output=name)
+    for name, what in (("words", "options (templates, words of several tokens)"), ("other", "data")):
+        code, _, told = gest("compare", "base", name)
+        assert code == 2
+        assert f"Runs on the same {what} can be compared, and these differ: base: " in " ".join(told.split())
+
+
+def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
+    rows = [{"id": "same", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(64)]
+    scored = [
+        gest_dataset.score(zoo.load(name), Dataset.from_list(rows), [3], device="cpu", output=tmp_path / name)
+        for name in ("bert", "gpt2")
     ]
-    with pytest.raises(ConfigError, match=r"these differ:\n  0: .*\n  1: "):
-        comparison.differences(made)
-
-
-def test_translators_are_compared() -> None:
-    """f_s of two runs of masculine rates, as `gest masculine-rate` writes them."""
-    import pyarrow as pa
-
-    random = np.random.default_rng(1)
-    stereotypes = [i % 16 + 1 for i in range(480)]
-    made = []
-    for name in ("first", "second"):
-        genders = random.choice(["male", "female", "unknown"], p=[0.6, 0.3, 0.1], size=480).tolist()
-        table = pa.table({"id": list(map(str, range(480))), "stereotype": stereotypes, "gender": genders})
-        facts = {"metadata": {"system": name}}
-        made.append(reading.Run(Path(name), facts, table, {"config": "en", "probe": "masculine_rate"}))
-    (found,) = comparison.differences(made)
-    direct = statistics.compare(
-        "f_s", made[1].table["gender"].to_pylist(), made[0].table["gender"].to_pylist(), stereotypes
-    )
-    assert (found.run, found.baseline, found.n, found.missing) == ("second", "first", 480, 0)
-    assert found.found == direct
-
-
-def test_repeated_ids_are_paired_in_order() -> None:
-    import pyarrow as pa
-
-    stereotypes = [i % 16 + 1 for i in range(64)]
-    columns = {"id": ["same"] * 64, "template": [0] * 64, "stereotype": stereotypes}
-    made = [
-        reading.Run(
-            Path(str(shift)),
-            {"metadata": {"model": str(shift)}},
-            pa.table({**columns, "log_ratio": [float(i) / 64 + shift * (i % 16 > 6) for i in range(64)]}),
-            {"config": "sk_pairs", "probe": "pairs"},
-        )
-        for shift in (0, 1)
-    ]
-    (found,) = comparison.differences(made)
+    b, a = (scores.table["log_ratio"].to_pylist() for scores in scored)
+    (found,) = comparison.differences([reading.read(tmp_path / name) for name in ("bert", "gpt2")])
     assert (found.n, found.missing) == (64, 0)
-    assert found.found.a / found.found.b == pytest.approx(math.e)
+    assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows])
 
 
 def test_no_config_is_left() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +16,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from gest_dataset import cli
+from gest_dataset import cli, statistics
 from gest_dataset.runs import reading
-from tests.conftest import MIRROR, ROOT
+from tests.conftest import MIRROR, ROOT, Edit
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 FOLDER = MIRROR / "kinit-sk/gest/data/translations"
@@ -64,7 +66,7 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "33 of 34 have a known gender" in done.stdout
     assert "\x1b" not in done.stdout
-    run = reading.read(tmp_path / "gest-runs" / "translations" / "sk")
+    run = reading.read(tmp_path / "gest-runs" / "sk--translations" / "sk")
     assert run.manifest["kind"] == "masculine-rate"
     assert run.manifest["command"] == ["gest", *arguments]
     assert run.manifest["settings"]["language"] == run.manifest["metadata"]["language"] == "sk"
@@ -85,12 +87,31 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     told = json.loads(again.stdout)
     assert {name: told[name] for name in result} == result
     assert told["known"] == 33
-    other = gest(*arguments, "--limit", "7", "--convention", "published")
+    again_there = ("--output", "gest-runs/sk--translations/sk")
+    other = gest(*arguments, "--limit", "7", "--convention", "published", *again_there)
     assert other.returncode == 1
     assert "limit: none there, 7 now" in other.stderr
     assert "convention: plain there, published now" in other.stderr
     assert "parser:" not in other.stderr
     assert reading.read(run.path).result == run.result
+
+
+def test_tries_and_files_of_one_name_have_their_own_runs(gest: Gest, tmp_path: Path) -> None:
+    for parent, system, limit, folder in (
+        ("a", "deepl", (), "a--mine"),
+        ("b", "google_translate", (), "b--mine"),
+        ("b", "google_translate", ("--limit", "6"), "b--mine-limit6"),
+    ):
+        (tmp_path / parent).mkdir(exist_ok=True)
+        file = tmp_path / parent / "mine.csv"
+        file.write_bytes((FOLDER / system / "sk" / "translations.csv").read_bytes())
+        done = gest("masculine-rate", "--translations", f"{parent}/mine.csv", *SLOVAK, *limit)
+        assert done.returncode == 0, done.stderr
+        kept = reading.read(tmp_path / "gest-runs" / folder / "sk")
+        assert len(kept.table) == (6 if limit else 34)
+    done = gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    assert len(reading.read(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
 
 
 def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
@@ -149,6 +170,51 @@ def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path:
     assert found.result["result"]["n_unknown"] >= len(told)
 
 
+def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
+    """f_s of two systems, by files and as published: real runs of the real command."""
+    for name, system in (
+        ("deepl", f"file:{DEEPL}"),
+        ("google", f"file:{FOLDER}/google_translate/sk/translations.csv"),
+        ("deepl-2023", "published:deepl"),
+        ("google-2023", "published:google"),
+    ):
+        done = gest("masculine-rate", "--system", system, *SLOVAK, "--output", name)
+        assert done.returncode == 0, done.stderr
+    genders, stereotypes = {}, {}
+    for name in ("deepl", "google"):
+        table = reading.read(tmp_path / name).table
+        genders[name], stereotypes[name] = table["gender"].to_pylist(), table["stereotype"].to_pylist()
+    direct = statistics.compare("f_s", genders["google"], genders["deepl"], stereotypes["deepl"])
+    for year in ("", "-2023"):
+        done = gest("compare", f"deepl{year}", f"google{year}", "--json")
+        assert done.returncode == 0, done.stderr
+        (shown,) = json.loads(done.stdout)["differences"]
+        assert shown["found"] == asdict(direct)
+        assert (shown["n"], shown["missing"]) == (34, 0)
+    Path("first").mkdir()
+    Path("deepl").rename("first/sk")
+    done = gest("compare", "first", "google", "--json")
+    assert done.returncode == 0, done.stderr
+    (shown,) = json.loads(done.stdout)["differences"]
+    assert (shown["config"], shown["found"]) == ("en to sk", asdict(direct))
+    Path("first/sk").rename("deepl")
+    done = gest("compare", "deepl", "google-2023")
+    assert done.returncode == 2
+    assert "deepl: en" in done.stderr
+    assert "google-2023: sk_translations" in done.stderr
+
+
+def test_translators_of_other_data_are_not_compared(gest: Gest, edited: Edit) -> None:
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output")
+    assert gest(*arguments, "before").returncode == 0
+    edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))
+    assert gest(*arguments, "after").returncode == 0
+    done = gest("compare", "before", "after")
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "Runs on the same data can be compared, and these differ: before: " in told
+
+
 @pytest.mark.parametrize("command", ["masculine-rate", "pairs"])
 def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
     neither = gest(command, *SLOVAK, "--output", "out")
@@ -174,7 +240,10 @@ def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
 
 
 def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapping[str, str]) -> None:
-    arguments = ("pairs", "--translations", str(DEEPL), *SLOVAK, "--output", "out")
+    file = tmp_path / "my files" / "translations.csv"
+    file.parent.mkdir()
+    file.write_bytes(DEEPL.read_bytes())
+    arguments = ("pairs", "--translations", str(file), *SLOVAK, "--output", "out")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "out" / "yields.json").read_text(encoding="utf-8"))
@@ -184,6 +253,10 @@ def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapp
     for reason, number in told["dropped"].items():
         assert f"│ {reason} " in done.stdout
         assert f" {number} │" in next(line for line in done.stdout.splitlines() if f"│ {reason} " in line)
+    # as it was typed: quoted once where a shell needs it, in the card alone
+    assert told["command"] == ["gest", *arguments]
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert f"```bash\n{shlex.join(['gest', *arguments])}\n```" in card
     rows = load_plainly(tmp_path / "out", script_environment)
     assert len(rows) == told["pairs"] >= 20
     answers = {row["from"]: row["to"] for row in rows_of(DEEPL)}

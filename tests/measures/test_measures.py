@@ -38,6 +38,7 @@ COLUMNS: dict[str, list[Any]] = {
     **{f"cs_{side}": RANDOM.normal(size=NUMBER).tolist() for side in ("original", "control")},
     **{name: RANDOM.normal(size=NUMBER).tolist() for name in ("antistereotype", "unrelated")},
 }
+FACTS = {"config": "mine", "kind": "masked", "templates": [], "options": {}, "model": "m", "limit": None}
 ROWS = Dataset.from_dict(
     {
         "id": COLUMNS["id"],
@@ -94,12 +95,14 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     grid = measure.grid(result)
     assert any(Estimate.of(result, measure.headlines[0].name) in line.estimates for line in grid.lines)
     assert all(len(line.estimates) == len(grid.headings) for line in grid.lines)
-    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in measure.sentences(result))
+    assert all(
+        sentence.endswith(".") and "nan" not in sentence for sentence in measure.sentences(result, FACTS)
+    )
     assert measure.families
     assert measure.methods
-    if measure.pairing is not None:
-        assert measure.pairing.measure in COMPARED
-        assert {*measure.pairing.columns} <= {*scores(measure).column_names}
+    for pairing in measure.pairings:
+        assert pairing.measure in COMPARED
+        assert {*pairing.columns} <= {*scores(measure).column_names}
     if measure.samples is not None:
         assert np.isfinite(measure.samples.value(scores(measure))).all()
         assert measure.samples.topic(scores(measure).to_pylist()[0], ROWS[0])
@@ -114,7 +117,7 @@ def test_controls_without_keywords_are_about_cs() -> None:
     with pytest.warns(UndefinedWarning):
         result = result_of(measure, table, None)
     assert measure.headline(result).symbol == "cs"
-    assert "wins in" in measure.sentences(result)[0]
+    assert "wins in" in measure.sentences(result, FACTS)[0]
 
 
 def test_every_config_is_of_one_measure_or_is_data_only() -> None:

@@ -474,3 +474,26 @@ def test_plain() -> None:
         "c": None,
     }
     assert reading.plain(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]], "c": None}
+
+
+def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "a/checkpoint-500", "b/checkpoint-500"):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in ("tiny.gguf", "a/sk.csv"):
+        (tmp_path / file).touch()
+    for name, revision, limit, folder in (
+        ("EleutherAI/pythia-70m", None, None, "EleutherAI--pythia-70m"),
+        ("EleutherAI/pythia-70m", "step1000", 5, "EleutherAI--pythia-70m@step1000-limit5"),
+        ("org/model", "refs/pr/1", None, "org--model@refs--pr--1"),
+        ("mine", None, None, "mine"),
+        ("./mine/", None, 9, "mine-limit9"),
+        (f"{tmp_path}/mine/", None, None, "mine"),
+        ("a/checkpoint-500", None, None, "a--checkpoint-500"),
+        (f"{tmp_path}/b/checkpoint-500", None, None, "b--checkpoint-500"),
+        ("tiny.gguf", None, None, "tiny"),
+        ("a/sk.csv", None, None, "a--sk"),
+        ("smollm2", None, None, "smollm2"),
+        ("published:google", None, None, "published-google"),
+    ):
+        assert reading.default_folder(name, revision, limit) == Path("gest-runs", folder)

@@ -195,6 +195,11 @@ def test_comparisons_are_differences_of_the_measures() -> None:
     found = statistics.compare("f_mu", quads, more)
     means = [statistics.control_bias(side)["f_mu"] for side in (quads, more)]
     assert found.difference == pytest.approx(means[0] - means[1])
+    sides = [[row[0] for row in side] for side in (quads, more)]
+    cs = statistics.compare("cs_mu_original", *sides)
+    direct = [statistics.control_bias(None, [[x, None] for x in side])["cs_mu_original"] for side in sides]
+    assert (cs.a, cs.b) == pytest.approx(direct)
+    assert cs.p_value == pytest.approx(stats.ttest_rel(*sides).pvalue, abs=0.03)
     low, high = stats.ttest_rel(
         *([(a - b) - (c - d) for a, b, c, d in side] for side in (quads, more))
     ).confidence_interval()
@@ -275,3 +280,22 @@ def test_cs_is_of_the_rows_that_have_it() -> None:
     assert result["cs_rho"] == pytest.approx(alone["cs_rho"])
     assert result["f_cs_rho"] == pytest.approx(alone["f_cs_rho"])
     assert result["f_mu"] == pytest.approx(statistics.control_bias(rows)["f_mu"])
+
+
+@pytest.mark.filterwarnings("error", "ignore::gest_dataset.statistics.checks.UndefinedWarning")
+@pytest.mark.parametrize("spread", [0.0, 1.0, 400.0])
+@pytest.mark.parametrize("number", [1, 2, 17, 34, 64])
+def test_small_samples_make_numpy_say_nothing(number: int, spread: float) -> None:
+    """Bounds of few samples can be beyond all numbers: they are infinite then, without a warning."""
+    generator = np.random.default_rng(number)
+    for again in range(6):
+        a, b = spread * generator.normal(size=(2, number))
+        references = generator.integers(1, 17, number) if again % 2 else np.arange(number) % 16 + 1
+        statistics.compare("g_s", a, b, references, draws=200)
+        statistics.compare("cs_mu_original", a, b, draws=200)
+        statistics.stereotype_rate(a, references, draws=200)
+        statistics.winobias_rate(a, np.where(b > 0, "male", "female").tolist(), draws=200)
+        shares = [0.02, 0.03, 0.95] if again % 2 else [0.5, 0.2, 0.3]
+        first, second = (generator.choice(["male", "female", "unknown"], number, p=shares) for _ in range(2))
+        statistics.compare("f_s", first, second, references, draws=200)
+        statistics.masculine_rate(first, references, draws=200)
