@@ -236,7 +236,10 @@ def _command(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
-    pad_id = loaded.tokenizer.pad_token_id
+    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
+    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
+    if None not in (pad_id, size) and pad_id >= size:
+        pad_id = None
     if loaded.kind == NSP:
         return NextSentence(loaded.model, pad_id, loaded.owned)
     return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.asks import Sample, Score, continuation, spanned
+from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, continuation, spanned
 from gest_dataset.probes.text import CannotAskError, Reader
 from gest_dataset.scoring.batching import Values
 from gest_dataset.scoring.query import Query
@@ -43,9 +44,11 @@ def choose_method(asked: str, kind: str) -> str:
 
 def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
     """The queries of the three candidate words in their sentences."""
+    texts = {candidate: reader(row[candidate]) for candidate in CANDIDATES}
+    for left, right in combinations(texts.values(), 2):
+        check_compared(left, right)
     parts: list[tuple[Query, ...]] = []
-    for candidate in CANDIDATES:
-        tokens = reader(row[candidate])
+    for candidate, tokens in texts.items():
         if reader.kind == "causal":
             parts.append((continuation(reader, tokens, 0),))
             continue
@@ -65,6 +68,7 @@ def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
 def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sample:
     """The queries of the three continuations."""
     context = row["context"]
+    check_distinct(*(reader(row[candidate]).ids for candidate in CANDIDATES))
     parts: list[tuple[Query, ...]] = []
     if method == "nsp":
         assert reader.next_label is not None
@@ -76,7 +80,10 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
         return _sample(parts, _arithmetic)
     if method == "ratio":
         whole = continuation(reader, reader(context), 0)
-        parts = [(continuation(reader, reader(row[c]), 0), whole) for c in CANDIDATES]
+        for candidate in CANDIDATES:
+            tokens = reader(row[candidate])
+            tokens.check_known(range(len(tokens.ids)))
+            parts.append((continuation(reader, tokens, 0), whole))
         return _sample(parts, _ratio)
     for candidate in CANDIDATES:
         tokens = reader(f"{context} {row[candidate]}")

@@ -123,8 +123,8 @@ def load(
             auto_class = AutoModelForSequenceClassification
         if kind == MASKED and next_sentence and _has_next_sentence_class(config):
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
+        tokenizer = _checked(AutoTokenizer.from_pretrained(name, **common), config, name)
         loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
-        tokenizer = AutoTokenizer.from_pretrained(name, **common)
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}") from error
     missing = sorted(info["missing_keys"])
@@ -134,14 +134,32 @@ def load(
             f"{', '.join(missing[:3])} … would be random. It was saved without this head."
         )
     _check_labels(kind, config, name)
-    return Loaded(loaded.to(place).eval(), _fast(tokenizer, name), kind, name, commit)
+    return Loaded(loaded.to(place).eval(), tokenizer, kind, name, commit)
 
 
-def _fast(tokenizer: Any, name: str) -> Any:
+def _checked(tokenizer: Any, config: Any, name: str) -> Any:
+    """The tokeniser, if it has character offsets, a vocabulary, and room in the model's embedding.
+
+    Where a folder has no tokeniser, transformers makes one up that holds special tokens alone. Tokens
+    that were added beyond the embedding (Gemma 3 has one for images) do no harm until a text has them.
+    """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. "
             f"Save it with a tokenizer.json (transformers converts most: install sentencepiece)."
+        )
+    vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
+        raise ModelError(
+            f"There is no tokenizer with {name!r}: what was found knows {len(tokenizer)} special tokens and "
+            f"no word. Put the model's own tokenizer.json and tokenizer_config.json beside its weights."
+        )
+    size = getattr(config.get_text_config(), "vocab_size", None)
+    if size is not None and max(vocabulary.values()) >= size:
+        raise ModelError(
+            f"The tokenizer of {name!r} numbers its tokens up to {max(vocabulary.values())}, and the model "
+            f"embeds {size}: they do not belong together. Use the tokenizer that the model was trained with."
         )
     return tokenizer
 
@@ -173,7 +191,7 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
     if elsewhere or number_type != model.dtype:
         model = copy.deepcopy(model).to(device=place, dtype=number_type)
     commit = getattr(model.config, "_commit_hash", None)
-    return Loaded(model, _fast(tokenizer, name), kind, name, commit, owned=False)
+    return Loaded(model, _checked(tokenizer, model.config, name), kind, name, commit, owned=False)
 
 
 def _kind_of_config(config: Any, name: str) -> str:
@@ -214,4 +232,5 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be loaded as a GGUF file: {error}") from error
     ready: Any = model
-    return Loaded(ready.to(device).eval(), _fast(tokenizer, path.name), CAUSAL, path.name, None)
+    tokenizer = _checked(tokenizer, ready.config, path.name)
+    return Loaded(ready.to(device).eval(), tokenizer, CAUSAL, path.name, None)
