@@ -54,13 +54,17 @@ class Text:
     ids: list[int]
     offsets: list[Span]
     special: list[bool]
+    pieces: list[str]
+    source: str
     unknown: int | None = None
 
     def tokens(self, start: int, end: int) -> list[int]:
         """The positions of the tokens whose characters meet [start, end).
 
         A token between two of them belongs to the word too, even if it has no characters of its own
-        (byte-level tokenisers may make a token of the space alone and report an empty offset).
+        (byte-level tokenisers may make a token of the space alone and report an empty offset). So does
+        a piece of boundary marks alone before a first token that has none; a piece that covers a
+        character which looks like a mark (Maltese has the letter Ġ) is none.
         """
         found = [
             i
@@ -70,6 +74,11 @@ class Text:
         if not found:
             raise CannotAskError("no tokens in the slot")
         slot = list(range(found[0], found[-1] + 1))
+        if slot[0] > 0 and not self.special[slot[0] - 1]:
+            before, first = (self.pieces[i] for i in (slot[0] - 1, slot[0]))
+            is_letter = self.source[slice(*self.offsets[slot[0] - 1])].strip()
+            if set(before) <= {"▁", "Ġ"} and first[0] not in "▁Ġ" and not is_letter:
+                slot.insert(0, slot[0] - 1)
         if self.unknown in self.pick(slot):
             raise CannotAskError("the word is not known")
         return slot
@@ -92,6 +101,8 @@ def tokenise(reader: Reader, text: str) -> Text:
         list(encoded["input_ids"]),
         [tuple(span) for span in encoded["offset_mapping"]],
         [bool(flag) for flag in encoded["special_tokens_mask"]],
+        reader.tokenizer.convert_ids_to_tokens(encoded["input_ids"]),
+        text,
         reader.tokenizer.unk_token_id,
     )
 
@@ -182,13 +193,14 @@ def mean(values: Sequence[float]) -> float:
 
 def with_start(reader: Reader, text: Text) -> Text:
     """The start token in front where the tokeniser has one and did not put it; the end cut off."""
-    ids, offsets, special = list(text.ids), list(text.offsets), list(text.special)
+    ids, offsets, special, pieces = map(list, (text.ids, text.offsets, text.special, text.pieces))
     while special[-1]:
-        del ids[-1], offsets[-1], special[-1]
+        del ids[-1], offsets[-1], special[-1], pieces[-1]
     start = reader.tokenizer.bos_token_id
     if start is not None and ids[0] != start:
         ids, offsets, special = [start, *ids], [(0, 0), *offsets], [True, *special]
-    return Text(ids, offsets, special, text.unknown)
+        pieces = [reader.tokenizer.bos_token, *pieces]
+    return Text(ids, offsets, special, pieces, text.source, text.unknown)
 
 
 # ---- GEST: templates, pairs, WinoBias ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,20 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError
+from gest_dataset.probes.text import make_reader
 from gest_dataset.scoring import loading
 from tests import naive, zoo
 from tests.naive import Reader
-from tests.test_scoring_exact import BY_NAME, LANGUAGE_MODELS, PROBES, assert_equal, reader, rows, run
+from tests.test_scoring_exact import (
+    BY_NAME,
+    LANGUAGE_MODELS,
+    PROBES,
+    assert_equal,
+    expected,
+    reader,
+    rows,
+    run,
+)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -179,3 +190,78 @@ def test_words_of_the_same_tokens_have_no_score(animal: str) -> None:
         scores = run(reader(animal), data, options)
         assert scores.table["id"].to_pylist() == ["0"]
         assert scores.skipped["id"].to_pylist() == ["1"]
+
+
+# ---- the same ids under another class -------------------------------------------------------------------
+
+
+def generic(tokenizer: Any, trims: bool) -> Any:
+    """The same vocabulary and ids as a plain `tokenizer.json`, whose offsets begin elsewhere.
+
+    SentencePiece: text is not split at spaces before `▁` takes their place. Byte level: offsets are
+    trimmed, or not.
+    """
+    from tokenizers import Tokenizer
+
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    splitter = state["pre_tokenizer"]
+    if splitter["type"] == "Sequence":
+        (state["pre_tokenizer"],) = (one for one in splitter["pretokenizers"] if one["type"] == "Metaspace")
+    else:
+        state["post_processor"]["trim_offsets"] = trims
+    special = {
+        f"{role}_token": getattr(tokenizer, f"{role}_token")
+        for role in (*zoo._SPECIAL, "unk", "mask")
+        if getattr(tokenizer, f"{role}_token")
+    }
+    backend = Tokenizer.from_str(json.dumps(state))
+    more = [token for token in tokenizer.all_special_tokens if token.startswith("<extra_id_")]
+    return hf.PreTrainedTokenizerFast(tokenizer_object=backend, extra_special_tokens=more, **special)
+
+
+CLASSES = [
+    pytest.param(animal, probe.name, id=f"{animal}-{probe.name}")
+    for animal in ("xlm-roberta", "albert", "roberta", "t5-letters", "t5-bytes")
+    for probe in PROBES
+    if zoo.BY_NAME[animal].family in probe.families
+]
+
+
+@pytest.mark.parametrize(("animal", "probe"), CLASSES)
+def test_the_class_of_a_tokenizer_changes_nothing(animal: str, probe: str) -> None:
+    """Equal ids give equal scores and skips, wherever a class says that a word's tokens begin."""
+    entry = BY_NAME[probe]
+    own = reader(animal)
+    other = Reader(own.model, generic(own.tokenizer, trims=False), own.family)
+    data = rows(entry.config, entry.rows)
+    for row in data:
+        for text in (value for value in row.values() if isinstance(value, str) and value.strip()):
+            assert own.tokenizer(text)["input_ids"] == other.tokenizer(text)["input_ids"]
+    wanted = expected(animal, probe)
+    assert naive.answer(entry.ask, other, data) == wanted
+    assert_equal(run(other, data, entry.options), wanted, entry)
+
+
+@pytest.mark.parametrize("animal", ["xlm-roberta", "roberta", "gpt2", "mistral", "t5"])
+def test_the_boundary_belongs_to_the_word(animal: str) -> None:
+    """A lone `▁` or `Ġ` before a word is its first token, and no other token before it is."""
+    tokenizer = reader(animal).tokenizer
+    for each in (tokenizer, generic(tokenizer, trims=False)) if animal != "mistral" else (tokenizer,):
+        read = make_reader(each, reader(animal).model, reader(animal).family)
+        for text, word, wanted in (
+            ("I ran (xqz) far.", "xqz", "xqz"),
+            ("I ran xqz far.", "xqz", "·xqz"),
+            ("I ran 'xqz' far.", "'xqz'", "·'xqz'"),
+            ("xqz ran far.", "xqz", "xqz"),
+            ("I (Ġxqz) ran.", "xqz", "xqz"),  # a letter of Maltese
+            ("I  ran   xqz.", "xqz", "·xqz"),
+            ("I ran and far.", "and", "·and"),
+            ("I  ran   and far.", "and", "·and"),
+        ):
+            tokens = read(text)
+            start = text.index(word)
+            pieces = each.convert_ids_to_tokens(list(tokens.slice(tokens.of(start, start + len(word)))))
+            found = "".join(pieces).replace("▁", "·").replace("Ġ", "·")
+            if text.startswith(word):  # some tokenisers put a space before the text
+                found = found.removeprefix("·")
+            assert found == wanted, (text, pieces)

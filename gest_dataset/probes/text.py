@@ -9,6 +9,9 @@ from typing import Any
 
 from gest_dataset.errors import ModelError
 
+# What stands for the space before a word: SentencePiece's mark and that of byte-level vocabularies
+_BOUNDARY = ("▁", "Ġ")
+
 
 class CannotAskError(Exception):
     """A sample that cannot be turned into queries; the message is the reason that is reported."""
@@ -16,8 +19,10 @@ class CannotAskError(Exception):
 
 @dataclass(frozen=True)
 class Tokens:
-    """A tokenised text: ids, the characters that each covers, and which are special."""
+    """A tokenised text: ids and pieces, the characters that each covers, and which are special."""
 
+    text: str
+    pieces: tuple[str, ...]
     ids: tuple[int, ...]
     offsets: tuple[tuple[int, int], ...]
     special: tuple[bool, ...]
@@ -25,7 +30,12 @@ class Tokens:
     unknown: frozenset[int] = frozenset()
 
     def of(self, start: int, end: int) -> range:
-        """The tokens that cover any of the characters [start, end), all of them known ones."""
+        """The tokens of the word in the characters [start, end): known ones, with their boundary mark.
+
+        These are the tokens that cover any of its characters, and a boundary mark that is a token of
+        its own before them. Which characters such a mark covers (the space, the first letter, none)
+        depends on the tokeniser's class; left out, it would tell the model where the word begins.
+        """
         found = [
             i
             for i, (first, last) in enumerate(self.offsets)
@@ -35,9 +45,17 @@ class Tokens:
             raise CannotAskError("no token covers the slot")
         if found != list(range(found[0], found[-1] + 1)):
             raise CannotAskError("the tokens of the slot are not next to each other")
-        slot = range(found[0], found[-1] + 1)
+        slot = range(found[0] - self._is_lone_boundary(found[0]), found[-1] + 1)
         self.check_known(slot)
         return slot
+
+    def _is_lone_boundary(self, first: int) -> bool:
+        """Whether the token before `first` is nothing but the boundary mark that `first` lacks."""
+        before = first - 1
+        if before < 0 or self.special[before] or self.pieces[first].startswith(_BOUNDARY):
+            return False
+        is_mark = not self.pieces[before].strip("".join(_BOUNDARY))
+        return is_mark and not self.text[slice(*self.offsets[before])].strip()
 
     def check_known(self, slot: range) -> None:
         """Refuse a slot with an unknown token, whose probability is that of no word."""
@@ -78,6 +96,8 @@ class Reader:
         if self.vocabulary is not None and max(encoding.ids, default=0) >= self.vocabulary:
             raise CannotAskError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
         return Tokens(
+            text,
+            tuple(encoding.tokens),
             tuple(encoding.ids),
             tuple(encoding.offsets),
             tuple(map(bool, encoding.special_tokens_mask)),
