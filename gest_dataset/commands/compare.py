@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands import tables
-from gest_dataset.commands.console import out
+from gest_dataset.commands.console import out, show_json
 
 if TYPE_CHECKING:
     from gest_dataset.comparing import Difference
@@ -36,7 +35,7 @@ def run(
 
     found = differences([runs.read(path) for path in paths])
     if as_json:
-        out.print_json(json.dumps(runs.plain([asdict(one) for one in found]), ensure_ascii=False))
+        show_json(runs.plain([asdict(one) for one in found]))
         return
     for template in dict.fromkeys(one.template for one in found):
         _show([one for one in found if one.template == template], template)
