@@ -12,9 +12,9 @@ from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.table import Options, Probe, find
+from gest_dataset.probes.table import Options, Probe, check_kind, find
 from gest_dataset.scoring.device import BATCH_TOKENS
-from gest_dataset.scoring.loading import Loaded
+from gest_dataset.scoring.loading import MASKED, Loaded
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -36,6 +36,13 @@ class Inquiry:
     def between(self) -> bool:
         """Whether it is about what follows a sentence, for which models can have another head."""
         return self.probe.name == "stereoset_intersentence"
+
+    def check(self, kind: str, model: str) -> None:
+        """Whether a kind of model can be asked at all, and as the options say."""
+        if self.between and kind == MASKED:
+            return  # its checkpoint may have a next-sentence head, which loading it tells
+        check_kind(self.probe, kind, model, self.name)
+        self.probe.askers(kind, self.options)
 
     def settings(self, loaded: Loaded) -> dict[str, Any]:
         """Everything that the numbers depend on, but for versions and the machine."""

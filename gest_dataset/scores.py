@@ -27,7 +27,7 @@ from gest_dataset.probes.table import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.loading import NSP, Loaded, load
+from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.version import __version__
@@ -123,6 +123,10 @@ def score(
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence)
     inquiry = prepare(config, limit, options, batch_tokens)
+    if output is not None:
+        recording.prepare(Path(output), recording.OWN)
+    if not isinstance(model, tuple):
+        inquiry.check(kind_of(str(model), revision, trust_remote_code), str(model))
     loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=inquiry.between)
     if output is None:
         return measure(loaded, inquiry)
@@ -238,7 +242,10 @@ def _command(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
-    pad_id = loaded.tokenizer.pad_token_id
+    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
+    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
+    if None not in (pad_id, size) and pad_id >= size:
+        pad_id = None
     if loaded.kind == NSP:
         return NextSentence(loaded.model, pad_id, loaded.owned)
     return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)

@@ -10,11 +10,11 @@ from typing import Any
 from gest_dataset import choosing, recording, runs
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
-from gest_dataset.inquiry import prepare
+from gest_dataset.inquiry import Inquiry, prepare
 from gest_dataset.probes.table import Options
 from gest_dataset.runs import REPORT
 from gest_dataset.scores import Scores, record
-from gest_dataset.scoring.loading import MASKED, Loaded, load
+from gest_dataset.scoring.loading import MASKED, Loaded, kind_of, load
 
 # What is wrong with one config and leaves the next one as it is
 _OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)
@@ -54,18 +54,35 @@ def score_configs(
 ) -> Outcome:
     """Score a model on configs (`choosing.names`); `done` hears of each run as soon as it is there.
 
+    The model is loaded when all that can be wrong without it has been looked at.
+
     Runs are in folders of `folder` with the configs' names; a single one is in `folder` itself where
     it is `flat`. `loading` goes to `scoring.loading.load`.
     """
     several = len(configs) > 1
     if several:
         recording.prepare(folder, {*CONFIGS, REPORT})
+    kind = kind_of(model, loading.get("revision"), loading.get("trust_remote_code", False))
+    chosen, left_out = choosing.split(configs, kind, model)
+    outcome = Outcome(left_out=left_out)
+    paths = {name: folder if flat and not several else folder / name for name in chosen}
+    inquiries: dict[str, Inquiry] = {}
+    for name in sorted(chosen, key=_is_between):
+        recording.prepare(paths[name], recording.OWN)
+        try:
+            inquiries[name] = prepare(name, limit, options, batch_tokens)
+            inquiries[name].check(kind, model)
+        except _OF_ONE_CONFIG as error:
+            if not several:
+                raise
+            inquiries.pop(name, None)
+            outcome.failed[name] = error
+    if not inquiries:
+        return outcome
     first = load(model, **loading, next_sentence=all(map(_is_between, configs)))
     second: Loaded | ModelError | None = None
-    chosen, left_out = choosing.split(configs, first.kind, first.name)
-    outcome = Outcome(left_out=left_out)
-    for name in sorted(chosen, key=_is_between):
-        path = folder if flat and not several else folder / name
+    for name, inquiry in inquiries.items():
+        path = paths[name]
         own: Loaded | ModelError = first
         if _is_between(name) and first.kind == MASKED:
             own = second = second or _with_another_head(model, loading)
@@ -75,7 +92,6 @@ def score_configs(
         try:
             if isinstance(own, ModelError):
                 raise own
-            inquiry = prepare(name, limit, options, batch_tokens)
             # a run that overflows goes over to float32, and the next one begins as this one did
             scores, new = record(replace(own, owned=not several), inquiry, path, command)
         except _OF_ONE_CONFIG as error:

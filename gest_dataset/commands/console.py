@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -12,6 +14,11 @@ err = Console(stderr=True)
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
     err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_json(value: object) -> None:
+    """A value as JSON, in escapes where the output's encoding does not have all letters."""
+    out.print_json(json.dumps(value), ensure_ascii=not out.encoding.startswith("utf"))
 
 
 def progress_bar() -> Progress:
