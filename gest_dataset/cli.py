@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -37,7 +38,12 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command; an error of ours is a message and an exit code, not a traceback."""
+    """Run the command; an error of ours is a message and an exit code, not a traceback.
+
+    A letter that the standard output's encoding lacks is shown as a question mark.
+    """
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         app()
     except ConfigError as error:

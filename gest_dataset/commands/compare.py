@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, new_table, number, out
+from gest_dataset.commands.console import err, fitted, new_table, number, out, show_json
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
@@ -45,7 +44,7 @@ def run(
             "without_partner": [str(path) for path in found.alone],
             "left_out": found.left_out,
         }
-        out.print_json(json.dumps(reading.plain(told), ensure_ascii=False))
+        show_json(reading.plain(told))
     else:
         for key in dict.fromkeys((row.config, row.template) for row in found.differences):
             _show([row for row in found.differences if (row.config, row.template) == key])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,11 @@ _BETWEEN = 3  # two columns: padding and an edge
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
     err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_json(value: object) -> None:
+    """A value as JSON, in escapes where the output's encoding does not have all letters."""
+    out.print_json(json.dumps(value), ensure_ascii=not out.encoding.startswith("utf"))
 
 
 @contextmanager

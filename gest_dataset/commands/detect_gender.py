@@ -59,7 +59,8 @@ def run(
     except KeyboardInterrupt:
         err.print("Interrupted. What is parsed is kept; the same command goes on from here.")
         raise typer.Exit(130) from None
-    lines = [json.dumps(_entry(*pair), ensure_ascii=False) for pair in zip(sentences, found, strict=True)]
+    plain = output is None and not out.encoding.startswith("utf")
+    lines = [json.dumps(_entry(*pair), ensure_ascii=plain) for pair in zip(sentences, found, strict=True)]
     if output is not None:
         with replacing(output) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

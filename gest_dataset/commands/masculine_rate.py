@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import textwrap
@@ -17,7 +16,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, out, show_json
 from gest_dataset.commands.options import (
     BatchTokens,
     Device,
@@ -113,7 +112,7 @@ def run(
         raise typer.Exit(130) from None
     if as_json:
         told = {"signature": setup.signature(convention), **found.metadata, **result}
-        out.print_json(json.dumps(reading.plain(told)))
+        show_json(reading.plain(told))
     else:
         printed = ", as the paper prints them" if convention == "published" else ""
         out.print(_table(result, f"Masculine rates{printed}: {setup.settings['system']}, {language}"))

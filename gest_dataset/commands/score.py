@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.console import err, out, show_error, show_json
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def run(
         raise typer.Exit(130) from None
     exceeded = _exceeded(limits, outcome)
     if as_json:
-        out.print_json(_as_json(outcome, exceeded))
+        show_json(_as_json(outcome, exceeded))
     elif len(outcome.entries) > 1:
         from gest_dataset.commands import tables
 
@@ -240,7 +239,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> str:
+def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> Any:
     from gest_dataset.runs import reading
 
     told = {
@@ -250,7 +249,7 @@ def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> str:
         "failed": {name: str(error) for name, error in outcome.failed.items()},
         "exceeded": list(exceeded),
     }
-    return json.dumps(reading.plain(told), ensure_ascii=False)
+    return reading.plain(told)
 
 
 def _tell(outcome: Outcome) -> None:

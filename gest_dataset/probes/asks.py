@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
@@ -34,8 +35,25 @@ def masked_contrast(reader: Reader, masculine: Tokens, feminine: Tokens, slots: 
     other = [_mask(reader) if i in slots else token for i, token in enumerate(feminine.ids)]
     if ids != other:
         raise CannotAskError("the rest of the sentence has other tokens in the two variants")
+    for i in slots:
+        check_distinct(masculine.ids[i : i + 1], feminine.ids[i : i + 1])
     targets = [side.ids[i] for side in (masculine, feminine) for i in slots]
     return Query(reader.fitting(ids), (*slots, *slots), tuple(targets), normalise=False)
+
+
+def check_distinct(*words: Sequence[int]) -> None:
+    """Refuse words two of which are the same tokens: their difference would be 0, and say nothing."""
+    if len(set(map(tuple, words))) < len(words):
+        raise CannotAskError("the words that are compared are the same tokens")
+
+
+def check_compared(left: Tokens, right: Tokens) -> None:
+    """Refuse texts that are the same tokens, or that differ in tokens that are not known."""
+    check_distinct(left.ids, right.ids)
+    for tag, *ends in SequenceMatcher(None, left.ids, right.ids, autojunk=False).get_opcodes():
+        if tag != "equal":
+            left.check_known(range(*ends[:2]))
+            right.check_known(range(*ends[2:]))
 
 
 def contrast_of(values: Values) -> float:
@@ -73,6 +91,16 @@ def decoded(reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Seq
     return Query(reader.fitting(encoder_ids), tuple(positions), tuple(targets), decoder_ids=tuple(ids[:-1]))
 
 
+def spanned_contrast(
+    reader: Reader, masculine: Tokens, own: Sequence[range], feminine: Tokens, other: Sequence[range]
+) -> Sample:
+    """An encoder-decoder's ln P of a masculine word minus that of the feminine one, the mean over slots."""
+    for slot, counterpart in zip(own, other, strict=True):
+        check_distinct(masculine.slice(slot), feminine.slice(counterpart))
+    queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
+    return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(own),))
+
+
 def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Query:
     """ln P of the tokens of some slots, each of them a sentinel in the encoder."""
     ids = list(tokens.ids)
@@ -87,6 +115,7 @@ def log_likelihood_contrast(reader: Reader, masculine: Tokens, feminine: Tokens)
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     if first is None:
         raise CannotAskError("the two variants have no token that differs")
+    check_compared(masculine, feminine)
     queries = tuple(continuation(reader, tokens, first) for tokens in (masculine, feminine))
     return Sample(queries, sum_difference)
 

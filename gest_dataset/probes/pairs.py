@@ -15,12 +15,12 @@ from typing import Any
 from gest_dataset.builders.words import core_span
 from gest_dataset.probes.asks import (
     Sample,
+    check_distinct,
     contrast_of,
     log_likelihood_contrast,
     masked,
     masked_contrast,
-    spanned,
-    sum_difference,
+    spanned_contrast,
 )
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.text import CannotAskError, Reader
@@ -37,9 +37,9 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
         for tokens, text in zip((masculine, feminine), texts, strict=True)
     )
     if reader.kind == "seq2seq":
-        queries = (spanned(reader, masculine, [own]), spanned(reader, feminine, [other]))
-        return Sample(queries, sum_difference)
+        return spanned_contrast(reader, masculine, [own], feminine, [other])
     if multi_token:
+        check_distinct(masculine.slice(own), feminine.slice(other))
         queries = (masked(reader, masculine, own), masked(reader, feminine, other))
         return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
     if len(own) != len(other):

@@ -15,11 +15,12 @@ from typing import Any
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.asks import Sample, Score, masked, spanned
+from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, masked, spanned
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
+_SIDES = ("stereotype", "antistereotype")
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
@@ -31,6 +32,9 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
     if cs and reader.kind != "masked":
         raise ScoringError("cs masks one token at a time, which takes a masked model: leave out cs=True.")
     tokens = {field: reader(row[field]) for field in FIELDS}
+    if row["keywords"] is None:
+        for side in _SIDES:
+            check_compared(tokens[f"original_{side}"], tokens[f"control_{side}"])
     keywords = () if row["keywords"] is None else _keywords(row, tokens, reader)
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
@@ -52,7 +56,9 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
 
 def ask_pair(row: Mapping[str, Any], reader: Reader) -> Sample:
     """A CrowS-Pairs pair: its `cs` alone, in the column of the original."""
-    queries = _shared(reader, reader(row["stereotyped"]), reader(row["other"]))
+    stereotyped, other = reader(row["stereotyped"]), reader(row["other"])
+    check_compared(stereotyped, other)
+    queries = _shared(reader, stereotyped, other)
     return Sample(queries, lambda values: (*[None] * len(FIELDS), _cs(values), None))
 
 
@@ -66,12 +72,14 @@ def _keywords(row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: Read
         field: tokens[field].of(start, end)
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
     }
-    for side in ("stereotype", "antistereotype"):
+    for side in _SIDES:
         own, other = slots[f"original_{side}"], slots[f"control_{side}"]
         if len(own) != len(other):
             raise CannotAskError(
                 f"the {side} keyword is {len(own)} tokens in the original and {len(other)} in the control"
             )
+    for text in ("original", "control"):
+        check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
     if reader.kind == "seq2seq":
         return tuple(spanned(reader, tokens[field], [slots[field]]) for field in FIELDS)
     return tuple(masked(reader, tokens[field], slots[field]) for field in FIELDS)

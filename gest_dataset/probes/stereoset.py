@@ -13,14 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.asks import Sample, Score, continuation, spanned
+from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, continuation, spanned
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
@@ -47,22 +47,35 @@ def choose_method(asked: str, kind: str) -> str:
 def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
     """The queries of the three candidates: the sentence, or the words in the context's BLANK."""
     if reader.kind == "causal":
-        wholes = [(continuation(reader, reader(row[candidate]), 0),) for candidate in CANDIDATES]
-        return _sample(wholes, _geometric)
+        sentences = [reader(row[candidate]) for candidate in CANDIDATES]
+        _check_all(sentences)
+        return _sample([(continuation(reader, tokens, 0),) for tokens in sentences], _geometric)
+    filled = [_in_context(row, candidate, reader) for candidate in CANDIDATES]
+    _check_all([tokens for tokens, _ in filled])
     parts: list[tuple[Query, ...]] = []
-    for candidate in CANDIDATES:
-        text, places = _filled(row["context"], row[f"{candidate}_word"])
-        if text.casefold() != row[candidate].casefold():
-            raise CannotAskError(f"the {candidate} sentence is not the context with its word")
-        tokens = reader(text)
-        slots = [tokens.of(*place) for place in places]
-        if any(left.stop > right.start for left, right in pairwise(slots)):
-            raise CannotAskError(f"one token stands in two places of {BLANK}")
+    for tokens, slots in filled:
         if reader.kind == "seq2seq":
             parts.append((spanned(reader, tokens, slots),))
         else:
             parts.append(tuple(_unmasked(reader, tokens, slots)))
     return _sample(parts, _arithmetic)
+
+
+def _check_all(texts: Sequence[Tokens]) -> None:
+    for left, right in combinations(texts, 2):
+        check_compared(left, right)
+
+
+def _in_context(row: Mapping[str, Any], candidate: str, reader: Reader) -> tuple[Tokens, list[range]]:
+    """The context with a candidate's word in the place of BLANK, and the tokens of that word."""
+    text, places = _filled(row["context"], row[f"{candidate}_word"])
+    if text.casefold() != row[candidate].casefold():
+        raise CannotAskError(f"the {candidate} sentence is not the context with its word")
+    tokens = reader(text)
+    slots = [tokens.of(*place) for place in places]
+    if any(left.stop > right.start for left, right in pairwise(slots)):
+        raise CannotAskError(f"one token stands in two places of {BLANK}")
+    return tokens, slots
 
 
 def _filled(context: str, word: str) -> tuple[str, list[tuple[int, int]]]:
@@ -97,6 +110,7 @@ def _unmasked(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterato
 def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sample:
     """The queries of the three continuations."""
     context = row["context"]
+    check_distinct(*(reader(row[candidate]).ids for candidate in CANDIDATES))
     parts: list[tuple[Query, ...]] = []
     if method == "nsp":
         assert reader.next_label is not None
@@ -108,7 +122,10 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
         return _sample(parts, _arithmetic)
     if method == "ratio":
         whole = continuation(reader, reader(context), 0)
-        parts = [(continuation(reader, reader(row[c]), 0), whole) for c in CANDIDATES]
+        for candidate in CANDIDATES:
+            tokens = reader(row[candidate])
+            tokens.check_known(range(len(tokens.ids)))
+            parts.append((continuation(reader, tokens, 0), whole))
         return _sample(parts, _ratio)
     for candidate in CANDIDATES:
         tokens = reader(f"{context} {row[candidate]}")

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import ScoringError
-from gest_dataset.probes.asks import Sample, contrast_of, masked_contrast, spanned, sum_difference
+from gest_dataset.probes.asks import (
+    Sample,
+    check_distinct,
+    contrast_of,
+    masked_contrast,
+    spanned_contrast,
+    sum_difference,
+)
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
@@ -113,8 +120,8 @@ def ask(row: Mapping[str, Any], template: Template, reader: Reader) -> Sample:
     if reader.kind == "causal":
         return _ask_causal(sides, reader)
     if reader.kind == "seq2seq":
-        queries = tuple(spanned(reader, tokens, [slot]) for tokens, slot in sides)
-        return Sample(queries, sum_difference)
+        (masculine, own), (feminine, other) = sides
+        return spanned_contrast(reader, masculine, [own], feminine, [other])
     for word, (_, slot) in zip((template.masculine, template.feminine), sides, strict=True):
         if len(slot) != 1:
             raise CannotAskError(f"{word!r} is {len(slot)} tokens of this model, a template needs one")
@@ -127,6 +134,7 @@ def _ask_causal(sides: Sequence[tuple[Tokens, range]], reader: Reader) -> Sample
     """P(word | all that stands before it); one place for both words where both are one token."""
     contexts = [tokens.ids[: slot.start] for tokens, slot in sides]
     words = [tokens.slice(slot) for tokens, slot in sides]
+    check_distinct(*words)
     if not all(contexts):
         raise CannotAskError("nothing stands before the word")
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:

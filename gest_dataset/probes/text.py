@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.errors import ModelError
+
+# What stands for the space before a word: SentencePiece's mark and that of byte-level vocabularies
+_BOUNDARY = ("▁", "Ġ")
 
 
 class CannotAskError(Exception):
@@ -15,15 +19,23 @@ class CannotAskError(Exception):
 
 @dataclass(frozen=True)
 class Tokens:
-    """A tokenised text: ids, the characters that each covers, and which are special."""
+    """A tokenised text: ids and pieces, the characters that each covers, and which are special."""
 
+    text: str
+    pieces: tuple[str, ...]
     ids: tuple[int, ...]
     offsets: tuple[tuple[int, int], ...]
     special: tuple[bool, ...]
     type_ids: tuple[int, ...]
+    unknown: frozenset[int] = frozenset()
 
     def of(self, start: int, end: int) -> range:
-        """The tokens that cover any of the characters [start, end)."""
+        """The tokens of the word in the characters [start, end): known ones, with their boundary mark.
+
+        These are the tokens that cover any of its characters, and a boundary mark that is a token of
+        its own before them. Which characters such a mark covers (the space, the first letter, none)
+        depends on the tokeniser's class; left out, it would tell the model where the word begins.
+        """
         found = [
             i
             for i, (first, last) in enumerate(self.offsets)
@@ -33,7 +45,22 @@ class Tokens:
             raise CannotAskError("no token covers the slot")
         if found != list(range(found[0], found[-1] + 1)):
             raise CannotAskError("the tokens of the slot are not next to each other")
-        return range(found[0], found[-1] + 1)
+        slot = range(found[0] - self._is_lone_boundary(found[0]), found[-1] + 1)
+        self.check_known(slot)
+        return slot
+
+    def _is_lone_boundary(self, first: int) -> bool:
+        """Whether the token before `first` is nothing but the boundary mark that `first` lacks."""
+        before = first - 1
+        if before < 0 or self.special[before] or self.pieces[first].startswith(_BOUNDARY):
+            return False
+        is_mark = not self.pieces[before].strip("".join(_BOUNDARY))
+        return is_mark and not self.text[slice(*self.offsets[before])].strip()
+
+    def check_known(self, slot: range) -> None:
+        """Refuse a slot with an unknown token, whose probability is that of no word."""
+        if not self.unknown.isdisjoint(self.slice(slot)):
+            raise CannotAskError("the word has a part that the tokeniser does not know")
 
     def replaced(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids with other ones in the place of a slot."""
@@ -50,6 +77,8 @@ class Reader:
     tokenise: Callable[..., Any]
     kind: str
     limit: int | None
+    vocabulary: int | None
+    unknown: frozenset[int]
     mask_id: int | None
     start_id: int | None
     reserved: str | None
@@ -64,11 +93,16 @@ class Reader:
         if self.reserved and self.reserved in text:
             raise CannotAskError(f"contains {self.reserved}, with which the model is asked")
         encoding = self.tokenise(text, pair)
+        if self.vocabulary is not None and max(encoding.ids, default=0) >= self.vocabulary:
+            raise CannotAskError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
         return Tokens(
+            text,
+            tuple(encoding.tokens),
             tuple(encoding.ids),
             tuple(encoding.offsets),
             tuple(map(bool, encoding.special_tokens_mask)),
             tuple(encoding.type_ids),
+            self.unknown,
         )
 
     def fitting(self, ids: Sequence[int]) -> tuple[int, ...]:
@@ -99,17 +133,36 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
             f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
             f"<extra_id_0>: only models that were trained to fill spans (T5, mT5) can be scored."
         )
+    vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
+    special = {"mask": tokenizer.mask_token_id if kind == "masked" else None, "start": tokenizer.bos_token_id}
+    for role, number in special.items():
+        if None not in (number, vocabulary) and number >= vocabulary:
+            raise ModelError(
+                f"The {role} token of the tokenizer has the number {number}, and the model embeds "
+                f"{vocabulary}. Use the tokenizer that the model was trained with."
+            )
     return Reader(
         tokenise=tokenizer.backend_tokenizer.encode,
         kind=kind,
         limit=_limit(tokenizer, model),
-        mask_id=tokenizer.mask_token_id if kind == "masked" else None,
+        vocabulary=vocabulary,
+        unknown=_unknown(tokenizer),
+        mask_id=special["mask"],
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
-        start_id=tokenizer.bos_token_id,
+        start_id=special["start"],
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
     )
+
+
+def _unknown(tokenizer: Any) -> frozenset[int]:
+    """The ids that stand for what the tokeniser does not know: the class's own and the pipeline's."""
+    state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    named = state.get("unk_token")
+    by_name = tokenizer.backend_tokenizer.token_to_id(named) if named else None
+    ids = (tokenizer.unk_token_id, state.get("unk_id"), by_name)
+    return frozenset(number for number in ids if number is not None)
 
 
 def _limit(tokenizer: Any, model: Any) -> int | None:

@@ -16,7 +16,7 @@ from gest_dataset.probes.asks import (
     contrast_of,
     log_likelihood_contrast,
     masked_contrast,
-    spanned,
+    spanned_contrast,
 )
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.text import CannotAskError, Reader
@@ -36,8 +36,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
         for tokens, text in zip((masculine, feminine), texts, strict=True)
     )
     if reader.kind == "seq2seq":
-        queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
-        return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(words),))
+        return spanned_contrast(reader, masculine, own, feminine, other)
     if any(len(slot) != 1 for slot in (*own, *other)):
         raise CannotAskError("a pronoun is several tokens of this model")
     query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])

@@ -33,7 +33,7 @@ from gest_dataset.version import __version__
 KIND = "score"
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 _SHARDS = "shards"
-_OWN = {MANIFEST, RESULT, REPORT, TABLES[KIND], LOCK, _SHARDS}
+OWN = {MANIFEST, RESULT, REPORT, TABLES[KIND], LOCK, _SHARDS}
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def recording(
 ) -> Iterator[Record]:
     """The run of a directory, new, to go on with or finished; other processes are kept out of it."""
     settings = reading.plain(dict(settings))
-    prepare(path, _OWN)
+    prepare(path, OWN)
     with alone(path):
         shards = path / _SHARDS
         fresh = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import GestError, ModelError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.hub import commit_of
@@ -116,29 +118,23 @@ def load(
             f"a path."
         )
     name = names.written_once(str(model))
-    if revision and (name in names.PACKAGED or Path(name).exists()):
-        raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
-    common = {"revision": revision, "trust_remote_code": trust_remote_code}
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)
-    if name in names.PACKAGED:
-        return _load_gguf(names.packaged(name), place, number_type)
-    if name.endswith(".gguf"):
-        return _load_gguf(Path(name), place, number_type)
-    try:
-        config = AutoConfig.from_pretrained(name, **common)
+    file = _gguf_file(name, revision)
+    if file is not None:
+        return _load_gguf(file, place, number_type)
+    config, kind = _settings(name, revision, trust_remote_code)
+    with _reading(name):
         commit = commit_of(name, revision)
-        common["revision"] = commit  # weights and tokenizer of the same commit
-        kind = _kind_of_config(config, name)
+        # weights and tokenizer of the same commit
+        common = {"revision": commit, "trust_remote_code": trust_remote_code}
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
         if kind == MASKED and next_sentence and _has_next_sentence_class(config):
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
+        tokenizer = _checked(AutoTokenizer.from_pretrained(name, **common), config, name)
         loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
-        tokenizer = AutoTokenizer.from_pretrained(name, **common)
-    except (OSError, ValueError, ImportError) as error:
-        raise ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}") from error
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(
@@ -148,7 +144,7 @@ def load(
     _check_labels(kind, config, name)
     return Loaded(
         loaded.to(place).eval(),
-        _fast(tokenizer, name),
+        tokenizer,
         kind,
         name,
         commit,
@@ -157,11 +153,70 @@ def load(
     )
 
 
-def _fast(tokenizer: Any, name: str) -> Any:
+def kind_of(model: str, revision: str | None = None, trust_remote_code: bool = False) -> str:
+    """The kind of a model as its settings say, which takes no time: weights are not read."""
+    if _gguf_file(model, revision) is not None:
+        return CAUSAL
+    return _settings(model, revision, trust_remote_code)[1]
+
+
+def _gguf_file(name: str, revision: str | None) -> Path | None:
+    """The file of a packaged model or a `.gguf` path; None for all other models."""
+    if revision and (name in names.PACKAGED or Path(name).exists()):
+        raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
+    path = names.packaged(name) if name in names.PACKAGED else Path(name)
+    if path.suffix != ".gguf":
+        return None
+    if not path.is_file():
+        raise ModelError(f"There is no file {path}. Give the path of a .gguf file.")
+    return path
+
+
+def _settings(name: str, revision: str | None, trust_remote_code: bool) -> tuple[Any, str]:
+    with _reading(name):
+        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trust_remote_code)
+    return config, _kind_of_config(config, name)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Whatever the readers of a model's files raise is about these files."""
+    try:
+        yield
+    except GestError:
+        raise
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}") from error
+    except Exception as error:  # safetensors, tokenizers and torch have errors of their own for damaged files
+        raise ModelError(
+            f"The model {name!r} cannot be loaded: {names.first_line(error)}\n"
+            f"A file of it is not whole, or not of this model. Copy or download it again."
+        ) from error
+
+
+def _checked(tokenizer: Any, config: Any, name: str) -> Any:
+    """The tokeniser, if it has character offsets, a vocabulary, and room in the model's embedding.
+
+    Where a folder has no tokeniser, transformers makes one up that holds special tokens alone. Tokens
+    that were added beyond the embedding (Gemma 3 has one for images) do no harm until a text has them.
+    """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. "
             f"Save it with a tokenizer.json (transformers converts most: install sentencepiece)."
+        )
+    vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
+        raise ModelError(
+            f"There is no tokenizer with {name!r}: what was found knows {len(tokenizer)} special tokens and "
+            f"no word. Put the model's own tokenizer.json and tokenizer_config.json beside its weights."
+        )
+    size = getattr(config.get_text_config(), "vocab_size", None)
+    if size is not None and max(vocabulary.values()) >= size:
+        raise ModelError(
+            f"The tokenizer of {name!r} numbers its tokens up to {max(vocabulary.values())}, and the model "
+            f"embeds {size}: they do not belong together. Use the tokenizer that the model was trained with."
         )
     return tokenizer
 
@@ -193,7 +248,7 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
     if elsewhere or number_type != model.dtype:
         model = copy.deepcopy(model).to(device=place, dtype=number_type)
     commit = getattr(model.config, "_commit_hash", None)
-    return Loaded(model, _fast(tokenizer, name), kind, name, commit, owned=False)
+    return Loaded(model, _checked(tokenizer, model.config, name), kind, name, commit, owned=False)
 
 
 def _kind_of_config(config: Any, name: str) -> str:
@@ -221,8 +276,6 @@ def _has_next_sentence_class(config: Any) -> bool:
 
 
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
-    if not path.is_file():
-        raise ModelError(f"There is no file {path}. Give the path of a .gguf file.")
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     try:
         model = AutoModelForCausalLM.from_pretrained(dtype=dtype, **where)
@@ -231,7 +284,11 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
         raise ModelError(
             f"Reading {path.name} needs one more package: pip install gguf ({error})."
         ) from error
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be loaded as a GGUF file: {error}") from error
+    except Exception as error:  # the reader of a file that is not whole stumbles in many ways
+        raise ModelError(
+            f"{path} cannot be loaded as a GGUF file: {names.first_line(error) or type(error).__name__}\n"
+            f"It is not whole, or of an architecture that transformers does not read from GGUF."
+        ) from error
     ready: Any = model
-    return Loaded(ready.to(device).eval(), _fast(tokenizer, path.name), CAUSAL, path.name, None)
+    tokenizer = _checked(tokenizer, ready.config, path.name)
+    return Loaded(ready.to(device).eval(), tokenizer, CAUSAL, path.name, None)

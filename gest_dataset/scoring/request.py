@@ -14,9 +14,9 @@ from gest_dataset.builders import CONFIGS, fingerprint, get_config
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
-from gest_dataset.probes.probe import Options, Probe
+from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.scoring.device import BATCH_TOKENS
-from gest_dataset.scoring.loading import Loaded
+from gest_dataset.scoring.loading import MASKED, Loaded
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -34,6 +34,13 @@ class Request:
     limit: int | None
     batch_tokens: int | None
     notes: tuple[str, ...] = ()
+
+    def check(self, kind: str, model: str) -> None:
+        """Whether a kind of model can be asked at all, and as the options say."""
+        if self.probe.between and kind == MASKED:
+            return  # its checkpoint may have a next-sentence head, which loading it tells
+        check_kind(self.probe, kind, model, self.name)
+        self.probe.askers(kind, self.options)
 
     def settings(self, loaded: Loaded) -> dict[str, Any]:
         """Everything that the numbers depend on, but for versions and the machine."""

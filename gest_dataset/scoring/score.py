@@ -28,7 +28,7 @@ from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.loading import NSP, Loaded, load
+from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load
 from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
@@ -125,6 +125,10 @@ def score(
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence)
     request = prepare(config, limit, options, batch_tokens)
+    if output is not None:
+        writing.prepare(Path(output), writing.OWN)
+    if not isinstance(model, tuple):
+        request.check(kind_of(str(model), revision, trust_remote_code), str(model))
     loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between)
     if output is None:
         return measure(loaded, request)
@@ -240,7 +244,10 @@ def _command(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
-    pad_id = loaded.tokenizer.pad_token_id
+    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
+    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
+    if None not in (pad_id, size) and pad_id >= size:
+        pad_id = None
     if loaded.kind == NSP:
         return NextSentence(loaded.model, pad_id, loaded.owned)
     return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)

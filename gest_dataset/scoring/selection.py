@@ -20,6 +20,8 @@ GROUPS = {
     "demo": ("demo", "demo_control"),
 }
 ALL = "all"
+# Family whose rows give its probe less to ask than others do -> the kinds of models that it is left for
+_KINDS = {"crows_control": ("masked", "has no keywords, so that only `cs` is measured, and that")}
 _OWN_GROUP = "demo"  # its numbers are for looking at
 
 
@@ -50,6 +52,7 @@ def split(configs: dict[str, bool], kind: str, model: str) -> tuple[list[str], d
         reason = _misfit(config, kind)
         if reason and named:
             check_kind(measure_of(list(config.features), name)[1], kind, model, name)
+            raise ScoringError(f"{name} {reason}: {model}. Choose another config or another model.")
         if reason:
             left_out[name] = reason
         elif everything and not named and config.family.name in GROUPS[_OWN_GROUP]:
@@ -69,7 +72,8 @@ def _misfit(config: Config, kind: str) -> str | None:
     except ScoringError:
         return "data only, no model is asked about it"
     if kind in probe.kinds:
-        return None
+        only, why = _KINDS.get(config.family.name, (kind, ""))
+        return None if kind == only else f"{why} needs a {only} model, and this one is {kind}"
     return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"
 
 

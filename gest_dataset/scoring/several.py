@@ -13,8 +13,8 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT
 from gest_dataset.scoring import selection
-from gest_dataset.scoring.loading import MASKED, Loaded, load
-from gest_dataset.scoring.request import prepare
+from gest_dataset.scoring.loading import MASKED, Loaded, kind_of, load
+from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import Scores, record
 
 # What is wrong with one config and leaves the next one as it is
@@ -55,18 +55,35 @@ def score_configs(
 ) -> Outcome:
     """Score a model on configs (`choosing.names`); `done` hears of each run as soon as it is there.
 
+    The model is loaded when all that can be wrong without it has been looked at.
+
     Runs are in folders of `folder` with the configs' names; a single one is in `folder` itself where
     it is `flat`. `loading` goes to `scoring.loading.load`.
     """
     several = len(configs) > 1
     if several:
         writing.prepare(folder, {*CONFIGS, REPORT})
+    kind = kind_of(model, loading.get("revision"), loading.get("trust_remote_code", False))
+    chosen, left_out = selection.split(configs, kind, model)
+    outcome = Outcome(left_out=left_out)
+    paths = {name: folder if flat and not several else folder / name for name in chosen}
+    requests: dict[str, Request] = {}
+    for name in sorted(chosen, key=_is_between):
+        writing.prepare(paths[name], writing.OWN)
+        try:
+            requests[name] = prepare(name, limit, options, batch_tokens)
+            requests[name].check(kind, model)
+        except _OF_ONE_CONFIG as error:
+            if not several:
+                raise
+            requests.pop(name, None)
+            outcome.failed[name] = error
+    if not requests:
+        return outcome
     first = load(model, **loading, next_sentence=all(map(_is_between, configs)))
     second: Loaded | ModelError | None = None
-    chosen, left_out = selection.split(configs, first.kind, first.name)
-    outcome = Outcome(left_out=left_out)
-    for name in sorted(chosen, key=_is_between):
-        path = folder if flat and not several else folder / name
+    for name, request in requests.items():
+        path = paths[name]
         own: Loaded | ModelError = first
         if _is_between(name) and first.kind == MASKED:
             own = second = second or _with_another_head(model, loading)
@@ -76,7 +93,6 @@ def score_configs(
         try:
             if isinstance(own, ModelError):
                 raise own
-            request = prepare(name, limit, options, batch_tokens)
             # a run that overflows goes over to float32, and the next one begins as this one did
             scores, new = record(replace(own, owned=not several), request, path, command)
         except _OF_ONE_CONFIG as error:

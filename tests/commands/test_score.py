@@ -629,3 +629,20 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
 def test_no_config_is_left() -> None:
     with pytest.raises(ScoringError, match="No config is left for m, a causal model: needs a masked"):
         selection.split(selection.names("controls"), "causal", "m")
+
+
+def test_controls_of_an_encoder_decoder(gest: Gest) -> None:
+    """CrowS-Pairs' control sets have no keywords: they are left out, and the rest is no failure."""
+    shutil.copytree(zoo.directory("t5"), "t5")
+    code, _, told = gest("score", "t5", "--config", "controls")
+    assert code == 0, told
+    assert re.search(
+        r"Left out \(has no keywords, .* needs a masked model, and this one is seq2seq\): "
+        r"crows_control_negation, crows_control_antistereotype\n",
+        told,
+    )
+    assert reading.read("gest-runs/t5/slovak_gender").result["result"]
+    code, _, told = gest("score", "t5", "--config", "crows_control_negation")
+    assert code == 1
+    assert "crows_control_negation has no keywords" in told
+    assert not Path("gest-runs/t5/crows_control_negation").exists()

@@ -156,7 +156,7 @@ def test_a_config_that_does_not_fit_is_refused(name: str, config: Any, told: str
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 def test_arguments_of_scoring_are_handed_on() -> None:
-    from tests import zoo
+    from tests.support import zoo
 
     path = str(zoo.directory("bert"))
     asked = {"config": "en", "device": "cpu", "limit": 20, "templates": [3]}

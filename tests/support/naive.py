@@ -8,6 +8,7 @@ template's number for templates) and the score is None for a sample that cannot 
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -53,12 +54,17 @@ class Text:
     ids: list[int]
     offsets: list[Span]
     special: list[bool]
+    pieces: list[str]
+    source: str
+    unknown: int | None = None
 
     def tokens(self, start: int, end: int) -> list[int]:
         """The positions of the tokens whose characters meet [start, end).
 
         A token between two of them belongs to the word too, even if it has no characters of its own
-        (byte-level tokenisers may make a token of the space alone and report an empty offset).
+        (byte-level tokenisers may make a token of the space alone and report an empty offset). So does
+        a piece of boundary marks alone before a first token that has none; a piece that covers a
+        character which looks like a mark (Maltese has the letter Ġ) is none.
         """
         found = [
             i
@@ -67,7 +73,15 @@ class Text:
         ]
         if not found:
             raise CannotAskError("no tokens in the slot")
-        return list(range(found[0], found[-1] + 1))
+        slot = list(range(found[0], found[-1] + 1))
+        if slot[0] > 0 and not self.special[slot[0] - 1]:
+            before, first = (self.pieces[i] for i in (slot[0] - 1, slot[0]))
+            is_letter = self.source[slice(*self.offsets[slot[0] - 1])].strip()
+            if set(before) <= {"▁", "Ġ"} and first[0] not in "▁Ġ" and not is_letter:
+                slot.insert(0, slot[0] - 1)
+        if self.unknown in self.pick(slot):
+            raise CannotAskError("the word is not known")
+        return slot
 
     def pick(self, positions: Iterable[int]) -> list[int]:
         return [self.ids[i] for i in positions]
@@ -87,7 +101,25 @@ def tokenise(reader: Reader, text: str) -> Text:
         list(encoded["input_ids"]),
         [tuple(span) for span in encoded["offset_mapping"]],
         [bool(flag) for flag in encoded["special_tokens_mask"]],
+        reader.tokenizer.convert_ids_to_tokens(encoded["input_ids"]),
+        text,
+        reader.tokenizer.unk_token_id,
     )
+
+
+def refuse_the_same(*words: Sequence[int]) -> None:
+    if any(list(a) == list(b) for a, b in itertools.combinations(words, 2)):
+        raise CannotAskError("the words are the same tokens")
+
+
+def refuse_unknown_differences(first: Text, second: Text) -> None:
+    """Whole texts are compared: what stands in one of them only must be known."""
+    refuse_the_same(first.ids, second.ids)
+    blocks = difflib.SequenceMatcher(None, first.ids, second.ids, autojunk=False).get_matching_blocks()
+    for text, start in ((first, 0), (second, 1)):
+        shared = {block[start] + step for block in blocks for step in range(block.size)}
+        if any(token == text.unknown and i not in shared for i, token in enumerate(text.ids)):
+            raise CannotAskError("a word that differs is not known")
 
 
 def limit(reader: Reader) -> float:
@@ -161,13 +193,14 @@ def mean(values: Sequence[float]) -> float:
 
 def with_start(reader: Reader, text: Text) -> Text:
     """The start token in front where the tokeniser has one and did not put it; the end cut off."""
-    ids, offsets, special = list(text.ids), list(text.offsets), list(text.special)
+    ids, offsets, special, pieces = map(list, (text.ids, text.offsets, text.special, text.pieces))
     while special[-1]:
-        del ids[-1], offsets[-1], special[-1]
+        del ids[-1], offsets[-1], special[-1], pieces[-1]
     start = reader.tokenizer.bos_token_id
     if start is not None and ids[0] != start:
         ids, offsets, special = [start, *ids], [(0, 0), *offsets], [True, *special]
-    return Text(ids, offsets, special)
+        pieces = [reader.tokenizer.bos_token, *pieces]
+    return Text(ids, offsets, special, pieces, text.source, text.unknown)
 
 
 # ---- GEST: templates, pairs, WinoBias ----------------------------------------------------------------
@@ -180,9 +213,12 @@ def template(reader: Reader, row: Row, number: int) -> float:
         raise CannotAskError("empty")
     before, after = (part.replace("{s}", row["sentence"]) for part in pattern.split("{w}"))
 
+    texts = {word: tokenise(reader, before + word + after) for word in (masculine, feminine)}
+    slots = {word: text.tokens(len(before), len(before) + len(word)) for word, text in texts.items()}
+    refuse_the_same(*(text.pick(slots[word]) for word, text in texts.items()))
+
     def answer(word: str) -> float:
-        text = tokenise(reader, before + word + after)
-        slot = text.tokens(len(before), len(before) + len(word))
+        text, slot = texts[word], slots[word]
         if reader.family == "seq2seq":
             return sum(teacher_logps(reader, text, [slot])[0])
         if reader.family == "causal":
@@ -211,6 +247,7 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
     ]
     if reader.family == "causal":
         return likelihoods(reader, *texts)
+    refuse_the_same(*(text.pick(slot) for text, slot in zip(texts, slots, strict=True)))
     if reader.family == "seq2seq":
         answers = [
             sum(teacher_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)
@@ -232,6 +269,7 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
 
 def likelihoods(reader: Reader, masculine: Text, feminine: Text) -> float:
     """The difference of the log-likelihoods, from the first token that differs on."""
+    refuse_unknown_differences(masculine, feminine)
     texts = [with_start(reader, text) for text in (masculine, feminine)]
     shared = 0
     while all(shared < len(text.ids) for text in texts) and texts[0].ids[shared] == texts[1].ids[shared]:
@@ -249,8 +287,13 @@ def winobias(reader: Reader, row: Row) -> float:
     if reader.family == "causal":
         return likelihoods(reader, texts[0], texts[1])
     answers = []
-    for text, found in zip(texts, zip(*pronouns, strict=True), strict=True):
-        slots = [text.tokens(*match.span()) for match in found]
+    both = [
+        [text.tokens(*match.span()) for match in found]
+        for text, found in zip(texts, zip(*pronouns, strict=True), strict=True)
+    ]
+    for own, other in zip(*both, strict=True):
+        refuse_the_same(texts[0].pick(own), texts[1].pick(other))
+    for text, slots in zip(texts, both, strict=True):
         if reader.family == "seq2seq":
             answers.append(mean([sum(values) for values in teacher_logps(reader, text, slots)]))
             continue
@@ -282,12 +325,18 @@ def cs(reader: Reader, first: str, second: str) -> float:
 def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[float | None, ...]:
     """Four mean ln P and two `cs`; `shared` is the option `cs`, by default for gender alone."""
     logps: list[float | None] = [None] * 4
-    if row["keywords"] is not None:
-        texts = [tokenise(reader, row[name]) for name in SENTENCES]
+    texts = [tokenise(reader, row[name]) for name in SENTENCES]
+    if row["keywords"] is None:
+        refuse_unknown_differences(texts[0], texts[2])
+        refuse_unknown_differences(texts[1], texts[3])
+    else:
         slots = [text.tokens(*span) for text, span in zip(texts, row["keywords"], strict=True)]
         sizes = [len(slot) for slot in slots]
         if sizes[0] != sizes[2] or sizes[1] != sizes[3]:
             raise CannotAskError("keywords of another number of tokens")
+        words = [text.pick(slot) for text, slot in zip(texts, slots, strict=True)]
+        refuse_the_same(*words[:2])
+        refuse_the_same(*words[2:])
         if reader.family == "seq2seq":
             logps = [
                 mean(teacher_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)
@@ -305,6 +354,7 @@ def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[fl
 
 
 def crows(reader: Reader, row: Row) -> tuple[float | None, ...]:
+    refuse_unknown_differences(*(tokenise(reader, row[name]) for name in ("stereotyped", "other")))
     return None, None, None, None, cs(reader, row["stereotyped"], row["other"]), None
 
 
@@ -312,6 +362,8 @@ def crows(reader: Reader, row: Row) -> tuple[float | None, ...]:
 
 
 def intrasentence(reader: Reader, row: Row) -> tuple[float, ...]:
+    for pair_of in itertools.combinations(CANDIDATES, 2):
+        refuse_unknown_differences(*(tokenise(reader, row[name]) for name in pair_of))
     return tuple(candidate(reader, row, name) for name in CANDIDATES)
 
 
@@ -352,6 +404,7 @@ def sentence_score(reader: Reader, sentence: str) -> float:
 
 def generative(reader: Reader, row: Row) -> tuple[float, ...]:
     """exp(mean ln P) of the candidate's tokens after context and space: eq. 5."""
+    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
     scores = []
     for name in CANDIDATES:
         start = len(row["context"]) + 1
@@ -369,12 +422,16 @@ def generative(reader: Reader, row: Row) -> tuple[float, ...]:
 
 def ratio(reader: Reader, row: Row) -> tuple[float, ...]:
     """eq. 4 of the candidate alone over eq. 4 of the context alone."""
+    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
+    for name in CANDIDATES:
+        tokenise(reader, row[name]).tokens(0, len(row[name]))
     context = sentence_score(reader, row["context"])
     return tuple(sentence_score(reader, row[name]) / context for name in CANDIDATES)
 
 
 def next_sentence(reader: Reader, row: Row) -> tuple[float, ...]:
     """P(the candidate is the sentence after the context)."""
+    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
     named = [label for label, name in reader.model.config.id2label.items() if name == "IsNext"]
     label = named[0] if named else 0
     scores = []
