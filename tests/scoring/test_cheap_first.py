@@ -15,7 +15,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.errors import ModelError, OutputError, ScoringError, SourceError
-from gest_dataset.probes.table import Options
+from gest_dataset.probes.probe import Options
 from gest_dataset.scoring import loading, several
 from tests.conftest import use
 from tests.support import zoo
