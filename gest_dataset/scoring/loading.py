@@ -112,12 +112,7 @@ def load(
     """
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
-    if not isinstance(model, (str, Path)):
-        raise ModelError(
-            f"A {type(model).__name__} is no name of a model. Give a pair (model, tokenizer), a Hub id or "
-            f"a path."
-        )
-    name = names.written_once(str(model))
+    name = _name_of(model)
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)
     file = _gguf_file(name, revision)
@@ -153,11 +148,22 @@ def load(
     )
 
 
-def kind_of(model: str, revision: str | None = None, trust_remote_code: bool = False) -> str:
+def kind_of(model: str | Path, revision: str | None = None, trust_remote_code: bool = False) -> str:
     """The kind of a model as its settings say, which takes no time: weights are not read."""
-    if _gguf_file(model, revision) is not None:
+    name = _name_of(model)
+    if _gguf_file(name, revision) is not None:
         return CAUSAL
-    return _settings(model, revision, trust_remote_code)[1]
+    return _settings(name, revision, trust_remote_code)[1]
+
+
+def _name_of(model: Any) -> str:
+    """A Hub id or a path as it is written once."""
+    if not isinstance(model, (str, Path)):
+        raise ModelError(
+            f"A {type(model).__name__} is no name of a model. Give a pair (model, tokenizer), a Hub id or "
+            f"a path."
+        )
+    return names.written_once(str(model))
 
 
 def _gguf_file(name: str, revision: str | None) -> Path | None:

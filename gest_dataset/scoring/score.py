@@ -128,7 +128,7 @@ def score(
     if output is not None:
         writing.prepare(Path(output), writing.OWN)
     if not isinstance(model, tuple):
-        request.check(kind_of(str(model), revision, trust_remote_code), str(model))
+        request.check(kind_of(model, revision, trust_remote_code), str(model))
     loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between)
     if output is None:
         return measure(loaded, request)
