@@ -81,7 +81,7 @@ def against_the_tags(
     differing = []
     for row, detection in zip(rows, found, strict=True):
         text = row["translation"]
-        for sentence in conllu.read(documents.get(text, ""), text):
+        for sentence in conllu.parse_conllu(documents.get(text, ""), text):
             for token in sentence.tokens:
                 if (token.start, token.end) in detection.spans and detection.gender in TAGS:
                     tagged = token.feats.get("Gender", "none")

@@ -119,13 +119,13 @@ def naive(folder: Path, sentences: Sequence[str], device: str, size: int) -> Cal
 
 def ours(folder: Path, sentences: Sequence[str], device: str, batch_tokens: int | None) -> tuple[int, float]:
     """With store and all, as `gest translate` does it; without the time that loading takes."""
-    from gest_dataset.translation import open_translator, run
+    from gest_dataset.translation import open_translator, translate_all
 
     translator = open_translator(
         f"hf:{folder}", "sk", device=device, dtype="float32", batch_tokens=batch_tokens
     )
     with tempfile.TemporaryDirectory() as store:
-        work = run(sentences, translator, "sk", store=store, progress=False)
+        work = translate_all(sentences, translator, "sk", store=store, progress=False)
     return work.units, work.seconds
 
 

@@ -13,14 +13,11 @@ gest_dataset` itself stays cheap.
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.util
-import sys
 import warnings
-from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+import wrapt
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.version import __version__
@@ -40,8 +37,8 @@ _METRIC_HOOKS = ("evaluation_module_factory", "ImportableModule")
 
 def register() -> None:
     """Register our names now, or as soon as the library they belong to is imported."""
-    _when_imported("datasets.load", register_dataset)
-    _when_imported("evaluate.loading", register_metrics)
+    wrapt.register_post_import_hook(register_dataset, "datasets.load")
+    wrapt.register_post_import_hook(register_metrics, "evaluate.loading")
 
 
 def register_dataset(load: ModuleType) -> None:
@@ -117,42 +114,3 @@ def register_metrics(loading: ModuleType) -> None:
 
     setattr(evaluation_module_factory, "answers_for", METRICS)  # noqa: B010
     setattr(loading, "evaluation_module_factory", evaluation_module_factory)  # noqa: B010
-
-
-def _when_imported(name: str, callback: Callable[[ModuleType], None]) -> None:
-    """Call back with the module: at once where it is imported, else right after its import."""
-    module = sys.modules.get(name)
-    if module is not None:
-        callback(module)
-    elif not any(isinstance(f, _PostImport) and f.name == name for f in sys.meta_path):
-        sys.meta_path.insert(0, _PostImport(name, callback))
-
-
-class _PostImport(importlib.abc.MetaPathFinder):
-    """Finds one module as the other finders do, and calls back when it has been executed."""
-
-    def __init__(self, name: str, callback: Callable[[ModuleType], None]) -> None:
-        self.name = name
-        self.callback = callback
-        self.searching = False
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname != self.name or self.searching:
-            return None
-        self.searching = True
-        try:
-            spec = importlib.util.find_spec(fullname)
-        finally:
-            self.searching = False
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_call_back(module: ModuleType) -> None:
-            execute(module)
-            self.callback(module)
-
-        spec.loader.exec_module = execute_and_call_back  # type: ignore[method-assign]
-        return spec

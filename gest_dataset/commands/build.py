@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out, progress_bar, show_error
+from gest_dataset.commands.console import err, interruptible, out, progress_bar, show_error
 from gest_dataset.errors import DataError, SourceError, UnreachableError
 
 EXAMPLES = (
@@ -45,7 +45,11 @@ def run(
     failed: dict[str, list[str]] = {}
     bar = progress_bar()
     try:
-        with alone(out_dir), bar:
+        with (
+            interruptible("What is written is whole; the same command goes on from here."),
+            alone(out_dir),
+            bar,
+        ):
             task = bar.add_task("", total=len(chosen))
             for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)
@@ -62,9 +66,6 @@ def run(
                     left_out = f"{sum(built.dropped.values()):,}"
                     table.add_row(config.name, f"{built.rows:,}", left_out, seconds)
                 bar.advance(task)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is written is whole; the same command goes on from here.")
-        raise typer.Exit(130) from None
     finally:
         if table.row_count:
             listed = {built.config.name for built in building.write_card(out_dir)}

@@ -6,13 +6,15 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import Model, Parser
+from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ def run(
     language: Annotated[str, typer.Option(help="The sentences' language, such as sk.")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="Sentences: a text file with one a line, or .csv, .tsv, .jsonl, .parquet."),
+        typer.Argument(
+            help="Sentences: a text with one a line (- is the standard input), .csv, .tsv, .jsonl, .parquet."
+        ),
     ] = None,
     text: Annotated[str | None, typer.Option(help="One sentence instead of a file.")] = None,
     column: Annotated[str | None, typer.Option(help="Of a table, the column of the sentences.")] = None,
@@ -47,95 +51,57 @@ def run(
     from gest_dataset.gender import TextWarning, detect, explain
     from gest_dataset.translation.outputs import check_file
 
-    sentences = [text] if text is not None else read(Path(str(file)), column)
-    if not sentences:
-        raise DataError(f"{file} holds no sentence.")
+    sentences = [text or ""] if file is None else _sentences(file, column)
+    if not any(sentence.strip() for sentence in sentences):
+        raise DataError(f"{'--text' if file is None else file} holds no sentence.")
     if output is not None:
         check_file(output, *([] if file is None else [file]))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
-            found = detect(sentences, language, parser, model)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is parsed is kept; the same command goes on from here.")
-        raise typer.Exit(130) from None
+    kept = "What is parsed is kept; the same command goes on from here."
+    with interruptible(kept), warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
+        detections = detect(sentences, language, parser, model)
     plain = output is None and not out.encoding.startswith("utf")
-    lines = [json.dumps(_entry(*pair), ensure_ascii=plain) for pair in zip(sentences, found, strict=True)]
+    entries = map(_entry, count(1), sentences, detections)
+    lines = [json.dumps(entry, ensure_ascii=plain) for entry in entries]
     if output is not None:
         with replacing(output) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     else:
-        shown = lines if as_json else map(explain, sentences, found)
+        shown = lines if as_json else map(explain, sentences, detections)
         for line in shown:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
-    _count(found)
+    _count(detections)
 
 
-def read(path: Path, column: str | None) -> list[str]:
-    """The sentences of a file; blank lines of a text file are none."""
-    import pandas as pd
-
-    readers: dict[str, Any] = {
-        ".csv": lambda: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig"),
-        ".tsv": lambda: pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", sep="\t"),
-        ".jsonl": lambda: pd.DataFrame(_objects(path)),
-        ".parquet": lambda: pd.read_parquet(path),
-    }
-    try:
-        if path.suffix.lower() not in readers:
-            if column is not None:
-                raise ConfigError(
-                    f"{path} is read as lines of text, which have no columns: leave out --column."
-                )
-            return _lines(path)
-        table = readers[path.suffix.lower()]()
-    except FileNotFoundError as error:
-        raise ConfigError(f"There is no file {path}.") from error
-    except ConfigError:
-        raise
-    except (OSError, ValueError) as error:  # pandas' and arrow's own errors are of these kinds
-        raise DataError(f"{path} cannot be read: {error}.") from error
-    names = list(map(str, table.columns))
-    if column is None and len(names) == 1:
-        column = names[0]
-    if column is None or column not in names:
-        what = "--column is missing" if column is None else f"there is no column {column!r}"
-        raise ConfigError(f"{path}: {what}; its columns are {', '.join(names)}.")
-    values = ["" if pd.isna(value) else value for value in table[column].tolist()]
-    for row, value in enumerate(values, start=1):
-        if not isinstance(value, str):
-            raise DataError.at(path, f"row {row}", f"{value!r} in the column {column!r} is no text")
-    return values
+def _sentences(path: Path, column: str | None) -> list[str]:
+    """The lines of a text, or the column of a table; blank ones stay, so that rows keep their numbers."""
+    if not tables.is_table(path):
+        if column is not None:
+            raise ConfigError(f"{path} is read as lines of text, which have no columns: leave out --column.")
+        return tables.read_lines(path)
+    table = tables.read_table(path)
+    if column is None and len(table.columns) > 1:
+        raise ConfigError(f"{path}: --column is missing; its columns are {', '.join(table.columns)}.")
+    return table.texts(column or next(iter(table.columns), ""))
 
 
-def _lines(path: Path) -> list[str]:
-    return [line for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
-
-
-def _objects(path: Path) -> list[dict[str, Any]]:
-    entries = [json.loads(line) for line in _lines(path)]
-    for row, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict):
-            raise DataError.at(path, f"row {row}", f"{entry!r} is no JSON object")
-    return entries
-
-
-def _entry(text: str, found: Detection) -> dict[str, Any]:
+def _entry(row: int, text: str, detection: Detection) -> dict[str, Any]:
     return {
+        "row": row,
         "text": text,
-        "gender": found.gender,
-        "rule": found.rule,
-        "evidence": list(found.evidence),
-        "spans": [list(span) for span in found.spans],
-        "conflict": found.conflict,
-        "problem": found.problem,
+        "gender": detection.gender,
+        "rule": detection.rule,
+        "evidence": list(detection.evidence),
+        "spans": [list(span) for span in detection.spans],
+        "conflict": detection.conflict,
+        "problem": detection.problem,
     }
 
 
-def _count(found: Sequence[Detection]) -> None:
-    genders = Counter(detection.gender for detection in found)
+def _count(detections: Sequence[Detection]) -> None:
+    genders = Counter(detection.gender for detection in detections)
     parts = [f"{genders[name]} {name}" for name in ("male", "female", "unknown")]
-    parts += [f"{sum(detection.conflict for detection in found)} conflicts"]
-    err.print(f"of {len(found)}: {', '.join(parts)}", highlight=False)
-    for reason, number in Counter(d.problem for d in found if d.problem).most_common():
+    parts += [f"{sum(detection.conflict for detection in detections)} conflicts"]
+    err.print(f"of {len(detections)}: {', '.join(parts)}", highlight=False)
+    for reason, number in Counter(d.problem for d in detections if d.problem).most_common():
         err.print(f"  {number} x {reason}", markup=False, highlight=False)

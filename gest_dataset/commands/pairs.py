@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import (
     BatchTokens,
     Device,
@@ -30,6 +30,7 @@ EXAMPLES = (
     "DIR[/bold], [bold]gest pairs --translations FILE --language sk --output DIR[/bold] (plain sentences "
     "and prompts, columns source and translation)"
 )
+KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def run(
@@ -58,7 +59,7 @@ def run(
     from gest_dataset.files import alone
     from gest_dataset.translation import outputs, pair_folder
     from gest_dataset.translation.errors import TranslationError
-    from gest_dataset.translation.pairing import make
+    from gest_dataset.translation.pairing import make_pairs
     from gest_dataset.translation.samples import sentences
     from gest_dataset.translation.setup import set_up
 
@@ -74,43 +75,39 @@ def run(
         batch_tokens=batch_tokens,
         revision=revision,
     )
-    outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.names(language))
+    outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.contents(language))
     label = setup.settings["system"]
-    try:
-        with alone(output):
-            given = sentences(setup.limit)
-            found = make(given, setup.system, label, language, setup.ask, setup.genders)
-            if not found.rows:
-                err.print(_table(found, f"Pairs of {label}, {language}"))
-                raise TranslationError(none_found(found))
-            command = ["gest", *sys.argv[1:]]
-            pair_folder.write(output, language, label, found, setup.settings, command)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
-        raise typer.Exit(130) from None
-    out.print(_table(found, f"Pairs of {label}, {language}"))
+    with interruptible(KEPT), alone(output):
+        given = sentences(setup.limit)
+        pairs = make_pairs(given, setup.system, label, language, setup.ask, setup.genders)
+        if not pairs.rows:
+            err.print(_table(pairs, f"Pairs of {label}, {language}"))
+            raise TranslationError(none_found(pairs))
+        command = ["gest", *sys.argv[1:]]
+        pair_folder.write_pairs(output, language, label, pairs, setup.settings, command)
+    out.print(_table(pairs, f"Pairs of {label}, {language}"))
     err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")', highlight=False)
 
 
-def none_found(found: Pairs) -> str:
+def none_found(pairs: Pairs) -> str:
     """What to do where not one pair could be made."""
     from gest_dataset.translation.pairing import NO_ANSWER
     from gest_dataset.translation.prompts import FRAMES
 
-    asked = FRAMES[found.frame].ask("I am tired.", "female")
+    asked = FRAMES[pairs.frame].ask("I am tired.", "female")
     hint = f"A file has to hold prompts as well, such as: {asked}"
-    return f"Not one pair could be made; nothing is written.{f' {hint}' if found.left_out[NO_ANSWER] else ''}"
+    return f"Not one pair could be made; nothing is written.{f' {hint}' if pairs.left_out[NO_ANSWER] else ''}"
 
 
-def _table(found: Pairs, title: str) -> Table:
-    table = Table(title=title, caption=f"prompt: {found.frame}")
+def _table(pairs: Pairs, title: str) -> Table:
+    table = Table(title=title, caption=f"prompt: {pairs.frame}")
     table.add_column("step")
     table.add_column("left out", justify="right")
     table.add_column("left", justify="right")
-    left = found.sentences
+    left = pairs.sentences
     table.add_row("sentences of GEST", "", f"{left:,}")
-    for reason, ids in found.left_out.items():
+    for reason, ids in pairs.left_out.items():
         left -= len(ids)
         table.add_row(reason, f"{len(ids):,}", f"{left:,}")
-    table.add_row("pairs", "", f"{len(found.rows):,}", style="bold")
+    table.add_row("pairs", "", f"{len(pairs.rows):,}", style="bold")
     return table

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.console import err, interruptible, out, show_error
 from gest_dataset.commands.options import BatchTokens, Device, Dtype, Limit, Revision
 from gest_dataset.errors import GestError
 
 if TYPE_CHECKING:
-    from gest_dataset.translation import Translation, Work
+    from gest_dataset.translation import Translated, Translation
 
 EXAMPLES = (
     "Examples: [bold]gest translate --system hf:facebook/nllb-200-distilled-600M --language sk --output "
@@ -35,7 +35,9 @@ def run(
     config: Annotated[str, typer.Option(help="The config to translate.")] = "en",
     input_file: Annotated[
         Path | None,
-        typer.Option("--input", help="Translate this instead: a .txt file, or a table with `sentence`."),
+        typer.Option(
+            "--input", help="Instead: a text (- is the standard input), or a table with `sentence`."
+        ),
     ] = None,
     limit: Limit = None,
     store: Annotated[
@@ -62,7 +64,7 @@ def run(
         outputs,
         samples,
         tables,
-        work,
+        translate_all,
     )
 
     languages = tables.target_languages(language)
@@ -80,14 +82,13 @@ def run(
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
     outputs.check_file(output, *tables_read, *([] if input_file is None else [input_file]))
-    done: dict[str, Work] = {}
+    texts = [sentence.text for sentence in sentences]
+    done: dict[str, Translated] = {}
     failed: dict[str, list[str]] = {}
     for number, (code, translator) in enumerate(translators.items()):
         try:
-            done[code] = work.run([s.text for s in sentences], translator, code, store=store)
-        except KeyboardInterrupt:
-            err.print("Interrupted. What is translated is kept; the same command goes on from here.")
-            raise typer.Exit(130) from None
+            with interruptible("What is translated is kept; the same command goes on from here."):
+                done[code] = translate_all(texts, translator, code, store=store)
         except TranslationStoppedError as error:
             failed.setdefault(str(error), []).extend(languages[number:])
             break
@@ -98,28 +99,28 @@ def run(
                 failed.setdefault(done[code].stopped, []).extend(languages[number:])
                 break
     if done:
-        made = {code: one.translations for code, one in done.items()}
-        tables.write(output, {code: translators[code].name for code in done}, sentences, made)
+        made = {code: translated.translations for code, translated in done.items()}
+        tables.write_csv(output, {code: translators[code].name for code in done}, sentences, made)
         out.print(_summary(done, output))
-        for code, one in done.items():
-            _show_problems(code, one.translations)
+        for code, translations in made.items():
+            _show_problems(code, translations)
     for reason, codes in failed.items():
         show_error(f"not translated, or not to the end: {', '.join(codes)}\n{reason}")
     if failed:
         raise typer.Exit(1)
 
 
-def _summary(done: dict[str, Work], output: Path) -> Table:
+def _summary(done: dict[str, Translated], output: Path) -> Table:
     table = Table(title=f"Written to {output}")
     table.add_column("language")
     unit = next(iter(done.values())).unit
     for name in ("texts", "unique", "stored", "new", "failed", f"{unit}/s", "seconds"):
         table.add_column(name, justify="right")
-    for code, one in done.items():
-        unique = len({made.source for made in one.translations})
-        counts = (len(one.translations), unique, one.stored, one.new, one.failed)
-        rate = "" if one.rate is None else f"{one.rate:,.0f}"
-        table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{one.seconds:.1f}")
+    for code, work in done.items():
+        unique = len({made.source for made in work.translations})
+        counts = (len(work.translations), unique, work.stored, work.new, work.failed)
+        rate = "" if work.rate is None else f"{work.rate:,.0f}"
+        table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{work.seconds:.1f}")
     return table
 
 
@@ -127,10 +128,10 @@ def _show_problems(code: str, translations: list[Translation]) -> None:
     """Texts without a translation, and translations that cannot be ones: how many, and the first."""
     from gest_dataset.translation import tables
 
-    found = {made.source: (made, made.problem) for made in translations if made.problem}
-    found |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
-    for reason, count in Counter(reason for _, reason in found.values()).most_common():
+    doubts = {made.source: (made, made.problem) for made in translations if made.problem}
+    doubts |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
+    for reason, count in Counter(reason for _, reason in doubts.values()).most_common():
         err.print(f"{code}: {count:,} texts: {reason}", markup=False, highlight=False, soft_wrap=True)
-        shown = [made for made, own in found.values() if own == reason][:_SHOWN]
+        shown = [made for made, own in doubts.values() if own == reason][:_SHOWN]
         for made in shown:
             err.print(f"    {made.source[:100]!r}", markup=False, highlight=False, soft_wrap=True)

@@ -73,12 +73,13 @@ def detect(
     where = Path(cache) if cache is not None else parse_cache.default_path()
     path = Path(model).expanduser() if model is not None else None
     documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)
-    found: dict[str, Detection] = {}
+    by_text: dict[str, Detection] = {}
     for text, (latin, places) in written.items():
-        document = documents.get(latin)
-        found[text] = _NOT_PARSED if document is None else _detection(text, latin, places, document, language)
+        by_text[text] = _NOT_PARSED
+        if latin in documents:
+            by_text[text] = _detection(text, latin, places, documents[latin], language)
     detections = [
-        found[text] if not wrong else Detection(UNKNOWN, "", (), False, problem=wrong)
+        by_text[text] if not wrong else Detection(UNKNOWN, "", (), False, problem=wrong)
         for text, wrong in zip(texts, problems, strict=True)
     ]
     _warn([detection.problem for detection in detections])
@@ -94,7 +95,7 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
     unique = list(dict.fromkeys(texts))
     if not parser.cached:
         return dict(parser.parse(unique))
-    documents = parse_cache.load(where, parser.signature, unique)
+    documents = parse_cache.cached(where, parser.signature, unique)
     missing = [text for text in unique if text not in documents]
     if missing:
         try:
@@ -109,15 +110,15 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
 
 
 def _detection(text: str, latin: str, places: list[int] | None, document: str, language: str) -> Detection:
-    sentences = conllu.read(document, latin)
-    verdict = decide(sentences, RULES[language], GRAMMARS[language], reported.quoted(latin))
-    spans = [_span(token, places) for token in verdict.tokens]
+    sentences = conllu.parse_conllu(document, latin)
+    decision = decide(sentences, RULES[language], GRAMMARS[language], reported.quoted(latin))
+    spans = [_span(token, places) for token in decision.tokens]
     spans = list(dict.fromkeys(spans))  # the parts of one written word are one piece of evidence
     return Detection(
-        gender=verdict.gender,
-        rule=verdict.rule,
+        gender=decision.gender,
+        rule=decision.rule,
         evidence=tuple(text[start:end] for start, end in spans),
-        conflict=verdict.conflict,
+        conflict=decision.conflict,
         spans=tuple(spans),
     )
 
@@ -158,5 +159,5 @@ def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")
         pieces += [text[last:start], marks[0], text[start:end], marks[1]]
         last = end
     reason = detection.rule or detection.problem or "no evidence"
-    verdict = f"{detection.gender}{', conflict' if detection.conflict else ''}: {reason}"
-    return f"{''.join(pieces)}{text[last:]}  ({verdict})"
+    conclusion = f"{detection.gender}{', conflict' if detection.conflict else ''}: {reason}"
+    return f"{''.join(pieces)}{text[last:]}  ({conclusion})"

@@ -19,9 +19,9 @@ def unfinished(error: Exception, missing: Sequence[str], number: int, kept: obje
     """The error of a run that stopped half-way, with the texts that are not parsed yet."""
     shown = "\n".join(f"  {text[:100]}" for text in missing[:_SHOWN])
     more = f"\n  ... and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-    found = ParserError(
+    stopped = ParserError(
         f"{error}\n{number - len(missing)} of {number} texts are parsed and kept in {kept}; "
         f"run again to go on. Not parsed:\n{shown}{more}"
     )
-    found.missing = tuple(missing)
-    return found
+    stopped.missing = tuple(missing)
+    return stopped

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
-from gest_dataset.translation.systems import SYSTEMS, open_translator
+from gest_dataset.translation.systems import SPELLINGS, open_translator
 from gest_dataset.translation.translator import Batch, Translation, Translator
-from gest_dataset.translation.work import Work, run, translate
+from gest_dataset.translation.work import Translated, translate, translate_all
 
 __all__ = [
-    "SYSTEMS",
+    "SPELLINGS",
     "Batch",
+    "Translated",
     "Translation",
     "TranslationError",
     "TranslationStoppedError",
     "Translator",
-    "Work",
     "open_translator",
-    "run",
     "translate",
+    "translate_all",
 ]

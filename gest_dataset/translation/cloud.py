@@ -13,11 +13,13 @@ import os
 import random
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from functools import partial
 from time import perf_counter, sleep
 from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from urllib3 import HTTPHeaderDict, Retry
+from urllib3.exceptions import InvalidHeader
 
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
@@ -44,14 +46,17 @@ class Judgement:
 class Service:
     """A translation service. A request takes `texts` texts of `size` bytes together, at most.
 
-    `keys`: its environment variables by groups; one group has to be set. `connect` opens the client
-    and gives the function that translates one batch to a language.
+    `keys`: its environment variables by groups; one group has to be set. `servers`: those that may name
+    another server than its own, which is below `domain`. `connect` opens the client and gives the function
+    that translates one batch to a language.
     """
 
     name: str
     title: str
     keys: tuple[tuple[str, ...], ...]
     secrets: tuple[str, ...]
+    servers: tuple[str, ...]
+    domain: str
     texts: int
     size: int
     connect: Callable[[str], Send]
@@ -63,10 +68,19 @@ def open_service(service: Service, language: str) -> Translator:
     return Translator(
         name=service.name,
         revision="",
-        settings="",
+        settings=f"server={server}" if (server := other_server(service)) else "",
         translate=partial(_translate, service=service, language=language),
         unit="characters",
     )
+
+
+def other_server(service: Service) -> str:
+    """Where else than at the service itself it is asked: what a mock says is not the service's answer."""
+    value = next((value for name in service.servers if (value := os.environ.get(name, "").strip())), "")
+    url = urlsplit(value if "//" in value else f"https://{value}")
+    if f".{url.hostname or service.domain}".endswith(f".{service.domain}"):
+        return ""
+    return f"{url.netloc.rpartition('@')[2]}{url.path.rstrip('/')}"
 
 
 def client(module: str, title: str) -> Any:
@@ -81,12 +95,9 @@ def client(module: str, title: str) -> Any:
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:
     """The seconds of a Retry-After header, which is a number or a date."""
-    value = next((text for name, text in headers.items() if name.lower() == "retry-after"), "").strip()
-    if value.isdecimal():
-        return float(value)
     try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(timezone.utc)).total_seconds())
-    except (ValueError, TypeError):
+        return Retry().parse_retry_after(HTTPHeaderDict(headers).get("Retry-After", ""))
+    except (InvalidHeader, ValueError, OverflowError):  # the last two: a date that there never was
         return None  # no header, or one without a meaning: our own waits then
 
 

@@ -33,7 +33,7 @@ _MBART = {
 
 
 @dataclass(frozen=True)
-class Family:
+class ModelFamily:
     """Models with the same language tokens.
 
     `tokens`: what a language's token may be, the best one first. `source`: what the tokeniser calls
@@ -49,11 +49,11 @@ class Family:
 
 
 FAMILIES = (
-    Family("NLLB", lambda x: (f"{x.iso3}_{x.script}",), source="eng_Latn"),
-    Family("M2M100", lambda x: (f"__{x.code}__",), source="en"),
-    Family("mBART-50", lambda x: tuple(_MBART.get(x.code, "").split()), source="en_XX"),
-    Family("MADLAD", lambda x: (f"<2{x.code}>",), first=False, space=" "),
-    Family(
+    ModelFamily("NLLB", lambda x: (f"{x.iso3}_{x.script}",), source="eng_Latn"),
+    ModelFamily("M2M100", lambda x: (f"__{x.code}__",), source="en"),
+    ModelFamily("mBART-50", lambda x: tuple(_MBART.get(x.code, "").split()), source="en_XX"),
+    ModelFamily("MADLAD", lambda x: (f"<2{x.code}>",), first=False, space=" "),
+    ModelFamily(
         "OPUS-MT",
         lambda x: (f">>{x.iso3}_{x.script}<<", f">>{x.iso3}<<", f">>{x.code}<<"),
         first=False,
@@ -91,7 +91,7 @@ def way(tokenizer: Any, name: str, language: str) -> Way:
     return Way()
 
 
-def _token(family: Family, code: str, tokenizer: Any) -> str | None:
+def _token(family: ModelFamily, code: str, tokenizer: Any) -> str | None:
     # not every tokeniser (M2M100's) counts its language tokens to its vocabulary
     unknown = {None, tokenizer.unk_token_id}
     tokens = family.tokens(LANGUAGES[code])

@@ -125,7 +125,7 @@ def _load(
                 f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
             )
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
-        found = way(tokenizer, name, language)
+        asking = way(tokenizer, name, language)
         model, info = AutoModelForSeq2SeqLM.from_pretrained(
             name, revision=revision, dtype=dtype, output_loading_info=True
         )
@@ -145,8 +145,8 @@ def _load(
             f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
             f"{', '.join(missing[:3])} … would be random."
         )
-    if found.source is not None:
-        tokenizer.src_lang = found.source
+    if asking.source is not None:
+        tokenizer.src_lang = asking.source
     settings = model.generation_config
     starts = (settings.decoder_start_token_id, settings.bos_token_id)
     if settings.eos_token_id is None or starts == (None, None):
@@ -156,9 +156,9 @@ def _load(
         )
     settings.update(num_beams=BEAMS, do_sample=False, max_length=None)
     settings.update(temperature=None, top_k=None, top_p=None)
-    if found.forced is not None:
-        settings.forced_bos_token_id = found.forced
-    return _Loaded(model, tokenizer, found, getattr(config, "max_position_embeddings", None))
+    if asking.forced is not None:
+        settings.forced_bos_token_id = asking.forced
+    return _Loaded(model, tokenizer, asking, getattr(config, "max_position_embeddings", None))
 
 
 def _translate(

@@ -29,7 +29,7 @@ from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 from gest_dataset.translation.outputs import prepare
-from gest_dataset.translation.samples import Sample, join, sentences, wanted
+from gest_dataset.translation.samples import TranslatedSentence, join, sentences, wanted
 from gest_dataset.translation.setup import SNAPSHOT, Setup
 from gest_dataset.version import __version__
 
@@ -97,24 +97,26 @@ def measure(setup: Setup) -> Detections:
     return Detections(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
 
 
-def _translated(setup: Setup) -> list[Sample]:
+def _translated(setup: Setup) -> list[TranslatedSentence]:
     given = sentences(setup.limit)
     return join(given, setup.ask(wanted(given, setup.system)))
 
 
-def _published(setup: Setup) -> list[Sample]:
+def _published(setup: Setup) -> list[TranslatedSentence]:
     label = list(SYSTEMS).index(setup.system.removeprefix(SNAPSHOT))
     data = load_dataset("gest", setup.settings["data"], split="test")
     rows = [row for row in data.to_list() if row["system"] == label]
     # samples are called as their sentences are, whoever translated them, so that runs can be paired
     ending = f"-{setup.language}-{setup.system.removeprefix(SNAPSHOT)}"
     return [
-        Sample(row["id"].removesuffix(ending), row["stereotype"], row["source"], row["translation"])
+        TranslatedSentence(
+            row["id"].removesuffix(ending), row["stereotype"], row["source"], row["translation"]
+        )
         for row in rows[: setup.limit]
     ]
 
 
-def _row(sample: Sample, found: Detection | None) -> dict[str, Any]:
+def _row(sample: TranslatedSentence, found: Detection | None) -> dict[str, Any]:
     return {
         "id": sample.id,
         "stereotype": sample.stereotype,

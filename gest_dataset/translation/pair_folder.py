@@ -33,7 +33,7 @@ def config_name(language: str) -> str:
     return f"{language}_pairs"
 
 
-def names(language: str) -> frozenset[str]:
+def contents(language: str) -> frozenset[str]:
     """All that stands in such a folder."""
     return frozenset({CARD, YIELDS, config_name(language)})
 
@@ -44,30 +44,30 @@ def features(label: str) -> Features:
     return Features({**FEATURES, "systems": List(ClassLabel(names=labels))})
 
 
-def write(
-    out: Path, language: str, label: str, found: Pairs, settings: Mapping[str, Any], command: Sequence[str]
+def write_pairs(
+    out: Path, language: str, label: str, pairs: Pairs, settings: Mapping[str, Any], command: Sequence[str]
 ) -> None:
     """Write the settings first and the card last: what a card names is whole."""
-    write_json(out / YIELDS, told(found, settings, command))
+    write_json(out / YIELDS, told(pairs, settings, command))
     path = out / config_name(language) / _FILE
-    data = datasets.Dataset.from_list(found.rows, features=features(label))
+    data = datasets.Dataset.from_list(pairs.rows, features=features(label))
     with replacing(path) as partial:
         pq.write_table(data.data.table, partial)
     with replacing(out / CARD) as partial:
-        partial.write_text(_card(path, data, language, found, settings, command), encoding="utf-8")
+        partial.write_text(_card(path, data, language, pairs, settings, command), encoding="utf-8")
 
 
-def told(found: Pairs, settings: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
+def told(pairs: Pairs, settings: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
     """What yields.json holds: the number of sentences that each rule left out, and their ids."""
     return {
         "command": list(command),
         "settings": dict(settings),
         "gest_dataset": __version__,
-        "frame": found.frame,
-        "sentences": found.sentences,
-        "dropped": {reason: len(ids) for reason, ids in found.left_out.items()},
-        "pairs": len(found.rows),
-        "left_out": found.left_out,
+        "frame": pairs.frame,
+        "sentences": pairs.sentences,
+        "dropped": {reason: len(ids) for reason, ids in pairs.left_out.items()},
+        "pairs": len(pairs.rows),
+        "left_out": pairs.left_out,
     }
 
 
@@ -75,7 +75,7 @@ def _card(
     path: Path,
     data: datasets.Dataset,
     language: str,
-    found: Pairs,
+    pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
 ) -> str:
@@ -93,7 +93,7 @@ def _card(
         dataset_size=data.data.nbytes,
     )
     DatasetInfosDict({name: info}).to_dataset_card_data(header)
-    dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in found.left_out.items())
+    dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---
 {header}
 ---
@@ -101,17 +101,17 @@ def _card(
 # GEST, gender-swapped pairs in {spoken}
 
 The sentences of GEST as `{settings["system"]}` translated them, in a masculine and a feminine variant that
-differ in one word. The second variant was asked for with the prompt `{found.frame}`. Written by `gest pairs`
+differ in one word. The second variant was asked for with the prompt `{pairs.frame}`. Written by `gest pairs`
 of gest-dataset {__version__}:
 
 ```bash
 {shlex.join(command)}
 ```
 
-| sentences of GEST | {found.sentences:,} |
+| sentences of GEST | {pairs.sentences:,} |
 | --- | ---: |
 {dropped}
-| **pairs** | **{len(found.rows):,}** |
+| **pairs** | **{len(pairs.rows):,}** |
 
 The sentences state stereotypes, to measure models with: never train on them. {PAIRS.limits}
 

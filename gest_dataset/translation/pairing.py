@@ -29,7 +29,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 from gest_dataset.translation import prompts
 from gest_dataset.translation.prompts import FRAMES
 from gest_dataset.translation.quotation import quotation
-from gest_dataset.translation.samples import Sample, Sentence, is_file, join, wanted
+from gest_dataset.translation.samples import GestSentence, TranslatedSentence, is_file, join, wanted
 from gest_dataset.translation.translator import Translation
 
 Row = dict[str, Any]
@@ -72,8 +72,8 @@ class Pairs:
     left_out: dict[str, list[str]]
 
 
-def make(
-    given: Sequence[Sentence], system: str, label: str, language: str, ask: Ask, genders: Genders
+def make_pairs(
+    given: Sequence[GestSentence], system: str, label: str, language: str, ask: Ask, genders: Genders
 ) -> Pairs:
     """The pairs of one system and language; `label` is the system's name in the rows."""
     left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
@@ -85,9 +85,9 @@ def make(
         else:
             samples.append(sample)
     asked = []
-    for sample, found in zip(samples, genders([sample.translation for sample in samples]), strict=True):
-        if found.gender in _OTHER:
-            asked.append((sample, found.gender))
+    for sample, detection in zip(samples, genders([sample.translation for sample in samples]), strict=True):
+        if detection.gender in _OTHER:
+            asked.append((sample, detection.gender))
         else:
             left_out[NO_GENDER].append(sample.id)
     questions = [FRAMES[frame].ask(sample.source, _OTHER[gender]) for sample, gender in asked]
@@ -102,8 +102,8 @@ def make(
             compared.append((sample, gender, row))
     variants = [row["masculine" if gender == "female" else "feminine"] for _, gender, row in compared]
     rows: dict[str, Row] = {}
-    for (sample, gender, row), found in zip(compared, genders(variants), strict=True):
-        if found.gender != _OTHER[gender]:
+    for (sample, gender, row), detection in zip(compared, genders(variants), strict=True):
+        if detection.gender != _OTHER[gender]:
             left_out[WRONG_GENDER].append(sample.id)
         elif row["id"] in rows:
             left_out[MERGED].append(sample.id)
@@ -112,7 +112,7 @@ def make(
     return Pairs(list(rows.values()), frame, len(given), left_out)
 
 
-def _translated(given: Sequence[Sentence], system: str, ask: Ask) -> tuple[dict[str, Translation], str]:
+def _translated(given: Sequence[GestSentence], system: str, ask: Ask) -> tuple[dict[str, Translation], str]:
     """Plain translations by text, and the frame to prompt with.
 
     A file is asked for everything at once, and its frame is the one with the most answers in it.
@@ -130,15 +130,17 @@ def _translated(given: Sequence[Sentence], system: str, ask: Ask) -> tuple[dict[
     return known, frame
 
 
-def _pair(sample: Sample, gender: str, answer: Translation | None, language: str, label: str) -> Row | str:
+def _pair(
+    sample: TranslatedSentence, gender: str, answer: Translation | None, language: str, label: str
+) -> Row | str:
     """The row of one sentence, or the rule that it breaks."""
     if answer is None or answer.problem:
         return NO_ANSWER
-    found = quotation(answer.translation)
-    if found is None:
+    quoted = quotation(answer.translation)
+    if quoted is None:
         return NO_QUOTATION
     plain = " ".join(sample.translation.split())
-    variants = {gender: plain, _OTHER[gender]: _ended(found, plain)}
+    variants = {gender: plain, _OTHER[gender]: _ended(quoted, plain)}
     masculine, feminine = variants["male"], variants["female"]
     difference = compare(masculine, feminine)
     if isinstance(difference, str):
@@ -157,7 +159,7 @@ def _pair(sample: Sample, gender: str, answer: Translation | None, language: str
     }
 
 
-def _ended(found: str, plain: str) -> str:
+def _ended(quoted: str, plain: str) -> str:
     """A quotation that has lost its full stop to the frame gets the plain translation's."""
     end = _FINAL.search(plain)
-    return found if end is None or _FINAL.search(found) else found.rstrip(" ,") + end[0]
+    return quoted if end is None or _FINAL.search(quoted) else quoted.rstrip(" ,") + end[0]

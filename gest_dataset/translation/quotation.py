@@ -117,7 +117,7 @@ def _unwrapped(text: str) -> str:
     whole = [text[1:last] + tail] if starts and ends and last > 0 else []
     half = [text[:last] + tail] if ends else []
     half += [text[1:]] if starts else []
-    for found in (*whole, text, *half):
-        if _balanced(found):
-            return found.strip() if found == text else _unwrapped(found.strip())
+    for candidate in (*whole, text, *half):
+        if _balanced(candidate):
+            return candidate.strip() if candidate == text else _unwrapped(candidate.strip())
     return text.strip()

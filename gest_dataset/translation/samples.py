@@ -12,7 +12,7 @@ SAME = "not translated: still the English sentence"
 
 
 @dataclass(frozen=True)
-class Sentence:
+class GestSentence:
     """A sentence of GEST: its text in 1.1, and in 1.0, which older files of translations are keyed by."""
 
     id: str
@@ -22,7 +22,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TranslatedSentence:
     """A sentence with its translation; where there is none, `problem` says why."""
 
     id: str
@@ -38,13 +38,13 @@ def checked_limit(limit: int | None) -> None:
         raise ConfigError(f"A limit of {limit} leaves nothing to translate: use 1 or more.")
 
 
-def sentences(limit: int | None = None) -> list[Sentence]:
+def sentences(limit: int | None = None) -> list[GestSentence]:
     """GEST's sentences, or the first `limit` of them."""
     from datasets import load_dataset
 
     new, old = (load_dataset("gest", name, split="test").to_list() for name in ("en", "en_1_0"))
     return [
-        Sentence(row["id"], row["stereotype"], row["sentence"], before["sentence"])
+        GestSentence(row["id"], row["stereotype"], row["sentence"], before["sentence"])
         for row, before in zip(new[:limit], old[:limit], strict=True)
     ]
 
@@ -54,20 +54,22 @@ def is_file(system: str) -> bool:
     return system.startswith("file:")
 
 
-def wanted(given: Iterable[Sentence], system: str) -> list[str]:
+def wanted(given: Iterable[GestSentence], system: str) -> list[str]:
     """The texts to ask a system for: 1.1, and of a file also 1.0."""
     texts = [text for s in given for text in ((s.text, s.text_1_0) if is_file(system) else (s.text,))]
     return list(dict.fromkeys(texts))
 
 
-def join(given: Iterable[Sentence], translations: Mapping[str, Translation]) -> list[Sample]:
+def join(given: Iterable[GestSentence], translations: Mapping[str, Translation]) -> list[TranslatedSentence]:
     """Each sentence with the translation of its text in 1.1, or else in 1.0."""
     samples = []
     for sentence in given:
         new, old = (translations.get(text) for text in (sentence.text, sentence.text_1_0))
-        found = old if new is None or (new.problem and old and not old.problem) else new
-        made = found or Translation(sentence.text, "", "not translated")
+        better = old if new is None or (new.problem and old and not old.problem) else new
+        made = better or Translation(sentence.text, "", "not translated")
         same = made.translation.strip() == made.source.strip()
         problem = made.problem or (SAME if same else "")
-        samples.append(Sample(sentence.id, sentence.stereotype, made.source, made.translation, problem))
+        samples.append(
+            TranslatedSentence(sentence.id, sentence.stereotype, made.source, made.translation, problem)
+        )
     return samples

@@ -14,7 +14,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.gender import Detection, TextWarning, detect, languages
 from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.translation import open_translator, run
+from gest_dataset.translation import open_translator, translate_all
 from gest_dataset.translation.errors import TranslationStoppedError
 from gest_dataset.translation.samples import checked_limit
 from gest_dataset.translation.translator import Translation, Translator
@@ -50,7 +50,7 @@ class Setup:
                 f"{self.system} is a snapshot that nothing can be asked of: choose a translator, or a file "
                 f"that also holds the prompts."
             )
-        work = run(texts, self.translator, self.language, store=self.store)
+        work = translate_all(texts, self.translator, self.language, store=self.store)
         if work.stopped:
             raise TranslationStoppedError(
                 f"{work.stopped}\n{work.stored + work.new} of {len(set(texts))} texts are translated and "
@@ -98,7 +98,7 @@ def set_up(
 ) -> Setup:
     """Open translator and parser; what is missing is an error here.
 
-    `system` is one of `translation.SYSTEMS`, or `published:` and a system of the config
+    `system` is one of `translation.SPELLINGS`, or `published:` and a system of the config
     LANGUAGE_translations. `model` is the parser's (docs/gender.md).
     """
     if language not in languages():

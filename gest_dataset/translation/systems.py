@@ -14,7 +14,7 @@ from gest_dataset.translation.translator import Translator
 
 SOURCE = "en"
 # How a user writes each system
-SYSTEMS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "file:PATH")
+SPELLINGS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "file:PATH")
 
 _SERVICES: dict[str, Callable[[str], Translator]] = {
     service.name: partial(cloud.open_service, service)
@@ -49,4 +49,4 @@ def open_translator(
         return open_file(name, language)
     if system in _SERVICES:
         return _SERVICES[system](language)
-    raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SYSTEMS)}.")
+    raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SPELLINGS)}.")

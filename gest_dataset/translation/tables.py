@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
 from gest_dataset.gender.texts import problem as wrong
 from gest_dataset.languages import LANGUAGES, SLAVIC
-from gest_dataset.translation.errors import TranslationError
-from gest_dataset.translation.file import read_table
 from gest_dataset.translation.systems import SOURCE
 from gest_dataset.translation.translator import Translation
 
@@ -21,7 +20,7 @@ COLUMNS = ("id", "system", "language", "source", "translation", "stereotype", "p
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Source:
     """A sentence to translate; `stereotype` is empty where it is not known."""
 
     id: str
@@ -39,7 +38,7 @@ def target_languages(names: str) -> list[str]:
     return list(dict.fromkeys(codes))
 
 
-def read_config(name: str) -> list[Sentence]:
+def read_config(name: str) -> list[Source]:
     """The sentences of a config of `gest` that is in English."""
     from datasets import load_dataset
 
@@ -50,36 +49,24 @@ def read_config(name: str) -> list[Sentence]:
         offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)
         raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
     rows = load_dataset("gest", name, split="test").to_list()
-    return [Sentence(row["id"], row[TEXT], str(row.get("stereotype", ""))) for row in rows]
+    return [Source(row["id"], row[TEXT], str(row.get("stereotype", ""))) for row in rows]
 
 
-def read_input(path: Path) -> list[Sentence]:
-    """The sentences of a table with a column `sentence`, or of a text file with one a line."""
-    if not path.exists():
-        raise TranslationError(f"There is no file {path}. Give one with a sentence a line, or a table.")
-    if path.suffix.lower() == ".txt":
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise TranslationError(f"{path} cannot be read as UTF-8 text: {error}.") from error
-        return [Sentence(str(number), line.strip()) for number, line in enumerate(lines, start=1)]
+def read_input(path: Path) -> list[Source]:
+    """The sentences of a table with a column `sentence`, or of a text with one a line."""
+    if not is_table(path):
+        return [Source(str(number), line.strip()) for number, line in enumerate(read_lines(path), start=1)]
     table = read_table(path)
-    if TEXT not in table.columns:
-        raise TranslationError(
-            f"{path} has the columns {', '.join(map(str, table.columns))}, but none {TEXT!r} to translate. "
-            f"A file of plain lines has to be called *.txt."
-        )
-    texts = table[TEXT].fillna("").astype(str)
-    ids = table["id"] if "id" in table.columns else range(1, len(table) + 1)
-    stereotypes = table["stereotype"] if "stereotype" in table.columns else [""] * len(table)
-    rows = zip(map(str, ids), texts, map(str, stereotypes), strict=True)
-    return [Sentence(*row) for row in rows]
+    texts = table.texts(TEXT)
+    ids = table.columns.get("id", range(1, len(texts) + 1))
+    stereotypes = table.columns.get("stereotype", [""] * len(texts))
+    return [Source(*row) for row in zip(map(str, ids), texts, map(str, stereotypes), strict=True)]
 
 
-def write(
+def write_csv(
     path: Path,
     systems: Mapping[str, str],
-    sentences: Sequence[Sentence],
+    sentences: Sequence[Source],
     translations: Mapping[str, Sequence[Translation]],
 ) -> None:
     """All translations in one CSV file, which appears when it is whole; `systems` are names by language."""
@@ -91,9 +78,9 @@ def write(
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for language, made in translations.items():
-            for sentence, one in zip(sentences, made, strict=True):
-                row = (sentence.id, systems[language], language, one.source, one.translation)
-                writer.writerow((*row, sentence.stereotype, one.problem))
+            for sentence, translated in zip(sentences, made, strict=True):
+                row = (sentence.id, systems[language], language, translated.source, translated.translation)
+                writer.writerow((*row, sentence.stereotype, translated.problem))
 
 
 def doubtful(translations: Iterable[Translation], language: str) -> list[tuple[Translation, str]]:

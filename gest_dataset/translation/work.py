@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,9 @@ from gest_dataset.translation.errors import TranslationStoppedError
 from gest_dataset.translation.systems import open_translator
 from gest_dataset.translation.translator import EMPTY, Translation, Translator
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
-class Work:
+class Translated:
     """Translations in the order asked, and what they took; the counts are of different texts.
 
     `units` were translated now, in `seconds` without loading. `stopped` is why a translator could
@@ -64,28 +61,28 @@ def translate(
     translator = open_translator(
         system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
     )
-    return run(texts, translator, language, store=store, progress=progress).translations
+    return translate_all(texts, translator, language, store=store, progress=progress).translations
 
 
-def run(
+def translate_all(
     texts: Sequence[str],
     translator: Translator,
     language: str,
     *,
     store: str | Path | None = None,
     progress: bool = True,
-) -> Work:
+) -> Translated:
     """Translate with a translator that is open, and say what it took."""
-    found = {text: Translation(text, "", problem) for text in texts if (problem := _problem(text))}
-    wanted = [text for text in dict.fromkeys(texts) if text not in found]
+    by_text = {text: Translation(text, "", problem) for text in texts if (problem := _problem(text))}
+    wanted = [text for text in dict.fromkeys(texts) if text not in by_text]
     path = shelf.path_of(Path(store) if store else shelf.default_directory(), translator.name, language)
-    found |= _kept(path, translator, wanted)
-    missing = [text for text in wanted if text not in found]
+    by_text |= _kept(path, translator, wanted)
+    missing = [text for text in wanted if text not in by_text]
     units, seconds, stopped = 0, 0.0, ""
-    with _writing(path, translator) if missing else nullcontext():
+    with shelf.locked(path) if missing and translator.stored else nullcontext():
         # less what another process has translated while this one came here
-        found |= _kept(path, translator, missing)
-        missing = [text for text in missing if text not in found]
+        by_text |= _kept(path, translator, missing)
+        missing = [text for text in missing if text not in by_text]
         try:
             if missing:
                 with (
@@ -95,21 +92,21 @@ def run(
                     for batch in batches:
                         if translator.stored:
                             answers = [made for made in batch.translations if made.problem in ("", EMPTY)]
-                            shelf.append(path, translator, answers)
-                        found |= {made.source: made for made in batch.translations}
+                            shelf.add(path, translator, answers)
+                        by_text |= {made.source: made for made in batch.translations}
                         units += batch.units
                         seconds += batch.seconds
                         bar.update(len(batch.translations))
         except TranslationStoppedError as error:
-            if not any(text in found for text in wanted):
+            if not any(text in by_text for text in wanted):
                 raise
             stopped = str(error)
     lost = stopped.partition("\n")[0]
-    translations = [found.get(text) or Translation(text, "", lost) for text in texts]
-    return Work(
+    translations = [by_text.get(text) or Translation(text, "", lost) for text in texts]
+    return Translated(
         translations,
         stored=len(wanted) - len(missing),
-        new=sum(text in found and not found[text].problem for text in missing),
+        new=sum(text in by_text and not by_text[text].problem for text in missing),
         failed=len({made.source for made in translations if made.problem}),
         units=units,
         unit=translator.unit,
@@ -141,14 +138,3 @@ def _kept(path: Path, translator: Translator, texts: Sequence[str]) -> dict[str,
         return {}
     kept = shelf.read(path, translator)
     return {text: kept[text] for text in texts if text in kept}
-
-
-@contextmanager
-def _writing(path: Path, translator: Translator) -> Iterator[None]:
-    """The store for this process alone, and whole; nothing where there is no store."""
-    if not translator.stored:
-        yield
-        return
-    with shelf.locked(path):
-        shelf.repair(path)
-        yield

@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gest_dataset import cli
 from gest_dataset.languages import SLAVIC
-from gest_dataset.translation import cloud
+from gest_dataset.translation import cloud, store
 from tests.support import services, translators
 from tests.support.services import Server, slovak
 
@@ -119,6 +121,21 @@ def test_sentences_of_ones_own(name: str, gest: Gest, deepl: Server) -> None:
     assert deepl.asked == [texts[0], texts[2]]
 
 
+def test_sentences_of_the_standard_input(script_environment: Mapping[str, str]) -> None:
+    Path("made.csv").write_text("from,to\nI.,Ja.\nWe.,My.\n")
+    command = [sys.executable, "-m", "gest_dataset", "translate", "--system", "file:made.csv"]
+    command += ["--language", "sk", "--input", "-", "--output", "o.csv"]
+    done = subprocess.run(
+        command, env=dict(script_environment), input="I.\n\nWe.\n", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert [(row["id"], row["translation"]) for row in rows("o.csv")] == [
+        ("1", "Ja."),
+        ("2", ""),
+        ("3", "My."),
+    ]
+
+
 def test_a_quota_that_ends_half_way(gest: Gest, deepl: Server) -> None:
     deepl.script = [services.deepl, (456, {}, {"message": "Quota exceeded"})]
     Path("own.txt").write_text("\n".join(f"I am {number}." for number in range(70)))
@@ -197,11 +214,11 @@ def test_slavic_is_the_nine(gest: Gest) -> None:
         ("--system deepl --language sk --config sk_pairs", 2, "has no English sentences. Use one of en,"),
         ("--system deepl --language sk --revision 1", 2, "has no revisions"),
         ("--system deepl --language sk --limit 2", 1, "set DEEPL_AUTH_KEY"),
-        ("--system deepl --language sk --input lost.txt", 1, "There is no file lost.txt"),
-        ("--system deepl --language sk --input odd.csv", 1, "none 'sentence' to translate"),
+        ("--system deepl --language sk --input lost.txt", 2, "There is no file lost.txt"),
+        ("--system deepl --language sk --input odd.csv", 2, "there is no column 'sentence', there are text"),
         ("--system deepl --language sk --input empty.txt", 1, "empty.txt has no sentence"),
-        ("--system deepl --language sk --input latin.txt", 1, "cannot be read as UTF-8"),
-        ("--system file:lost.csv --language sk", 1, "There is no file lost.csv"),
+        ("--system deepl --language sk --input latin.txt", 1, "line 1: this is not UTF-8. Save it as UTF-8"),
+        ("--system file:lost.csv --language sk", 2, "There is no file lost.csv"),
         ("--system hf:odd.csv --language sk --device quantum", 1, "no device 'quantum'"),
     ],
 )
@@ -240,8 +257,9 @@ def test_ctrl_c(script_environment: Mapping[str, str], tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "Interrupted. What is translated is kept; the same command goes on from here." in err
     assert "Traceback" not in err
-    kept = Path(environment["HF_HOME"]) / "gest" / "translations" / "deepl" / "sk.jsonl"
-    assert kept.read_bytes().count(b"\n") == 50
+    folder = Path(environment["HF_HOME"]) / "gest" / "translations"
+    with closing(sqlite3.connect(store.path_of(folder, "deepl", "sk"))) as connection:
+        assert connection.execute("SELECT count(*) FROM translations").fetchone() == (50,)
     assert not Path("o.csv").exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shlex
 import subprocess
@@ -131,7 +132,7 @@ def test_a_file_that_was_wrong_can_be_mended(gest: Gest, tmp_path: Path) -> None
     """What a failed run has left keeps nobody from its directory."""
     file = tmp_path / "mine.csv"
     file.write_text("a,b\n1,2\n")
-    assert gest("masculine-rate", "--translations", str(file), *SLOVAK).returncode == 1
+    assert gest("masculine-rate", "--translations", str(file), *SLOVAK).returncode == 2
     write_rows(file, rows_of(DEEPL))
     done = gest("masculine-rate", "--translations", str(file), *SLOVAK)
     assert done.returncode == 0, done.stderr
@@ -326,7 +327,7 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
     shown = gest("detect-gender", "--text", TEXTS[0], *SLOVAK)
     assert shown.stdout == "V červenom kabáte som [vyzerala] krásne.  (female: past-auxiliary)\n"
     assert "1 female" in shown.stderr
-    (tmp_path / "lines.txt").write_text("\n\n".join(TEXTS), encoding="utf-8")
+    (tmp_path / "lines.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     (tmp_path / "table.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
     write_rows(tmp_path / "table.csv", [{"from": "x", "to": text} for text in TEXTS])
     expected = None
@@ -334,6 +335,7 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
         done = gest("detect-gender", *arguments, *SLOVAK, "--json")
         assert done.returncode == 0, done.stderr
         found = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [entry["row"] for entry in found] == [1, 2, 3]
         assert [entry["text"] for entry in found] == TEXTS
         assert [entry["gender"] for entry in found] == ["female", "unknown", "unknown"]
         assert found[0]["evidence"] == ["vyzerala"]
@@ -346,6 +348,32 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "genders.jsonl").read_text(encoding="utf-8") == expected
 
 
+@pytest.mark.parametrize("name", ["lines.txt", "lines.sk", "table.csv", "table.jsonl", "-"])
+def test_detect_gender_keeps_blank_lines(
+    name: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third line in is the third line out, whatever stands in the second."""
+    if name == "table.jsonl":
+        content = "\n\n".join(json.dumps({"text": text}) for text in TEXTS[:2])
+    else:
+        content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
+    content = f"text\n{content}" if name == "table.csv" else content
+    (tmp_path / name).write_bytes(content.encode())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+    done = gest("detect-gender", name, *SLOVAK, "--json")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(entry["row"], entry["text"]) for entry in found] == [(1, TEXTS[0]), (2, ""), (3, TEXTS[1])]
+    assert (found[1]["gender"], found[1]["problem"]) == ("unknown", "empty")
+
+
+def test_detect_gender_with_a_model_of_another_language(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "cs.udpipe").write_bytes(b"")
+    done = gest("detect-gender", "--text", "x", "--language", "sk", "--model", "cs.udpipe")
+    assert done.returncode == 2
+    assert "cs.udpipe is a model of Czech, by its name" in done.stderr
+
+
 def test_detect_gender_with_bad_input(gest: Gest, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
     (tmp_path / "empty.txt").write_text("\n")
@@ -355,13 +383,14 @@ def test_detect_gender_with_bad_input(gest: Gest, tmp_path: Path) -> None:
         ((), 2, "Give either a file of sentences or --text"),
         (("x.txt", "--text", "x"), 2, "Give either a file of sentences or --text"),
         (("no.txt",), 2, "There is no file no.txt"),
-        (("latin.txt",), 1, "latin.txt cannot be read"),
+        (("latin.txt",), 1, "latin.txt, line 1: this is not UTF-8. Save it as UTF-8"),
         (("empty.txt",), 1, "holds no sentence"),
         (("numbers.jsonl",), 1, "row 1: 3 in the column 'text' is no text"),
-        (("broken.jsonl",), 1, "broken.jsonl cannot be read"),
+        (("broken.jsonl",), 1, "broken.jsonl, line 1: this is no JSON"),
         ((str(DEEPL),), 2, "--column is missing; its columns are from, to"),
-        ((str(DEEPL), "--column", "text"), 2, "no column 'text'; its columns are from, to"),
+        ((str(DEEPL), "--column", "text"), 2, "there is no column 'text', there are from, to"),
         (("empty.txt", "--column", "text"), 2, "have no columns"),
+        (("--text", " "), 1, "--text holds no sentence"),
     ):
         done = gest("detect-gender", *arguments, *SLOVAK)
         assert done.returncode == code, done.stderr

@@ -78,7 +78,7 @@ def test_multiword_tokens_are_one_piece_of_evidence(tmp_path: Path) -> None:
     path.write_text(POLISH, encoding="utf-8")
     found = detect(["Byłam tam."], "pl", "conllu", path)[0]
     assert (found.gender, found.evidence, found.spans) == ("female", ("Byłam",), ((0, 5),))
-    tokens = conllu.read(POLISH, "Byłam tam.")[0].tokens
+    tokens = conllu.parse_conllu(POLISH, "Byłam tam.")[0].tokens
     assert [(t.id, t.text, t.surface, t.start, t.end) for t in tokens] == [
         (1, "Była", "Byłam", 0, 5),
         (2, "m", "Byłam", 0, 5),
@@ -215,11 +215,11 @@ def test_cache_keeps_by_parser_and_text(tmp_path: Path) -> None:
     stored = list(cache.store(path, "a", iter([("x", "1"), ("y", "2")])))
     assert stored == [("x", "1"), ("y", "2")]
     list(cache.store(path, "b", iter([("x", "3")])))
-    assert cache.load(path, "a", ["x", "y", "z"]) == {"x": "1", "y": "2"}
-    assert cache.load(path, "b", ["x", "y"]) == {"x": "3"}
+    assert cache.cached(path, "a", ["x", "y", "z"]) == {"x": "1", "y": "2"}
+    assert cache.cached(path, "b", ["x", "y"]) == {"x": "3"}
     many = [str(i) for i in range(1200)]
     list(cache.store(path, "c", ((text, text * 2) for text in many)))
-    assert cache.load(path, "c", many) == {text: text * 2 for text in many}
+    assert cache.cached(path, "c", many) == {text: text * 2 for text in many}
 
 
 def test_cache_keeps_what_was_parsed_before_an_error(tmp_path: Path) -> None:
@@ -230,16 +230,16 @@ def test_cache_keeps_what_was_parsed_before_an_error(tmp_path: Path) -> None:
     path = tmp_path / "parses.sqlite3"
     with pytest.raises(RuntimeError, match="died"):
         list(cache.store(path, "a", dying()))
-    assert len(cache.load(path, "a", [str(i) for i in range(300)])) == 300
+    assert len(cache.cached(path, "a", [str(i) for i in range(300)])) == 300
 
 
 def test_broken_cache(tmp_path: Path) -> None:
     path = tmp_path / "parses.sqlite3"
     path.write_text("no database at all, but long enough to be looked at", encoding="utf-8")
     with pytest.raises(OutputError, match="delete the file"):
-        cache.load(path, "a", ["x"])
+        cache.cached(path, "a", ["x"])
     with pytest.raises(OutputError, match="cannot be used"):
-        cache.load(tmp_path / "parses.sqlite3" / "below", "a", ["x"])
+        cache.cached(tmp_path / "parses.sqlite3" / "below", "a", ["x"])
 
 
 def test_a_cache_with_a_torn_parse(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_cache_with_a_torn_parse(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE parses SET document = ?", (b"torn",))
     with pytest.raises(OutputError, match="delete the file"):
-        cache.load(path, "a", ["x"])
+        cache.cached(path, "a", ["x"])
 
 
 def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
@@ -256,7 +256,7 @@ def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
 ) -> None:
     """The parser did its work: what failed is the disk."""
     path = tmp_path / "parses.sqlite3"
-    cache.load(path, "a", [])
+    cache.cached(path, "a", [])
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON parses BEGIN SELECT RAISE(ABORT, 'full'); END"
@@ -285,7 +285,7 @@ def test_two_writers(tmp_path: Path) -> None:
     list(cache.store(path, "a", iter([("x", "1")])))
     other = sqlite3.connect(path)
     list(cache.store(path, "a", iter([("x", "other"), ("y", "2")])))
-    assert cache.load(path, "a", ["x", "y"]) == {"x": "1", "y": "2"}
+    assert cache.cached(path, "a", ["x", "y"]) == {"x": "1", "y": "2"}
     other.close()
 
 
@@ -311,12 +311,12 @@ def worker(tmp_path: Path, ready: str = '{"ready": True}', dies: int = -1) -> li
 @pytest.mark.parametrize("number", [1, 2])
 def test_workers_answer_for_every_text(tmp_path: Path, number: int) -> None:
     texts = [f"text {i} š" for i in range(30)]
-    found = dict(workers.run(worker(tmp_path), texts, number, chunk=4))
+    found = dict(workers.parse_with_workers(worker(tmp_path), texts, number, chunk=4))
     assert found == {text: text.upper() for text in texts}
 
 
 def test_dead_worker(tmp_path: Path) -> None:
-    found = workers.run(worker(tmp_path, dies=2), [str(i) for i in range(20)], 1, chunk=4)
+    found = workers.parse_with_workers(worker(tmp_path, dies=2), [str(i) for i in range(20)], 1, chunk=4)
     assert [next(found)[0] for _ in range(8)] == [str(i) for i in range(8)]
     with pytest.raises(ParserError, match=r"ended with code 7, saying:\nout of breath"):
         next(found)
@@ -324,9 +324,9 @@ def test_dead_worker(tmp_path: Path) -> None:
 
 def test_worker_that_cannot_start(tmp_path: Path) -> None:
     with pytest.raises(ParserError, match="no model here"):
-        list(workers.run(worker(tmp_path, ready='{"error": "no model here"}'), ["x"], 1))
+        list(workers.parse_with_workers(worker(tmp_path, ready='{"error": "no model here"}'), ["x"], 1))
     with pytest.raises(ParserError, match="ended with code"):
-        list(workers.run([sys.executable, str(tmp_path / "nowhere.py")], ["x"], 1))
+        list(workers.parse_with_workers([sys.executable, str(tmp_path / "nowhere.py")], ["x"], 1))
 
 
 def test_worker_that_dies_in_the_middle_of_an_answer(tmp_path: Path) -> None:
@@ -336,13 +336,13 @@ def test_worker_that_dies_in_the_middle_of_an_answer(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(ParserError, match="ended with code 0"):
-        list(workers.run([sys.executable, str(path)], ["x"], 1))
+        list(workers.parse_with_workers([sys.executable, str(path)], ["x"], 1))
 
 
 def test_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
     """Ctrl-C in the middle: the workers end with the generator."""
     before = set(threading.enumerate())
-    found = workers.run(worker(tmp_path), [str(i) for i in range(40)], 2, chunk=4)
+    found = workers.parse_with_workers(worker(tmp_path), [str(i) for i in range(40)], 2, chunk=4)
     next(found)
     found.close()
     assert set(threading.enumerate()) == before

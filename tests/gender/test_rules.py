@@ -79,7 +79,7 @@ def test_every_anchor_is_asked() -> None:
 def test_examples(rule: Rule, example: Example) -> None:
     """The rule alone finds the example's gender in the example's words; all rules agree with it."""
     text, tree = document(example.text, example.language)
-    sentences = conllu.read(tree, text)
+    sentences = conllu.parse_conllu(tree, text)
     verdict = decide(sentences, [rule], GRAMMARS[example.language])
     words = dict.fromkeys(token.surface.strip(".") for token in verdict.tokens)
     assert (verdict.gender, verdict.rule, tuple(words)) == (example.gender, rule.name, example.evidence)

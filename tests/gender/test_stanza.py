@@ -11,6 +11,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import ParserError, detect
+from gest_dataset.gender.parsers import stanza
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = importlib.util.find_spec("stanza") is not None
@@ -42,6 +43,15 @@ def test_a_pipeline_that_stanza_trains(tmp_path: Path) -> None:
     assert detect(texts, "sk", "stanza", models, cache=where) == found
     with pytest.raises(ParserError, match="Stanza cannot load its models for sk"):
         detect(["Som doma."], "sk", "stanza", models, cache=where)
+
+
+def test_models_of_another_language(tmp_path: Path) -> None:
+    """A directory has a list of all languages, and a folder for each that was downloaded."""
+    (tmp_path / "resources.json").write_text('{"cs": {}, "sk": {}}')
+    (tmp_path / "cs").mkdir()
+    with pytest.raises(ConfigError, match=r"holds Stanza's models of cs, not of sk(?s:.*)download\('sk'"):
+        stanza._models(tmp_path, "sk")
+    assert len(stanza._models(tmp_path, "cs")) == 64
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def test_several_workers_and_the_cache(model: Path, tmp_path: Path, monkeypatch:
     one = detect(texts, "sk", model=model, cache=tmp_path / "other.sqlite3")
     assert one == found
     parser = udpipe.open_parser("sk", model)
-    assert cache.load(where, parser.signature, texts) == cache.load(
+    assert cache.cached(where, parser.signature, texts) == cache.cached(
         tmp_path / "other.sqlite3", parser.signature, texts
     )
     monkeypatch.setattr(udpipe, "_WORKER", tmp_path / "nowhere.py")
@@ -111,10 +111,10 @@ def test_worker_that_is_killed_keeps_its_work(
     assert caught.value.missing == tuple(texts[64:])
     assert "... and 83 more" in str(caught.value)
     signature = udpipe.open_parser("sk", model).signature
-    assert set(cache.load(where, signature, texts)) == set(texts[:64])
+    assert set(cache.cached(where, signature, texts)) == set(texts[:64])
     again = detect(texts, "sk", model=model, cache=where)
     assert again == detect(texts, "sk", model=model, cache=tmp_path / "fresh.sqlite3")
-    assert len(cache.load(where, signature, texts)) == len(texts)
+    assert len(cache.cached(where, signature, texts)) == len(texts)
 
 
 def test_no_model_and_wrong_model(tmp_path: Path) -> None:
@@ -124,6 +124,25 @@ def test_no_model_and_wrong_model(tmp_path: Path) -> None:
     wrong.write_bytes(b"this is no model")
     with pytest.raises(ParserError, match=r"is no UDPipe model(?s:.*)0 of 1 texts are parsed"):
         detect(["Som doma."], "sk", model=wrong, cache=tmp_path / "parses")
+
+
+@pytest.mark.parametrize(
+    "name", ["cs.udpipe", "cs_pdt.udpipe", "czech-pdt-ud-2.5-191206.udpipe", "Czech.model", "cs"]
+)
+def test_a_model_of_another_language(name: str, model: Path, tmp_path: Path) -> None:
+    """UDPipe writes no language into a model: its name says it."""
+    path = tmp_path / name
+    path.write_bytes(model.read_bytes())
+    with pytest.raises(ConfigError, match=r"is a model of Czech, by its name.*give a model of Slovak"):
+        detect(["Bola som unavená."], "sk", model=path, cache=tmp_path / "parses")
+    assert not (tmp_path / "parses").exists()
+
+
+@pytest.mark.parametrize("name", ["sk.udpipe", "slovak-snk.udpipe", "cs-like.udpipe", "7.udpipe"])
+def test_a_name_that_says_nothing_else_is_taken(name: str, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(model.read_bytes())
+    assert detect(["Bola som unavená."], "sk", model=path, cache=tmp_path / "parses")[0].gender == "female"
 
 
 # the published models

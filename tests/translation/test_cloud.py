@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from gest_dataset.errors import GestError
-from gest_dataset.translation import TranslationError, Work, cloud, open_translator, run, systems
+from gest_dataset.translation import (
+    Translated,
+    TranslationError,
+    cloud,
+    open_translator,
+    systems,
+    translate_all,
+)
 from tests.support import services
 from tests.support.services import Answer, Request, Server, slovak
 
@@ -127,8 +134,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Server]]:
 Serve = Callable[[str], Server]
 
 
-def translated(name: str, texts: list[str], store: Path, language: str = "sk") -> Work:
-    return run(texts, open_translator(name, language), language, store=store)
+def translated(name: str, texts: list[str], store: Path, language: str = "sk") -> Translated:
+    return translate_all(texts, open_translator(name, language), language, store=store)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -269,8 +276,52 @@ def test_retry_after(name: str, serve: Serve, waits: list[float], tmp_path: Path
 def test_retry_after_in_words() -> None:
     assert cloud.asked_to_wait({"retry-after": "12"}) == 12
     assert cloud.asked_to_wait({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
-    assert cloud.asked_to_wait({"Retry-After": "soon"}) is None
+    for odd in ("soon", "-3", "1.5", "Wed, 21 Oct 99999999 07:28:00 GMT"):
+        assert cloud.asked_to_wait({"Retry-After": odd}) is None
     assert cloud.asked_to_wait({}) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_server_has_answers_of_its_own(
+    name: str, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a mock has said is never taken for the service's, nor for another mock's."""
+    first = serve(name)
+    assert translated(name, TEXTS[:2], tmp_path).new == 2
+    address = first.url.removeprefix("http://")
+    assert open_translator(name, "sk").settings == f"server={address}"
+    second = serve(name)
+    assert translated(name, TEXTS[:2], tmp_path).new == 2
+    assert second.asked == TEXTS[:2]
+    monkeypatch.setenv(SERVERS[name][0], first.url)
+    assert translated(name, TEXTS[:2], tmp_path).stored == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "settings"),
+    [
+        ("deepl", None, ""),
+        ("deepl", "", ""),
+        # the free and the paid address give the same: nothing is paid for twice
+        ("deepl", "https://api-free.deepl.com", ""),
+        ("deepl", "https://api.deepl.com/", ""),
+        ("deepl", "https://deepl.com.example.org", "server=deepl.com.example.org"),
+        ("deepl", "https://notdeepl.com", "server=notdeepl.com"),
+        ("deepl", "http://me:s3cret@proxy:8080/deepl/", "server=proxy:8080/deepl"),
+        ("google", "translation.googleapis.com", ""),
+        ("google", "localhost:9", "server=localhost:9"),
+        ("amazon", "https://translate.eu-west-1.amazonaws.com", ""),
+        ("amazon", "http://127.0.0.1:4566", "server=127.0.0.1:4566"),
+    ],
+)
+def test_the_address_of_a_server(
+    name: str, url: str | None, settings: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if url is None:
+        monkeypatch.delenv(SERVERS[name][0], raising=False)
+    else:
+        monkeypatch.setenv(SERVERS[name][0], url)
+    assert open_translator(name, "sk").settings == settings
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -406,16 +457,20 @@ def test_keys_are_never_shown(
     translator = open_translator(name, "sk")
     shown = [repr(translator), repr(cloud.open_service)]
     if path == "success":
-        shown.append(repr(run(TEXTS, translator, "sk", store=tmp_path / "store")))
+        shown.append(repr(translate_all(TEXTS, translator, "sk", store=tmp_path / "store")))
     else:
         with pytest.raises(GestError) as raised:
-            run(TEXTS, translator, "sk", store=tmp_path / "store")
+            translate_all(TEXTS, translator, "sk", store=tmp_path / "store")
         error = raised.value
         shown += [str(error), repr(error), "".join(traceback.format_exception(error))]
         assert error.__cause__ is None
         assert error.__context__ is None
     shown += [caplog.text, *capfd.readouterr()]
-    shown += [file.read_text() for file in (tmp_path / "store").rglob("*") if file.is_file()]
+    shown += [
+        file.read_bytes().decode(errors="replace")
+        for file in (tmp_path / "store").rglob("*")
+        if file.is_file()
+    ]
     assert len("".join(shown)) > 200
     for key in KEYS[name].values():
         assert key not in "".join(shown)

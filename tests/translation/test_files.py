@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict
 
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.translation import TranslationError, open_translator, translate
 
 ROWS = [
@@ -91,25 +91,26 @@ def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
             b"english,slovak\na,b\n",
             r"has the columns english, slovak\. A file of translations has",
         ),
-        ("made.csv", b"from,to\na,b\na,b,c\n", "cannot be read as .csv: .*line 3"),
-        ("made.csv", "from,to\nA.,ďakujem\n".encode("cp1250"), "cannot be read as .csv"),
-        ("made.csv", b"", "cannot be read as .csv"),
-        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: source and translation have to be texts"),
-        ("made.jsonl", b'{"from": "A.", "to": \n', "cannot be read as .jsonl"),
-        ("made.parquet", b"PAR1", "cannot be read as .parquet"),
+        ("made.csv", b"from,to\na,b\na,b,c\n", "line 3: 3 cells, but 2 columns"),
+        ("made.csv", "from,to\nA.,ďakujem\n".encode("cp1250"), "line 2: this is not UTF-8. Save it as UTF-8"),
+        ("made.csv", b"", "is empty"),
+        ("made.csv", b"from;to\nA.;a\n", "the separator is a semicolon, not a comma"),
+        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in the column 'to' is no text"),
+        ("made.jsonl", b'{"from": "A.", "to": \n', "line 1: this is no JSON"),
+        ("made.parquet", b"PAR1", "is no Parquet file, or not a whole one"),
         ("made.xlsx", b"PK", "is of no kind that can be read: use .csv, .tsv"),
     ],
 )
 def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(TranslationError, match=said):
+    with pytest.raises((ConfigError, DataError), match=said):
         translate(["A."], f"file:{tmp_path / name}", "sk")
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(TranslationError, match=r"There is no file .*lost\.csv"):
+    with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
         translate(["A."], f"file:{tmp_path}/lost.csv", "sk")
-    with pytest.raises(TranslationError, match="cannot be read as a data set"):
+    with pytest.raises(DataError, match="is no data set that was saved to disk"):
         translate(["A."], f"file:{tmp_path}", "sk")
     (tmp_path / "made.csv").write_text("from,to\n")
     with pytest.raises(ConfigError, match="has no revisions"):

@@ -16,7 +16,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.translation import Translation, store
 from gest_dataset.translation.masculine_rates import Detections, measure
-from gest_dataset.translation.samples import SAME, Sentence, join
+from gest_dataset.translation.samples import SAME, GestSentence, join
 from gest_dataset.translation.setup import set_up
 from tests.conftest import MIRROR, ROOT
 from tests.support import translators
@@ -108,7 +108,7 @@ def test_sentences_are_joined_by_either_text() -> None:
         ("none", "none, old"),
         ("English", "English"),
     ]
-    given = [Sentence(f"s{i}", 1, *pair) for i, pair in enumerate(texts)]
+    given = [GestSentence(f"s{i}", 1, *pair) for i, pair in enumerate(texts)]
     found = [(sample.source, sample.translation, sample.problem) for sample in join(given, known)]
     assert found == [
         ("both", "nové", ""),
@@ -140,7 +140,7 @@ def test_metric_translates_with_a_model(translator: str) -> None:
     sources = load_dataset("gest", "en", split="test").to_list()
     path = store.path_of(store.default_directory(), setup.translator.name, "sk")
     translations = [Translation(row["sentence"], said[row["id"]]) for row in sources]
-    store.append(path, setup.translator, translations)
+    store.add(path, setup.translator, translations)
     result = metric.compute(**options, **parsed, convention="published")
     found = of("published:deepl")
     assert repr(result) == repr(found.result("published"))

@@ -13,7 +13,14 @@ import torch
 import transformers as hf
 
 from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.translation import Translation, TranslationError, Work, huggingface, open_translator, run
+from gest_dataset.translation import (
+    Translated,
+    Translation,
+    TranslationError,
+    huggingface,
+    open_translator,
+    translate_all,
+)
 from tests.conftest import COMMIT, Cached
 from tests.support import translators, zoo
 
@@ -75,8 +82,8 @@ def naive(name: str, texts: Sequence[str]) -> list[tuple[str, int]]:
     return found
 
 
-def translated(name: str, texts: Sequence[str], store: Path, **settings: Any) -> Work:
-    return run(texts, open_translator(f"hf:{folder(name)}", "sk", **settings), "sk", store=store)
+def translated(name: str, texts: Sequence[str], store: Path, **settings: Any) -> Translated:
+    return translate_all(texts, open_translator(f"hf:{folder(name)}", "sk", **settings), "sk", store=store)
 
 
 @pytest.mark.parametrize("name", list(WAYS))
@@ -96,7 +103,8 @@ def test_batches_translate_as_one_text_at_a_time(name: str, budget: int, tmp_pat
 def test_the_language_changes_the_output(name: str, tmp_path: Path) -> None:
     system = f"hf:{folder(name)}"
     found = [
-        run(TEXTS, open_translator(system, code), code, store=tmp_path).translations for code in ("sk", "cs")
+        translate_all(TEXTS, open_translator(system, code), code, store=tmp_path).translations
+        for code in ("sk", "cs")
     ]
     assert found[0] != found[1]
 
@@ -112,7 +120,7 @@ def test_the_language_changes_the_output(name: str, tmp_path: Path) -> None:
 def test_a_language_that_the_model_lacks(name: str, language: str, said: str, tmp_path: Path) -> None:
     translator = open_translator(f"hf:{folder(name)}", language)
     with pytest.raises(TranslationError, match=said):
-        run(TEXTS, translator, language, store=tmp_path)
+        translate_all(TEXTS, translator, language, store=tmp_path)
 
 
 def test_serbian_is_asked_for_in_cyrillic() -> None:
@@ -250,9 +258,9 @@ def test_the_key_has_dtype_and_content(tmp_path: Path) -> None:
     data[-1] ^= 1
     weights.write_bytes(data)
     assert open_translator(f"hf:{copy}", "sk").revision != original.revision
-    run(TEXTS[:2], original, "sk", store=tmp_path)
-    assert run(TEXTS[:2], half, "sk", store=tmp_path).stored == 0
-    assert run(TEXTS[:2], original, "sk", store=tmp_path).stored == 2
+    translate_all(TEXTS[:2], original, "sk", store=tmp_path)
+    assert translate_all(TEXTS[:2], half, "sk", store=tmp_path).stored == 0
+    assert translate_all(TEXTS[:2], original, "sk", store=tmp_path).stored == 2
 
 
 @pytest.mark.parametrize("revision", [None, "main", COMMIT])
@@ -285,7 +293,7 @@ def test_an_output_that_does_not_end_is_said(tmp_path: Path, caplog: pytest.LogC
 
 def test_models_that_are_no_translators(tmp_path: Path) -> None:
     def attempt(path: Path) -> None:
-        run(TEXTS, open_translator(f"hf:{path}", "sk"), "sk", store=tmp_path / "store")
+        translate_all(TEXTS, open_translator(f"hf:{path}", "sk"), "sk", store=tmp_path / "store")
 
     with pytest.raises(TranslationError, match="is no sequence-to-sequence model"):
         attempt(zoo.directory("gpt2"))
@@ -328,7 +336,7 @@ def test_broken_folders(what: str, tmp_path: Path) -> None:
     shutil.copytree(translators.directory("nllb"), tmp_path / "broken")
     broken(tmp_path / "broken")
     with pytest.raises(ModelError, match=said) as raised:
-        run(TEXTS, open_translator(f"hf:{tmp_path / 'broken'}", "sk"), "sk", store=tmp_path)
+        translate_all(TEXTS, open_translator(f"hf:{tmp_path / 'broken'}", "sk"), "sk", store=tmp_path)
     assert "generation_config.json" in str(raised.value) or "path of a folder that holds" in str(raised.value)
 
 

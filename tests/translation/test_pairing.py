@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, SAME, SEVERAL_WORDS, WORD_COUNT
 from gest_dataset.gender import Detection
 from gest_dataset.translation import pairing, prompts
-from gest_dataset.translation.pairing import make
+from gest_dataset.translation.pairing import make_pairs
 from gest_dataset.translation.quotation import quotation
-from gest_dataset.translation.samples import Sentence
+from gest_dataset.translation.samples import GestSentence
 from gest_dataset.translation.translator import Translation
 from tests.support.outside import needs, require
 
@@ -150,10 +150,10 @@ FEMALE = ("Som rada.", "Som unavená.", "Rada by som.", "Bola som stará.")
 STEREOTYPES = {"again for another stereotype": 9}
 
 
-def sentences() -> list[Sentence]:
+def sentences() -> list[GestSentence]:
     texts = {"again": "pair", "again for another stereotype": "pair"}
     return [
-        Sentence(name, STEREOTYPES.get(name, 6), texts.get(name, name), texts.get(name, name))
+        GestSentence(name, STEREOTYPES.get(name, 6), texts.get(name, name), texts.get(name, name))
         for name in TALK
     ]
 
@@ -178,7 +178,7 @@ def asked(texts: Sequence[str]) -> dict[str, Translation]:
 
 def test_every_step_and_its_yield() -> None:
     for system in ("hf:test", "file:test.csv"):
-        found = make(sentences(), system, "hf:test", "sk", asked, genders)
+        found = make_pairs(sentences(), system, "hf:test", "sk", asked, genders)
         left_out = {reason: ids for reason, ids in found.left_out.items() if ids}
         assert left_out == {
             pairing.NO_TRANSLATION: ["no translation"],
@@ -221,7 +221,7 @@ def test_a_translator_is_asked_for_the_other_gender_only() -> None:
         questions.extend(texts)
         return asked(texts)
 
-    make(sentences(), "deepl", "deepl", "sk", ask, genders)
+    make_pairs(sentences(), "deepl", "deepl", "sk", ask, genders)
     assert 'The woman said "pair"' in questions
     assert 'The man said "from female"' in questions
     assert not {'The man said "pair"', 'The woman said "from female"', 'The woman said "no gender"'} & {
@@ -246,8 +246,8 @@ def test_a_file_is_read_with_the_frame_that_it_was_made_with() -> None:
     def find(texts: Sequence[str]) -> list[Detection]:
         return [Detection("male" if "ý" in text else "female", "test", (), False) for text in texts]
 
-    given = [Sentence("1", 1, "a", "a"), Sentence("2", 2, "b", "b")]
-    found = make(given, "file:x.csv", "file:x.csv", "sk", ask, find)
+    given = [GestSentence("1", 1, "a", "a"), GestSentence("2", 2, "b", "b")]
+    found = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find)
     assert found.frame == "Man: … (no quotation marks)"
     assert [row["feminine_word"] for row in found.rows] == ["smelá", "milá"]
 
@@ -264,10 +264,10 @@ def test_older_texts_of_a_file_count() -> None:
     def find(texts: Sequence[str]) -> list[Detection]:
         return [Detection("male" if "ý" in text else "female", "test", (), False) for text in texts]
 
-    given = [Sentence("1", 1, "new", "old")]
-    (row,) = make(given, "file:x.csv", "file:x.csv", "sk", ask, find).rows
+    given = [GestSentence("1", 1, "new", "old")]
+    (row,) = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find).rows
     assert row["source"] == "old"
-    assert make(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairing.NO_TRANSLATION] == ["1"]
+    assert make_pairs(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairing.NO_TRANSLATION] == ["1"]
 
 
 @pytest.mark.upstream
@@ -289,7 +289,7 @@ def test_the_authors_slovak_prompts_give_a_thousand_pairs(
 
     file = upstream / "kinit-sk/gest/data/translations" / folder / "sk/translations.csv"
     setup = set_up(f"file:{file}", "sk", model=require(MODELS) / "sk.udpipe", cache=tmp_path / "parses")
-    found = make(sentences(), setup.system, "file", "sk", setup.ask, setup.genders)
+    found = make_pairs(sentences(), setup.system, "file", "sk", setup.ask, setup.genders)
     assert found.frame == frame
     assert len(found.rows) >= 1000
     assert len(found.rows) + sum(map(len, found.left_out.values())) == found.sentences == 3565

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import multiprocessing
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gest_dataset.data import kept
 from gest_dataset.errors import OutputError
-from gest_dataset.translation import Batch, Translation, TranslationStoppedError, Translator, run, store
+from gest_dataset.translation import (
+    Batch,
+    Translation,
+    TranslationStoppedError,
+    Translator,
+    store,
+    translate_all,
+)
 from gest_dataset.translation.translator import EMPTY, answered
 from tests.support import services
 
@@ -47,7 +57,7 @@ TEXTS = [f"Sentence {number}." for number in range(10)]
 def test_order_and_doubles(tmp_path: Path) -> None:
     asked: list[str] = []
     texts = [TEXTS[3], TEXTS[1], "", TEXTS[3], "  ", TEXTS[0], "half \ud83d", TEXTS[1]]
-    work = run(texts, counting(asked), "sk", store=tmp_path)
+    work = translate_all(texts, counting(asked), "sk", store=tmp_path)
     assert [made.source for made in work.translations] == texts
     assert asked == [TEXTS[3], TEXTS[1], TEXTS[0]]
     for made in work.translations:
@@ -63,17 +73,17 @@ def test_any_text_comes_back_from_the_disk(texts: list[str]) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         asked: list[str] = []
-        first = run(texts, counting(asked), "sk", store=folder)
-        second = run(texts, counting(asked), "sk", store=folder)
+        first = translate_all(texts, counting(asked), "sk", store=folder)
+        second = translate_all(texts, counting(asked), "sk", store=folder)
         assert len(asked) == len(set(texts))
         assert first.translations == second.translations
 
 
 def test_the_default_folder_is_in_the_cache() -> None:
-    run(TEXTS[:1], counting([]), "sk")
+    translate_all(TEXTS[:1], counting([]), "sk")
     from huggingface_hub.constants import HF_HOME
 
-    assert (Path(HF_HOME) / "gest" / "translations" / "counting" / "sk.jsonl").exists()
+    assert (Path(HF_HOME) / "gest" / "translations" / "counting" / "sk.sqlite3").exists()
 
 
 def test_every_part_of_the_key_counts(tmp_path: Path) -> None:
@@ -85,9 +95,9 @@ def test_every_part_of_the_key_counts(tmp_path: Path) -> None:
         Translator(base.name, "r2", base.settings, base.translate, "texts"),
         Translator(base.name, base.revision, "s2", base.translate, "texts"),
     ):
-        assert run(TEXTS, other, "sk", store=tmp_path).new == 10
-        assert run(TEXTS, other, "sk", store=tmp_path).stored == 10
-    assert run(TEXTS, base, "cs", store=tmp_path).new == 10
+        assert translate_all(TEXTS, other, "sk", store=tmp_path).new == 10
+        assert translate_all(TEXTS, other, "sk", store=tmp_path).stored == 10
+    assert translate_all(TEXTS, base, "cs", store=tmp_path).new == 10
     assert len(asked) == 50
 
 
@@ -98,10 +108,10 @@ def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
         asked.extend(texts)
         yield Batch([answered(texts[0], " "), Translation(texts[1], "", "too long")])
 
-    work = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    work = translate_all(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
     assert [made.problem for made in work.translations] == [EMPTY, "too long"]
     better = Translator("odd", "", "", counting(asked).translate, "texts")
-    work = run(TEXTS[:2], better, "sk", store=tmp_path)
+    work = translate_all(TEXTS[:2], better, "sk", store=tmp_path)
     assert work.translations[0].problem == EMPTY
     assert work.translations[1].translation == services.slovak(TEXTS[1])
     assert asked == [*TEXTS[:2], TEXTS[1]]
@@ -113,9 +123,9 @@ def test_an_answer_that_no_file_takes_costs_nothing(tmp_path: Path) -> None:
     def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
         yield Batch([answered(texts[0], "plný \ud83d"), answered(texts[1], "dobre \ud83d\ude00 😀")])
 
-    work = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    work = translate_all(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
     assert [made.translation for made in work.translations] == ["plný \ufffd", "dobre 😀 😀"]
-    again = run(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
+    again = translate_all(TEXTS[:2], Translator("odd", "", "", translate, "texts"), "sk", store=tmp_path)
     assert (again.translations, again.stored) == (work.translations, 2)
 
 
@@ -126,9 +136,9 @@ def test_any_end_keeps_the_finished_batches(error: type[BaseException], tmp_path
 
     asked: list[str] = []
     with pytest.raises(error, match="now"):
-        run(TEXTS, counting(asked, 7, fail), "sk", store=tmp_path)
+        translate_all(TEXTS, counting(asked, 7, fail), "sk", store=tmp_path)
     assert asked == TEXTS[:6]
-    work = run(TEXTS, counting(asked), "sk", store=tmp_path)
+    work = translate_all(TEXTS, counting(asked), "sk", store=tmp_path)
     assert asked == TEXTS
     assert [made.translation for made in work.translations] == list(map(services.slovak, TEXTS))
 
@@ -137,56 +147,83 @@ def test_stopped_lists_the_rest(tmp_path: Path) -> None:
     def fail() -> None:
         raise TranslationStoppedError("No more today.\nCome back tomorrow.")
 
-    work = run(TEXTS, counting([], 7, fail), "sk", store=tmp_path)
+    work = translate_all(TEXTS, counting([], 7, fail), "sk", store=tmp_path)
     assert work.stopped == "No more today.\nCome back tomorrow."
     assert [made.problem for made in work.translations] == [""] * 6 + ["No more today."] * 4
     assert (work.new, work.failed) == (6, 4)
     with pytest.raises(TranslationStoppedError):
-        run(["Another."], counting([], 0, fail), "sk", store=tmp_path)
+        translate_all(["Another."], counting([], 0, fail), "sk", store=tmp_path)
 
 
 def path_of(folder: Path) -> Path:
     return store.path_of(folder, "counting", "sk")
 
 
-def test_a_torn_line_at_every_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run(TEXTS, counting([]), "sk", store=tmp_path)
+def selected(folder: Path, columns: str, system: str = "counting") -> list[tuple[str, ...]]:
+    """What anybody can read with SQLite alone."""
+    with closing(sqlite3.connect(store.path_of(folder, system, "sk"))) as connection:
+        return connection.execute(f"SELECT {columns} FROM translations ORDER BY rowid").fetchall()
+
+
+def _killed(folder: str, texts: Sequence[str], steps: int) -> None:
+    """Killed in the middle of a write of which a part has gone to the file already."""
+    connect = sqlite3.connect
+
+    def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA cache_size = 1")
+        connection.set_progress_handler(lambda: os.kill(os.getpid(), signal.SIGKILL), steps)
+        return connection
+
+    kept.sqlite3.connect = connected  # type: ignore[assignment]
+    translate_all(texts, counting([], size=len(texts)), "sk", store=folder)
+
+
+@pytest.mark.parametrize("steps", [1500, 4000, 6000])
+def test_a_kill_in_the_middle_of_a_write(steps: int, tmp_path: Path) -> None:
+    texts = [f"Sentence {number}, which is {'very ' * 100}long." for number in range(400)]
+    translate_all(TEXTS, counting([]), "sk", store=tmp_path)
     whole = path_of(tmp_path).read_bytes()
-    begin = whole[:-1].rfind(b"\n") + 1
-    expected = list(map(services.slovak, TEXTS))
-    for end in range(begin + 1, len(whole)):
-        path_of(tmp_path).write_bytes(whole[:end])
-        asked: list[str] = []
-        work = run(TEXTS, counting(asked), "sk", store=tmp_path)
-        assert asked == TEXTS[-1:]
-        assert [made.translation for made in work.translations] == expected
-        assert path_of(tmp_path).read_bytes() == whole
-    assert "was cut off by a kill" in caplog.text
-
-
-def test_a_line_of_garbage_costs_that_line_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run(TEXTS, counting([]), "sk", store=tmp_path)
-    lines = path_of(tmp_path).read_bytes().splitlines(keepends=True)
-    lines[4] = b"\0" * 40 + b"\n"
-    lines[6] = b'{"text": "Sentence 6."}\n'
-    path_of(tmp_path).write_bytes(b"".join(lines))
+    process = multiprocessing.get_context("fork").Process(target=_killed, args=(tmp_path, texts, steps))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert path_of(tmp_path).with_name("sk.sqlite3-journal").stat().st_size > 0
+    assert path_of(tmp_path).read_bytes() != whole
     asked: list[str] = []
-    assert run(TEXTS, counting(asked), "sk", store=tmp_path).stored == 8
-    assert asked == [TEXTS[4], TEXTS[6]]
-    assert "sk.jsonl, line 5 is no translation" in caplog.text
+    work = translate_all([*TEXTS, *texts], counting(asked, size=100), "sk", store=tmp_path)
+    assert asked == texts
+    assert (work.stored, work.new) == (10, 400)
+    assert [text for (text,) in selected(tmp_path, "text")] == [*TEXTS, *texts]
 
 
-def test_lines_can_be_read_by_anybody(tmp_path: Path) -> None:
-    run(TEXTS[:2], counting([]), "sk", store=tmp_path)
-    lines = [json.loads(line) for line in path_of(tmp_path).read_text(encoding="utf-8").splitlines()]
-    assert [line["text"] for line in lines] == TEXTS[:2]
-    assert lines[0]["translation"] == services.slovak(TEXTS[0])
-    assert {name: lines[0][name] for name in ("system", "revision", "settings")} == {
-        "system": "counting",
-        "revision": "r1",
-        "settings": "s1",
+def test_a_damaged_file_is_an_error_and_stays(tmp_path: Path) -> None:
+    """Nothing is taken for a new store, and paid for once more without a word."""
+    translate_all(TEXTS, counting([]), "sk", store=tmp_path)
+    whole = path_of(tmp_path).read_bytes()
+    damaged = [whole[:end] for end in range(50, len(whole), 500)]
+    damaged += [b"no database, but a text that is long enough" * 20, b"\xff" * 4096 + whole[4096:]]
+    for content in damaged:
+        path_of(tmp_path).write_bytes(content)
+        asked: list[str] = []
+        with pytest.raises(OutputError, match=r"translations .*sk\.sqlite3 cannot be used.*\n.*--store"):
+            translate_all(TEXTS, counting(asked), "sk", store=tmp_path)
+        assert not asked
+        assert path_of(tmp_path).read_bytes() == content
+    path_of(tmp_path).write_bytes(whole)
+    assert translate_all(TEXTS, counting([]), "sk", store=tmp_path).stored == 10
+
+
+def test_rows_can_be_read_by_anybody(tmp_path: Path) -> None:
+    translate_all(TEXTS[:2], counting([]), "sk", store=tmp_path)
+    assert selected(tmp_path, "system, revision, settings, text, translation") == [
+        ("counting", "r1", "s1", text, services.slovak(text)) for text in TEXTS[:2]
+    ]
+    today = datetime.now(timezone.utc).date()
+    assert {date.fromisoformat(made) for (made,) in selected(tmp_path, "made")} <= {
+        today,
+        today - timedelta(1),
     }
-    assert path_of(tmp_path).read_text(encoding="utf-8").count("Preklad: ") == 2
 
 
 def test_systems_never_share_answers(tmp_path: Path) -> None:
@@ -195,18 +232,18 @@ def test_systems_never_share_answers(tmp_path: Path) -> None:
     names = ["hf:a b", "hf:a_b", "hf:a/b", "hf:a--b"]
     for name in names:
         translator = Translator(name, "", "", counting([]).translate, "texts")
-        assert run(TEXTS, translator, "sk", store=tmp_path).new == 10
-        assert run(TEXTS, translator, "sk", store=tmp_path).stored == 10
+        assert translate_all(TEXTS, translator, "sk", store=tmp_path).new == 10
+        assert translate_all(TEXTS, translator, "sk", store=tmp_path).stored == 10
 
 
 def test_while_another_process_translates(tmp_path: Path) -> None:
-    run(TEXTS[:5], counting([]), "sk", store=tmp_path)
+    translate_all(TEXTS[:5], counting([]), "sk", store=tmp_path)
     with FileLock(f"{path_of(tmp_path)}.lock"):
         # what is there can be read; what is not would be paid for twice
-        assert run(TEXTS[:5], counting([]), "sk", store=tmp_path).stored == 5
+        assert translate_all(TEXTS[:5], counting([]), "sk", store=tmp_path).stored == 5
         with pytest.raises(OutputError, match="Another process is translating"):
-            run(TEXTS, counting([]), "sk", store=tmp_path)
-    assert run(TEXTS, counting([]), "sk", store=tmp_path).new == 5
+            translate_all(TEXTS, counting([]), "sk", store=tmp_path)
+    assert translate_all(TEXTS, counting([]), "sk", store=tmp_path).new == 5
 
 
 def test_what_another_process_has_translated_meanwhile(
@@ -217,11 +254,11 @@ def test_what_another_process_has_translated_meanwhile(
 
     def late(path: Path) -> object:
         monkeypatch.setattr(store, "locked", whole)
-        run(TEXTS[:4], counting(asked), "sk", store=tmp_path)
+        translate_all(TEXTS[:4], counting(asked), "sk", store=tmp_path)
         return whole(path)
 
     monkeypatch.setattr(store, "locked", late)
-    work = run(TEXTS, counting(asked), "sk", store=tmp_path)
+    work = translate_all(TEXTS, counting(asked), "sk", store=tmp_path)
     assert asked == TEXTS
     assert (work.stored, work.new) == (4, 6)
 
@@ -232,7 +269,7 @@ def _many(folder: str, number: int) -> None:
     for text in texts:
         while True:
             try:
-                run([text], counting([]), "sk", store=folder)
+                translate_all([text], counting([]), "sk", store=folder)
                 break
             except OutputError:
                 time.sleep(0.001)
@@ -246,35 +283,37 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-    lines = [json.loads(line) for line in path_of(tmp_path).read_text(encoding="utf-8").splitlines()]
-    assert sorted(line["text"] for line in lines) == sorted(f"Sentence {i}." for i in range(40))
+    assert sorted(text for (text,) in selected(tmp_path, "text")) == sorted(
+        f"Sentence {i}." for i in range(40)
+    )
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(TEXTS[:3], counting([]), "sk", store=tmp_path)
-    before = path_of(tmp_path).stat().st_size
+    """SQLite's own error where a file may not grow."""
+    texts = [f"Sentence {number}, which is {'very ' * 100}long." for number in range(20)]
+    translate_all(texts[:3], counting([]), "sk", store=tmp_path)
+    connect = sqlite3.connect
 
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def full(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA max_page_count = 1")  # it is never made smaller than the file
+        return connection
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.os, "fsync", full)
-        with pytest.raises(OutputError, match=r"the disk is full.*\n.*--store"):
-            run(TEXTS, counting([]), "sk", store=tmp_path)
-    # a line of which a part found room
-    with path_of(tmp_path).open("r+b") as file:
-        file.truncate(before + 20)
-    assert run(TEXTS, counting([]), "sk", store=tmp_path).stored == 3
+        patch.setattr(kept.sqlite3, "connect", full)
+        with pytest.raises(OutputError, match=r"disk is full.*\n.*--store"):
+            translate_all(texts, counting([], size=17), "sk", store=tmp_path)
+    assert translate_all(texts, counting([]), "sk", store=tmp_path).stored == 3
 
 
 def test_a_store_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be used"):
-        run(TEXTS, counting([]), "sk", store=tmp_path / "file")
+        translate_all(TEXTS, counting([]), "sk", store=tmp_path / "file")
 
 
 def test_kill_in_the_middle_of_a_real_run(tmp_path: Path, script_environment: Mapping[str, str]) -> None:
-    """`gest translate` with the real client of DeepL: killed, its last line torn, and run again."""
+    """`gest translate` with the real client of DeepL: killed, and run again."""
     pytest.importorskip("deepl")
     texts = [f"I am number {number}." for number in range(230)]
     (tmp_path / "texts.txt").write_text("\n".join(texts))
@@ -296,15 +335,14 @@ def test_kill_in_the_middle_of_a_real_run(tmp_path: Path, script_environment: Ma
         assert process.wait() == -signal.SIGKILL
         never.set()
         assert not (tmp_path / "sk.csv").exists()
-        kept = Path(environment["HF_HOME"]) / "gest" / "translations" / "deepl" / "sk.jsonl"
-        assert kept.read_bytes().count(b"\n") == 100
-        with kept.open("ab") as file:
-            file.write(b'{"system": "deepl", "revision": "", "text": "I am num')
+        folder = Path(environment["HF_HOME"]) / "gest" / "translations"
+        assert store.path_of(folder, "deepl", "sk").exists()
+        assert selected(folder, "text", "deepl") == [(text,) for text in texts[:100]]
         server.requests.clear()
         again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert again.returncode == 0, again.stderr
         assert server.asked == texts[100:]
-        assert kept.read_bytes().count(b"\n") == 230
+        assert selected(folder, "text", "deepl") == [(text,) for text in texts]
         shown = next(line for line in again.stdout.splitlines() if "│ sk " in line)
         assert [cell.strip() for cell in shown.split("│")[2:7]] == ["230", "230", "100", "130", "0"]
     import csv

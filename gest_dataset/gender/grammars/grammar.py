@@ -23,7 +23,7 @@ def either(*sets: frozenset[str]) -> frozenset[str]:
 
 
 VERBS = table("VERB AUX")
-NAMES = table("NOUN PROPN")
+NOUNS = table("NOUN PROPN")
 ADJECTIVES = table("ADJ")
 MISTAGGED = table("ADJ ADV PROPN INTJ PART X")  # what a tagger takes an unknown verb for
 ANY_CASE = table("  Nom Gen Dat Acc Voc Loc Ins")

@@ -6,8 +6,8 @@ from gest_dataset.gender.grammars import words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     MISTAGGED,
-    NAMES,
     NEVER,
+    NOUNS,
     VERBS,
     Forms,
     Grammar,
@@ -122,7 +122,7 @@ GRAMMARS = {
             "fused": Forms(
                 "łem|łbym|winienem",
                 "łam|łabym|winnam",
-                upos=either(VERBS, NAMES, MISTAGGED),
+                upos=either(VERBS, NOUNS, MISTAGGED),
                 cases=ANY_CASE,
                 never=_POLISH_NOUNS,
                 surface=True,

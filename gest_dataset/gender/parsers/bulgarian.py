@@ -134,14 +134,14 @@ def _beside_copula(words: Sequence[_Word], place: int) -> _Word:
     """An unknown word with the ending of an adjective is one next to a copula or *чувствам*."""
     word = words[place]
     form = word.text.lower()
-    found = _ADJECTIVE.search(form, max(0, len(form) - 5))
-    if word.upos != "NOUN" or found is None or found.end() != len(form) or form in _NO_ADJECTIVE:
+    ending = _ADJECTIVE.search(form, max(0, len(form) - 5))
+    if word.upos != "NOUN" or ending is None or ending.end() != len(form) or form in _NO_ADJECTIVE:
         return word
     before = [other for other in words[:place] if other.upos != "ADV"]
     after = words[place + 1 :]
     if not any(near.upos == "AUX" or _LINKING.fullmatch(near.text) for near in (*before[-1:], *after[:1])):
         return word
-    return _Word(word.text, "ADJ", f"Gender={'Fem' if found[1] or found[2] else 'Masc'}|Number=Sing")
+    return _Word(word.text, "ADJ", f"Gender={'Fem' if ending[1] or ending[2] else 'Masc'}|Number=Sing")
 
 
 def _lines(words: Sequence[_Word]) -> Iterator[str]:

@@ -7,16 +7,21 @@ processes may write at once.
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
-from gest_dataset.errors import OutputError
+from gest_dataset.data import kept
 
 _BATCH = 256
 _ASKED = 500  # names in one question: SQLite allows 999
+_open = partial(
+    kept.opened,
+    schema="CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, document BLOB)",
+    name="The cache of parses",
+    advice="Give another place with cache=, or delete the file: only time is lost.",
+)
 
 
 def default_path() -> Path:
@@ -29,33 +34,19 @@ def _key(signature: str, text: str) -> bytes:
     return hashlib.sha256(f"{signature}\0{text}".encode()).digest()
 
 
-@contextmanager
-def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=60)) as connection:
-            connection.execute("CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, document BLOB)")
-            yield connection
-    except (OSError, sqlite3.Error, zlib.error, UnicodeDecodeError) as error:
-        raise OutputError(
-            f"The cache of parses {path} cannot be used: {error}.\n"
-            f"Give another place with cache=, or delete the file: only time is lost."
-        ) from error
-
-
-def load(path: Path, signature: str, texts: Sequence[str]) -> dict[str, str]:
+def cached(path: Path, signature: str, texts: Sequence[str]) -> dict[str, str]:
     """The documents that the cache has, by text."""
-    keys = {_key(signature, text): text for text in texts}
-    found: dict[str, str] = {}
+    texts_by_key = {_key(signature, text): text for text in texts}
+    documents: dict[str, str] = {}
     with _open(path) as connection:
-        wanted = list(keys)
-        for start in range(0, len(wanted), _ASKED):
-            part = wanted[start : start + _ASKED]
+        keys = list(texts_by_key)
+        for start in range(0, len(keys), _ASKED):
+            part = keys[start : start + _ASKED]
             marks = ",".join("?" * len(part))
             rows = connection.execute(f"SELECT key, document FROM parses WHERE key IN ({marks})", part)
             for key, document in rows:
-                found[keys[key]] = zlib.decompress(document).decode()
-    return found
+                documents[texts_by_key[key]] = zlib.decompress(document).decode()
+    return documents
 
 
 def store(path: Path, signature: str, parsed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.parsers.parser import Parser
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.parsers.tokens import Token, Tree
 
 _COLUMNS = 10
 _TEXT = re.compile(r"#\s*text\s*=")
@@ -29,7 +29,7 @@ def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
         yield block
 
 
-def read(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Sentence, ...]:
+def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Tree, ...]:
     """The sentences of one text; words are looked up in the text from left to right.
 
     Empty nodes (`8.1`) are left out. A word that the text does not contain (a parser that has
@@ -53,9 +53,9 @@ def read(document: str, text: str, file: object = "the parser's CoNLL-U") -> tup
                 raise DataError.at(file, number, f"{name!r} is no id of a word")
             if final or int(first) > last:
                 surface, last = form, int(final or first)
-                found = text.find(form, cursor)
-                start = cursor if found < 0 else found
-                end = cursor = start if found < 0 else found + len(form)
+                place = text.find(form, cursor)
+                start = cursor if place < 0 else place
+                end = cursor = start if place < 0 else place + len(form)
             if final:
                 continue
             if not cells[6].isdecimal():
@@ -74,7 +74,7 @@ def read(document: str, text: str, file: object = "the parser's CoNLL-U") -> tup
                 )
             )
         if tokens:
-            sentences.append(Sentence(tuple(tokens)))
+            sentences.append(Tree(tuple(tokens)))
     return tuple(sentences)
 
 
@@ -86,11 +86,11 @@ def open_parser(language: str, model: Path | None) -> Parser:
     """Trees of a file that was parsed elsewhere: `model` is its path; texts that it lacks are left out."""
     if model is None:
         raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
-    found, digest = read_file(model), hashlib.sha256(model.read_bytes()).hexdigest()
+    parses, digest = read_file(model), hashlib.sha256(model.read_bytes()).hexdigest()
 
     def parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
         for text in texts:
-            document = found.get(normal(text))
+            document = parses.get(normal(text))
             if document is not None:
                 yield text, document
 
@@ -112,7 +112,7 @@ def read_file(path: Path) -> dict[str, str]:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
-    found: dict[str, str] = {}
+    parses: dict[str, str] = {}
     paragraphs: list[list[tuple[str, str]]] = []
     for block in blocks(content):
         comments = [line for _, line in block if line.startswith("#")]
@@ -120,12 +120,12 @@ def read_file(path: Path) -> dict[str, str]:
         if text is None:
             raise DataError.at(path, block[0][0], "a sentence without `# text = ...`")
         lines = "\n".join(line for _, line in block) + "\n\n"
-        found.setdefault(normal(text), lines)
+        parses.setdefault(normal(text), lines)
         if any(line.startswith(_NEW) for line in comments):
             paragraphs.append([])
         if paragraphs:
             paragraphs[-1].append((normal(text), lines))
     for paragraph in paragraphs:
         whole = " ".join(text for text, _ in paragraph)
-        found.setdefault(whole, "".join(lines for _, lines in paragraph))
-    return found
+        parses.setdefault(whole, "".join(lines for _, lines in paragraph))
+    return parses

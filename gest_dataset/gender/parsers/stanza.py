@@ -25,22 +25,29 @@ def open_parser(language: str, model: Path | None) -> Parser:
             f'Install it with: pip install "gest-dataset[stanza]", or use the parser udpipe.'
         ) from error
     return Parser(
-        f"stanza {stanza.__version__} {language} {_models(model)}",
+        f"stanza {stanza.__version__} {language} {_models(model, language)}",
         lambda texts: _parse(stanza, language, model, texts),
     )
 
 
-def _models(directory: Path | None) -> str:
+def _models(directory: Path | None, language: str) -> str:
     """What tells one set of models from another: the hash of the list that Stanza keeps of them."""
     if directory is None:
         return "default"
     try:
-        return hashlib.sha256((directory / "resources.json").read_bytes()).hexdigest()
+        listed = (directory / "resources.json").read_bytes()
+        languages = sorted(path.name for path in directory.iterdir() if path.is_dir())
     except OSError as error:
         raise ConfigError(
             f"{directory} holds no models of Stanza ({error}).\n"
             f"Give the directory that stanza.download(..., model_dir=...) has filled, or none for its own."
         ) from error
+    if language not in languages:
+        raise ConfigError(
+            f"{directory} holds Stanza's models of {', '.join(languages) or 'nothing'}, not of {language}.\n"
+            f"Get them with stanza.download({language!r}, model_dir=...), or give another directory."
+        )
+    return hashlib.sha256(listed).hexdigest()
 
 
 def _parse(stanza: Any, language: str, model: Path | None, texts: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -43,17 +43,17 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Tree:
     """A dependency tree; ids count from 1, head 0 is the root."""
 
     tokens: tuple[Token, ...]
 
     @cached_property
     def _children(self) -> dict[int, list[Token]]:
-        found: dict[int, list[Token]] = {}
+        children: dict[int, list[Token]] = {}
         for token in self.tokens:
-            found.setdefault(token.head, []).append(token)
-        return found
+            children.setdefault(token.head, []).append(token)
+        return children
 
     @cached_property
     def _by_id(self) -> dict[int, Token]:

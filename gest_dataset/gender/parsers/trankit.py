@@ -59,7 +59,8 @@ def python() -> Path:
     if not path.exists():
         raise ConfigError(
             f"There is no Trankit environment ({path}).\n"
-            f"Make one: python -c 'from gest_dataset.gender import trankit; trankit.make_environment()', or "
+            f"Make one: python -c 'from gest_dataset.gender.parsers import trankit; "
+            f"trankit.make_environment()', or "
             f"set {PYTHON_VARIABLE} to the Python of an environment with {', '.join(PINNED)}."
         )
     return path
@@ -71,17 +72,17 @@ def make_environment(directory: Path | None = None) -> Path:
     if base is None:
         raise ConfigError(f"Trankit needs {PYTHON}, which is not on the PATH: install it and try again.")
     folder = directory or _home() / "environment"
-    found = folder / "bin" / "python"
+    interpreter = folder / "bin" / "python"
     try:
         subprocess.run([base, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(found), "-m", "pip", "install", *PINNED], check=True)
-        subprocess.run([str(found), "-c", "import trankit"], check=True)
+        subprocess.run([str(interpreter), "-m", "pip", "install", *PINNED], check=True)
+        subprocess.run([str(interpreter), "-c", "import trankit"], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise ParserError(
             f"The Trankit environment {folder} could not be made: {error}.\n"
             f"What was said above tells why; delete the folder before another try."
         ) from error
-    return found
+    return interpreter
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
@@ -97,7 +98,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
     command = [str(python()), str(_WORKER), name, str(directory), embedding]
 
     def parse(texts: Sequence[str]) -> Iterator[workers.Parsed]:
-        return workers.run(command, texts, 1, chunk=_CHUNK)
+        return workers.parse_with_workers(command, texts, 1, chunk=_CHUNK)
 
     return Parser(f"trankit {VERSION} {name} {embedding} {trained}", parse)
 

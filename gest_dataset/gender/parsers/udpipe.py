@@ -54,7 +54,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
 
     def parse(texts: Sequence[str]) -> Iterator[workers.Parsed]:
         number = max(1, min(os.cpu_count() or 1, len(texts) // _PER_WORKER))
-        return workers.run([sys.executable, str(_WORKER), str(path)], texts, number)
+        return workers.parse_with_workers([sys.executable, str(_WORKER), str(path)], texts, number)
 
     return Parser(signature=f"udpipe {_hash(path)}", parse=parse)
 

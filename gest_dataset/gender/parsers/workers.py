@@ -22,7 +22,7 @@ _CHUNK = 64
 _TAIL = 1500  # characters of a dead worker's messages that are shown
 
 
-def run(
+def parse_with_workers(
     command: Sequence[str],
     texts: Sequence[str],
     number: int,

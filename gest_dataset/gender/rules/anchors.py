@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import (
     FINITE,
-    NAMES,
     SUBJECTS,
     attribute,
     first_finite,
@@ -31,12 +30,12 @@ from gest_dataset.gender.rules.complements import (
 from gest_dataset.gender.rules.conditional import conditional
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
 
-Anchor = Callable[[Sentence, Token, Grammar], bool]
+Anchor = Callable[[Tree, Token, Grammar], bool]
 _LONG_ENOUGH = 6  # letters: shorter nouns in -ла are many
 _REFLEXIVES = {"sa", "si", "se", "się"}
 
 
-def coordinated(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The word shares the subject of a predicate of the first person: *prišla som a zaspala*."""
     top = predicate(sentence, token)
     if token.upos == "ADJ" and attribute(sentence, token, grammar):
@@ -62,7 +61,7 @@ def _impersonal(token: Token) -> bool:
     return token.upos in FINITE and token.feats.get("Gender") == "Neut" and token.form.endswith("ся")
 
 
-def subordinate(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A clause without a subject below a verb of the first person: *Жалею, что не ходила*."""
     top = predicate(sentence, token)
     if grammar.auxiliaries or top.relation not in {"ccomp", "advcl", "conj", "parataxis"}:
@@ -74,7 +73,7 @@ def subordinate(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     around = stretch(sentence, token)
     if any(t.form in grammar.others | grammar.objects or t.relation in SUBJECTS for t in around):
         return False  # *у меня был кашель*
-    if any(t.upos in NAMES and subject_like(sentence, t, token) for t in around):
+    if any(t.upos in NOUNS and subject_like(sentence, t, token) for t in around):
         return False
     if any(_may_name(sentence, t) for t in around[: around.index(token)]):
         return False
@@ -82,7 +81,7 @@ def subordinate(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     return head is not None and (first_finite(head) or pronoun(sentence, head, grammar))
 
 
-def nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The parser has hung the auxiliary or pronoun elsewhere, but the word is alone with it."""
     around = stretch(sentence, token)
     forms = grammar.forms["past"]
@@ -99,7 +98,7 @@ def nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def lone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def lone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """Like `nearby`, and no verb stands around the word: it must be the predicate, whatever its tag."""
     around = stretch(sentence, token)
     return nearby(sentence, token, grammar) and not any(
@@ -113,12 +112,12 @@ def lone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def lone_subject(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def lone_subject(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """Like `lone`, and the parser knows the pronoun for its subject: *Я ведаў*, a genitive to the tagger."""
     return pronoun(sentence, token, grammar) and lone(sentence, token, grammar)
 
 
-def before_copula(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def before_copula(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The word opens its clause and the copula of the first person follows: *Utrujena sem*."""
     around = stretch(sentence, token)
     return (
@@ -130,7 +129,7 @@ def before_copula(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def ending(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def ending(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A word with the ending of the first person stands around, whatever its tag, and nobody else."""
     around = stretch(sentence, token)
     return unclaimed(sentence, token, grammar) and any(
@@ -138,13 +137,13 @@ def ending(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def before_ending(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def before_ending(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The next word, but for a reflexive, has the ending of the first person: *rád čtu*."""
     after = [other for other in sentence.tokens if other.id > token.id and other.form not in _REFLEXIVES]
     return bool(after) and grammar.ends_first(after[0].form) and not other_person(after[0], grammar)
 
 
-def alone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The main clause has this word and no subject: East Slavic leaves *я* out.
 
     A verb of saying that governs another clause is left alone: *Сказала, что придёт* is a report.
@@ -167,13 +166,13 @@ def alone(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     return not any(c.relation in {"csubj", "expl"} for c in below) and not any(
         other_person(other, grammar)
         or other.form in grammar.datives | grammar.objects
-        or (other.upos in NAMES and subject_like(sentence, other, token))
+        or (other.upos in NOUNS and subject_like(sentence, other, token))
         or (other.feats.get("Number") == "Plur" and other.feats.get("VerbForm") == "Fin")
         for other in around
     )
 
 
-def verbless(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def verbless(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
     if grammar.auxiliaries or len(token.form) < _LONG_ENOUGH:
         return False
@@ -190,14 +189,14 @@ def verbless(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def _may_name(sentence: Sentence, other: Token) -> bool:
+def _may_name(sentence: Tree, other: Token) -> bool:
     """A word before the verb that may be its subject, whatever the tagger has made of it."""
-    if other.upos in NAMES:
+    if other.upos in NOUNS:
         return other.feats.get("Case", "Nom") == "Nom" and not has_accusative(sentence, other)
     return other.upos == "X"
 
 
-def around_first(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def around_first(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A pronoun or a verb of the first person stands around the word, and none of another person."""
     around = stretch(sentence, token)
     return any(first_finite(t) or t.form in grammar.pronouns for t in around) and not any(
@@ -205,13 +204,13 @@ def around_first(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def dative(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def dative(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """It agrees with the dative of the first person: *Мне пришлось идти одному*."""
     around = stretch(sentence, token)
     return any(other.form in grammar.datives for other in around) and not attribute(sentence, token, grammar)
 
 
-def spoken(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def spoken(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A word of a closed list with a verb of the first person above it or around it."""
     before = next((other for other in sentence.tokens if other.id == token.id - 1), None)
     if before is not None and (before.upos == "DET" or before.form in grammar.selves or _third(before)):
@@ -232,7 +231,7 @@ def _third(token: Token) -> bool:
     return token.upos == "PRON" and token.feats.get("Person") == "3"
 
 
-def second_finite(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The clause has its finite verb already, of the first person: Croatian *sam* is no auxiliary."""
     around = [other for other in stretch(sentence, token) if other is not token]
     return any(
@@ -247,7 +246,7 @@ def second_finite(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def itself(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def itself(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The ending of the word holds the first person: *byłam*."""
     return True
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar
+from gest_dataset.gender.parsers.tokens import Token, Tree
 
 HELPERS = {"aux", "cop"}
 SUBJECTS = {"nsubj", "csubj", "expl"}
 FINITE = {"VERB", "AUX"}
-NAMES = {"NOUN", "PROPN"}
 BETWEEN = {"ADJ", "ADV", "DET", "CCONJ", "PART", "NUM"}  # what may stand between an adjective and its noun
 _BORDERS = {"PUNCT", "SCONJ", "CCONJ"}
 _OPENERS = {"koliko", "kako"}  # they open a clause without a comma: *znaju koliko sam strog*
@@ -17,20 +16,20 @@ _PERSONS = {"osoba", "oseba"}  # *odrasla osoba* is said by anybody
 _GENITIVE = {("Case", "Gen"), ("Number", "Plur")}  # what *друг* looks like to a tagger
 
 
-def predicate(sentence: Sentence, token: Token) -> Token:
+def predicate(sentence: Tree, token: Token) -> Token:
     """The word that carries the clause: of *bola som unavená*, `unavená` for `bola` too."""
     head = sentence.head(token)
     return head if token.relation in HELPERS and head is not None else token
 
 
-def beside(sentence: Sentence, token: Token) -> list[Token]:
+def beside(sentence: Tree, token: Token) -> list[Token]:
     """What hangs on the word, or beside it on the predicate that it helps."""
     top = predicate(sentence, token)
-    found = sentence.children(token) if top is token else [*sentence.children(token), *sentence.children(top)]
-    return [other for other in found if other is not token]
+    near = sentence.children(token) if top is token else [*sentence.children(token), *sentence.children(top)]
+    return [other for other in near if other is not token]
 
 
-def stretch(sentence: Sentence, token: Token) -> list[Token]:
+def stretch(sentence: Tree, token: Token) -> list[Token]:
     """The words around `token` up to the next comma, conjunction or relative pronoun."""
     tokens = sentence.tokens
     position = tokens.index(token)
@@ -42,7 +41,7 @@ def stretch(sentence: Sentence, token: Token) -> list[Token]:
     return list(tokens[first : last + 1])
 
 
-def opening_of(sentence: Sentence, around: list[Token]) -> Token | None:
+def opening_of(sentence: Tree, around: list[Token]) -> Token | None:
     """The comma or conjunction before a stretch."""
     place = sentence.tokens.index(around[0])
     return sentence.tokens[place - 1] if place else None
@@ -57,7 +56,7 @@ def _relative(token: Token) -> bool:
     return token.feats.get("PronType") in {"Rel", "Int,Rel"} and token.form.startswith(_RELATIVE_LETTERS)
 
 
-def across_and(sentence: Sentence, helper: Token, token: Token) -> bool:
+def across_and(sentence: Tree, helper: Token, token: Token) -> bool:
     """Between the auxiliary and the word after it, a conjunction joins nouns, not clauses."""
     between = sentence.tokens[sentence.tokens.index(helper) + 1 : sentence.tokens.index(token)]
     return bool(between) and not any(
@@ -65,7 +64,7 @@ def across_and(sentence: Sentence, helper: Token, token: Token) -> bool:
     )
 
 
-def attribute(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def attribute(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The word agrees with a noun: with the one that it hangs on, or with the next one after it."""
     case, gender = token.feats.get("Case"), token.feats.get("Gender")
     around = stretch(sentence, token)
@@ -82,7 +81,7 @@ def attribute(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
         head = None
     return any(
         noun is not None
-        and noun.upos in NAMES
+        and noun.upos in NOUNS
         and not _infinitive(noun, token, grammar)
         and len({gender, noun.feats.get("Gender"), None}) < 3
         and (
@@ -106,7 +105,7 @@ def _verb_between(after: list[Token], noun: Token) -> bool:
     return any(other.upos in FINITE and other.feats.get("Person") in {"2", "3"} for other in before)
 
 
-def _noun_after(sentence: Sentence, token: Token) -> Token | None:
+def _noun_after(sentence: Tree, token: Token) -> Token | None:
     """The first word after an adjective that may be its noun; *inspirujúci a motivujúci šéf* counts."""
     joined = False
     for other in sentence.tokens[sentence.tokens.index(token) + 1 :]:
@@ -145,7 +144,7 @@ def other_person(token: Token, grammar: Grammar) -> bool:
     )
 
 
-def other_auxiliary(sentence: Sentence, token: Token) -> bool:
+def other_auxiliary(sentence: Tree, token: Token) -> bool:
     return any(
         c.relation in HELPERS and c.feats.get("VerbForm") == "Fin" and c.feats.get("Person", "1") != "1"
         for c in sentence.children(token)
@@ -160,7 +159,7 @@ def subject(other: Token, token: Token) -> bool:
     return None in genders or len(genders) == 1
 
 
-def subject_like(sentence: Sentence, other: Token, token: Token) -> bool:
+def subject_like(sentence: Tree, other: Token, token: Token) -> bool:
     """A noun in the nominative that the verb could agree with, whatever the parser has made of it."""
     return (
         other.feats.get("Case") == "Nom"
@@ -170,7 +169,7 @@ def subject_like(sentence: Sentence, other: Token, token: Token) -> bool:
     )
 
 
-def has_accusative(sentence: Sentence, noun: Token) -> bool:
+def has_accusative(sentence: Tree, noun: Token) -> bool:
     return any(
         c.feats.get("Case") == "Acc" and c.relation in {"det", "amod", "nummod"}
         for c in sentence.children(noun)

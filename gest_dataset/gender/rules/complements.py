@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import (
     FINITE,
     SUBJECTS,
@@ -18,7 +18,7 @@ _COMPLEMENTS = {"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"}
 _REFLEXIVE_OBJECTS = {"sa", "se", "seba", "sebe", "себя", "себе", "сябе"}
 
 
-def linking(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def linking(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
     below = sentence.children(token)
     if attribute(sentence, token, grammar) or any(
@@ -56,7 +56,7 @@ def _after_infinitive(token: Token, grammar: Grammar) -> bool:
     )
 
 
-def _links(sentence: Sentence, verb: Token, grammar: Grammar) -> bool:
+def _links(sentence: Tree, verb: Token, grammar: Grammar) -> bool:
     """A verb of the table; *считаю*, which may take any object, only with a reflexive."""
     return grammar.links(verb.form) or (
         grammar.considers(verb.form)
@@ -64,12 +64,12 @@ def _links(sentence: Sentence, verb: Token, grammar: Grammar) -> bool:
     )
 
 
-def _experiencer(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def _experiencer(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """*Мне нравится быть первой*: a dative of the first person, whose infinitive it is."""
     return any(child.form in grammar.datives for child in sentence.children(token))
 
 
-def object_complement(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def object_complement(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """*Меня считают сильной*: the word completes a verb whose object is the first person."""
     head = sentence.head(token)
     return (
@@ -84,7 +84,7 @@ def object_complement(sentence: Sentence, token: Token, grammar: Grammar) -> boo
     )
 
 
-def linking_verb(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def linking_verb(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A verb that takes an adjective for its subject stands around the word, wherever it hangs."""
     around = stretch(sentence, token)
     if attribute(sentence, token, grammar) or any(other.form in grammar.others for other in around):
@@ -92,7 +92,7 @@ def linking_verb(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     return any(_links(sentence, other, grammar) for other in around)
 
 
-def linking_nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def linking_nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """Such a verb, or the infinitive of one with a reason to be the speaker's: *muszę być silna*."""
     around = stretch(sentence, token)
     if attribute(sentence, token, grammar) or any(other.form in grammar.others for other in around):
@@ -107,7 +107,7 @@ def linking_nearby(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def depictive(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def depictive(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A nominative beside a verb of the first person describes its subject: *prichádzam pripravená*."""
     head = sentence.head(token)
     return (
@@ -121,7 +121,7 @@ def depictive(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def unclaimed(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def unclaimed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
     around = stretch(sentence, token)
     conditional = any(other.form in grammar.impersonal for other in around)

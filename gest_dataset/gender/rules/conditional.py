@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import (
     BETWEEN,
     FINITE,
     HELPERS,
-    NAMES,
     first_finite,
     opening_of,
     other_person,
@@ -20,7 +19,7 @@ from gest_dataset.gender.rules.clauses import (
 from gest_dataset.gender.rules.first import first_person
 
 
-def conditional(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def conditional(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A conditional without person or subject, in the main clause or below one of the first person."""
     top = predicate(sentence, token)
     below = [*sentence.children(token), *sentence.children(top)]
@@ -37,7 +36,7 @@ def conditional(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
         return False
     if opening is not None and opening.form in grammar.relatives and not any(map(_resumes, around)):
         return False
-    if any(t.id < token.id and subject_like(sentence, t, token) for t in around if t.upos in NAMES):
+    if any(t.id < token.id and subject_like(sentence, t, token) for t in around if t.upos in NOUNS):
         return False
     if any(_named_after(sentence, around, t, token) for t in around if t.form in grammar.impersonal):
         return False
@@ -58,13 +57,13 @@ def _resumes(token: Token) -> bool:
     return token.upos == "PRON" and token.feats.get("Person") == "3" and token.feats.get("Case") != "Nom"
 
 
-def _named_after(sentence: Sentence, around: list[Token], impersonal: Token, token: Token) -> bool:
+def _named_after(sentence: Tree, around: list[Token], impersonal: Token, token: Token) -> bool:
     """*da bi moj partner ostal*: a noun between the conditional and the verb is its subject.
 
     Its accusative may look like the nominative; *vsak dan* is a time.
     """
     after = [t for t in around if impersonal.id < t.id < token.id and t.upos not in BETWEEN]
-    noun = after[0] if after and after[0].upos in NAMES else None
+    noun = after[0] if after and after[0].upos in NOUNS else None
     return (
         noun is not None
         and noun.feats.get("Case") in {"Nom", "Acc"}
@@ -74,7 +73,7 @@ def _named_after(sentence: Sentence, around: list[Token], impersonal: Token, tok
     )
 
 
-def _governed(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def _governed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """No predicate above the clause is another person's."""
     if token.relation == "parataxis" and any(t.form in grammar.datives for t in sentence.tokens):
         return True

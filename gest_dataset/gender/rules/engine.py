@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.anchors import ANCHORS
 
 # reasons that lie in another clause: beside somebody else's words it may be theirs
@@ -46,7 +46,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What the rules say of one text: `conflict` where they disagree, and then nothing is known."""
 
     gender: str
@@ -55,7 +55,7 @@ class Verdict:
     conflict: bool
 
 
-NOTHING = Verdict(UNKNOWN, "", (), False)
+NOTHING = Decision(UNKNOWN, "", (), False)
 
 
 def gender_of(token: Token, kind: str, grammar: Grammar) -> str | None:
@@ -65,9 +65,7 @@ def gender_of(token: Token, kind: str, grammar: Grammar) -> str | None:
     return grammar.forms[kind].gender(token) if kind in grammar.forms else None
 
 
-def findings(
-    sentence: Sentence, rules: Iterable[Rule], grammar: Grammar, place: int = 0
-) -> Iterator[Finding]:
+def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int = 0) -> Iterator[Finding]:
     for rule in rules:
         anchor = ANCHORS[rule.anchor]
         for token in sentence.tokens:
@@ -77,31 +75,31 @@ def findings(
 
 
 def decide(
-    sentences: Sequence[Sentence],
+    sentences: Sequence[Tree],
     rules: Sequence[Rule],
     grammar: Grammar,
     skipped: Sequence[tuple[int, int]] = (),
-) -> Verdict:
+) -> Decision:
     """All rules of a rank on all sentences; the first rank that finds something decides.
 
     Words in the `skipped` spans of the text are somebody else's.
     """
     for rank in sorted({rule.rank for rule in rules}):
         ranked = [rule for rule in rules if rule.rank == rank and not (skipped and rule.anchor in _ACROSS)]
-        found = [
+        said = [
             finding
             for place, sentence in enumerate(sentences)
             for finding in findings(sentence, ranked, grammar, place)
             if not any(start <= finding.token.start < end for start, end in skipped)
         ]
-        if found:
-            genders = {finding.gender for finding in found}
+        if said:
+            genders = {finding.gender for finding in said}
             order = {rule.name: place for place, rule in enumerate(ranked)}
-            tokens = {(finding.place, finding.token.id): finding.token for finding in found}
-            return Verdict(
+            tokens = {(finding.place, finding.token.id): finding.token for finding in said}
+            return Decision(
                 gender=genders.pop() if len(genders) == 1 else UNKNOWN,
-                rule=min((finding.rule for finding in found), key=order.__getitem__),
+                rule=min((finding.rule for finding in said), key=order.__getitem__),
                 tokens=tuple(tokens[place] for place in sorted(tokens)),
-                conflict=len({finding.gender for finding in found}) > 1,
+                conflict=len({finding.gender for finding in said}) > 1,
             )
     return NOTHING

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Sentence, Token
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
 
 
-def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A first-person auxiliary or copula hangs on the word, or on the predicate that it helps.
 
     It has to stand in the same stretch: across a comma it is another clause's.
@@ -24,7 +24,7 @@ def auxiliary(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     ) and not any(other.form in grammar.others and other.relation == "nsubj" for other in near)
 
 
-def pronoun(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The nominative pronoun of the first person is the subject."""
     if token.upos == "ADJ" and attribute(sentence, token, grammar):
         return False
@@ -33,7 +33,7 @@ def pronoun(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
     )
 
 
-def first_person(sentence: Sentence, token: Token, grammar: Grammar) -> bool:
+def first_person(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A predicate of the first person, by its ending, its auxiliary or its subject."""
     return (
         first_finite(token)
