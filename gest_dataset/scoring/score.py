@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import platform
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +23,9 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import result_of
+from gest_dataset.measures.words import shown
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
@@ -32,6 +36,7 @@ from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load
 from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
+from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -94,6 +99,26 @@ class Scores:
             "version": m["gest_dataset"],
         }
         return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
+
+    def __repr__(self) -> str:
+        """What was measured and its headline with the 95 % interval, on one line."""
+        measure = MEASURES[self.metadata["probe"]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
+            result = self.result()
+        head = measure.headline(result)
+        estimate = Estimate.of(result, head.name)
+        known = f"{shown(estimate.value)} ({shown(estimate.low)} to {shown(estimate.high)})"
+        parts = {
+            "model": repr(self.metadata["model"]),
+            "config": repr(self.metadata["config"]),
+            "scored": str(self.table.num_rows),
+            "skipped": str(self.skipped.num_rows),
+            "mean " * ("by_template" in result) + head.name: (
+                measure.undefined(result)[0].lower() if math.isnan(estimate.value) else known
+            ),
+        }
+        return f"Scores({', '.join(f'{name}={text}' for name, text in parts.items())})"
 
 
 def score(
