@@ -109,6 +109,22 @@ def test_every_page_is_in_the_navigation() -> None:
         assert f": {page.name}\n" in nav
 
 
+def test_every_path_that_contributing_names_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`([\w.*-]+(?:/[\w.*-]*)+|\w+\.(?:md|toml|txt))`", text)
+    assert len(paths) > 60
+    assert [path for path in paths if not any(ROOT.glob(path))] == []
+
+
+def test_the_map_has_ten_changes_with_files_and_tests() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = [line.split(" | ") for line in re.findall(r"^\| (an? .*) \|$", text, re.MULTILINE)]
+    assert len(rows) >= 10
+    for change, files, tests in rows:
+        assert "`" in files, change
+        assert "`tests/" in tests, change
+
+
 def _code(language: str) -> list[tuple[str, str]]:
     pages = [ROOT / "README.md", *_DOCS.glob("*.md")]
     return [
