@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import reference
 from datasets import ClassLabel, Features, List, Value
 from jinja2 import Environment, StrictUndefined
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Config, Row
@@ -59,6 +61,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, text in _pages():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page on Python ends with the docstrings."""
+    return f"{markdown}\n{reference.markdown()}" if page.file.src_uri == "python.md" else markdown
 
 
 def _pages() -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import platform
 import time
 import warnings
@@ -23,9 +22,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import result_of
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
@@ -102,23 +99,13 @@ class Scores:
 
     def __repr__(self) -> str:
         """What was measured and its headline with the 95 % interval, on one line."""
-        measure = MEASURES[self.metadata["probe"]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
-            result = self.result()
-        head = measure.headline(result)
-        estimate = Estimate.of(result, head.name)
-        known = f"{shown(estimate.value)} ({shown(estimate.low)} to {shown(estimate.high)})"
-        parts = {
-            "model": repr(self.metadata["model"]),
-            "config": repr(self.metadata["config"]),
-            "scored": str(self.table.num_rows),
-            "skipped": str(self.skipped.num_rows),
-            "mean " * ("by_template" in result) + head.name: (
-                measure.undefined(result)[0].lower() if math.isnan(estimate.value) else known
-            ),
-        }
-        return f"Scores({', '.join(f'{name}={text}' for name, text in parts.items())})"
+            headline = headline_text(MEASURES[self.metadata["probe"]], self.result())
+        return (
+            f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
+            f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
+        )
 
 
 def score(
