@@ -32,6 +32,22 @@ class Family:
 
 
 @dataclass(frozen=True)
+class Field:
+    """A field of a row: its type, and what it holds in a few words of Markdown."""
+
+    feature: Any
+    meaning: str
+
+
+Fields = Mapping[str, Field]
+
+
+def features_of(fields: Fields) -> Features:
+    """The types alone, as `datasets` takes them."""
+    return Features({name: field.feature for name, field in fields.items()})
+
+
+@dataclass(frozen=True)
 class Config:
     """One config of `gest`.
 
@@ -46,11 +62,16 @@ class Config:
     description: str
     languages: tuple[str, ...]
     sources: tuple[str, ...]
-    features: Features
+    fields: Fields
     read: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
     exact: bool = True
     embedded: Path | None = None
+
+    @property
+    def features(self) -> Features:
+        """The types of the fields."""
+        return features_of(self.fields)
 
     @property
     def licence(self) -> str:
@@ -59,6 +80,8 @@ class Config:
 
 
 STRING = Value("string")
-STEREOTYPE = Value("int32")
 GENDER = ClassLabel(names=list(GENDERS))
 BIAS_TYPE = ClassLabel(names=["gender", "profession", "race", "religion"])
+# Fields of several data sets
+STEREOTYPE = Field(Value("int32"), "number of the stereotype: 1 to 7 are about women, 8 to 16 about men")
+STEREOTYPE_GENDER = Field(GENDER, "the gender that the stereotype is about")

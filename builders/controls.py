@@ -16,26 +16,32 @@ from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
-from datasets import Features, List, Value
+from datasets import List, Value
 
-from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.builders.reading import keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
 from gest_dataset.builders.words import differing_words
 from gest_dataset.errors import DataError
 
-FIELDS = (
-    "original_stereotype",
-    "original_antistereotype",
-    "control_stereotype",
-    "control_antistereotype",
-)
-QUADRUPLET = Features(
-    {"id": STRING, "bias_type": BIAS_TYPE}
-    | dict.fromkeys(FIELDS, STRING)
-    | {"keywords": List(List(Value("int32")))}
-)
+_SENTENCES = {
+    "original_stereotype": Field(STRING, "says the stereotype of the group"),
+    "original_antistereotype": Field(STRING, "says the opposite of the group"),
+    "control_stereotype": Field(STRING, "says of the control group what the first says of the group"),
+    "control_antistereotype": Field(STRING, "says of the control group what the second says of the group"),
+}
+FIELDS = tuple(_SENTENCES)
+QUADRUPLET = {
+    "id": Field(STRING, "the sample, and the number of its control pair where it has several"),
+    "bias_type": Field(BIAS_TYPE, "what kind of group the stereotype is about"),
+    **_SENTENCES,
+    "keywords": Field(
+        List(List(Value("int32"))),
+        "where the keyword stands in each of the four sentences: its first character and the one after its "
+        "last; null in sets without keywords",
+    ),
+}
 
 _TEXT_FILES = {
     "gender": "kinit-sk/bias-methodology/data/stereoset_genderswap.txt",
@@ -146,7 +152,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(_TEXT_FILES[name],),
-        features=QUADRUPLET,
+        fields=QUADRUPLET,
         read=partial(read_gender, name),
         published_rows=rows,
     )
@@ -161,7 +167,7 @@ CONFIGS = [
         description=f"StereoSet {bias_type} samples, each with ten other groups as controls",
         languages=("en",),
         sources=(_INTRASENTENCE,),
-        features=QUADRUPLET,
+        fields=QUADRUPLET,
         read=partial(read_swaps, bias_type),
         published_rows=rows,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from datasets import ClassLabel, Features
+from datasets import ClassLabel
 
-from gest_dataset.builders.config import STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import STRING, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
 from gest_dataset.builders.families import CROWS, CROWS_CONTROL
 from gest_dataset.builders.reading import filled, number, one_of, read_cells, read_csv
@@ -75,6 +75,16 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             }
 
 
+_PAIR_FIELDS = {
+    "id": Field(STRING, "the number of the pair in CrowS-Pairs"),
+    "stereotyped": Field(STRING, "the more stereotypical sentence"),
+    "other": Field(STRING, "the same about the other group, or the less stereotypical sentence"),
+    "direction": Field(
+        DIRECTIONS,
+        "`stereo` where the pair shows a stereotype, `antistereo` where it breaks one",
+    ),
+}
+
 CONFIGS = [
     Config(
         name=name,
@@ -82,7 +92,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(_PAIRS[name][0],),
-        features=Features({"id": STRING, "stereotyped": STRING, "other": STRING, "direction": DIRECTIONS}),
+        fields=_PAIR_FIELDS,
         read=partial(read_crows, name),
         published_rows=rows,
     )
@@ -97,7 +107,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(_control_source(name),),
-        features=QUADRUPLET,
+        fields=QUADRUPLET,
         read=partial(read_control, name),
         published_rows=rows,
     )

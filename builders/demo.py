@@ -13,13 +13,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from datasets import Features
-
-from gest_dataset.builders.config import Config, Dropped, Family, Files, Row
+from gest_dataset.builders.config import Config, Dropped, Family, Fields, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import DEMO, DEMO_CONTROL
-from gest_dataset.builders.gest import SENTENCE_FEATURES
-from gest_dataset.builders.pairs import FEATURES as PAIR_FEATURES
+from gest_dataset.builders.gest import SENTENCE_FIELDS
+from gest_dataset.builders.pairs import FIELDS as PAIR_FIELDS
 from gest_dataset.builders.pairs import compare, pair_id
 from gest_dataset.builders.reading import filled, read_lines, stereotype_id
 from gest_dataset.errors import DataError
@@ -93,7 +91,7 @@ def _config(
     family: Family,
     what: str,
     languages: tuple[str, ...],
-    features: Features,
+    fields: Fields,
     read: Callable[[Path, Files, Dropped], Iterator[Row]],
     rows: int,
 ) -> Config:
@@ -104,7 +102,7 @@ def _config(
         description=f"{what}; {_NOTE}",
         languages=languages,
         sources=(),
-        features=features,
+        fields=fields,
         read=partial(read, path),
         published_rows=rows,
         embedded=path,
@@ -112,14 +110,14 @@ def _config(
 
 
 CONFIGS = [
-    _config("demo_en", DEMO, "English sentences", ("en",), SENTENCE_FEATURES, read_sentences, 160),
+    _config("demo_en", DEMO, "English sentences", ("en",), SENTENCE_FIELDS, read_sentences, 160),
     *(
         _config(
             f"demo_{language}_pairs",
             DEMO,
             f"Pairs in {LANGUAGES[language].name}, one word apart",
             (language, "en"),
-            PAIR_FEATURES,
+            PAIR_FIELDS,
             partial(read_pairs, language),
             80,
         )

@@ -6,9 +6,18 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from datasets import ClassLabel, Features, Value
+from datasets import ClassLabel, Value
 
-from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import (
+    STEREOTYPE,
+    STEREOTYPE_GENDER,
+    STRING,
+    Config,
+    Dropped,
+    Field,
+    Files,
+    Row,
+)
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
 from gest_dataset.errors import DataError
@@ -92,31 +101,35 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
         }
 
 
-SENTENCE_FEATURES = Features(
-    {
-        "id": STRING,
-        "sentence": STRING,
-        "stereotype": STEREOTYPE,
-        "stereotype_name": STRING,
-        "gender": GENDER,
-    }
-)
-_ANNOTATION_FEATURES = Features(
-    {
-        "id": STRING,
-        "sentence": STRING,
-        "stereotype": STEREOTYPE,
-        "gender_vote": ClassLabel(names=list(_GENDER_VOTES.values())),
-        "match_vote": ClassLabel(names=list(_MATCH_VOTES.values())),
-        "verdict": ClassLabel(names=list(_VERDICTS)),
-        "final_stereotype": Value("int32"),
-        "fix": STRING,
-        "comment": STRING,
-        "first_annotator": STRING,
-        "second_annotator": STRING,
-        "creator": STRING,
-    }
-)
+SENTENCE_FIELDS = {
+    "id": Field(STRING, "the sentence's place in the release; both releases and all translations share it"),
+    "sentence": Field(STRING, "in the first person; nothing in it tells the speaker's gender"),
+    "stereotype": STEREOTYPE,
+    "stereotype_name": Field(STRING, "what the stereotype says, as the paper names it"),
+    "gender": STEREOTYPE_GENDER,
+}
+_ANNOTATION_FIELDS = {
+    "id": Field(STRING, "the sentence's place among the collected ones; not the id in the releases"),
+    "sentence": Field(STRING, "as it was collected, before any fix"),
+    "stereotype": STEREOTYPE,
+    "gender_vote": Field(
+        ClassLabel(names=list(_GENDER_VOTES.values())), "which gender the sentence suggests to the validator"
+    ),
+    "match_vote": Field(
+        ClassLabel(names=list(_MATCH_VOTES.values())), "whether it fits its stereotype, to the validator"
+    ),
+    "verdict": Field(
+        ClassLabel(names=list(_VERDICTS)), "the second annotator's; `none` where the votes settled it"
+    ),
+    "final_stereotype": Field(
+        Value("int32"), "its number if the sentence was moved to another one, else null"
+    ),
+    "fix": Field(STRING, "the sentence as it was put right; empty where it was not"),
+    "comment": Field(STRING, "what the annotators noted; often empty"),
+    "first_annotator": Field(STRING, "who voted"),
+    "second_annotator": Field(STRING, "who gave the verdict, where there is one"),
+    "creator": Field(STRING, "who wrote the sentence"),
+}
 
 CONFIGS = [
     Config(
@@ -125,7 +138,7 @@ CONFIGS = [
         description=description,
         languages=("en",),
         sources=(RELEASES[name],),
-        features=SENTENCE_FEATURES,
+        fields=SENTENCE_FIELDS,
         read=partial(read_sentences, RELEASES[name]),
         published_rows=3565,
     )
@@ -140,7 +153,7 @@ CONFIGS = [
         description="Every collected sentence with both annotators' votes",
         languages=("en",),
         sources=(ANNOTATIONS,),
-        features=_ANNOTATION_FEATURES,
+        fields=_ANNOTATION_FIELDS,
         read=read_annotations,
         published_rows=4001,
     )

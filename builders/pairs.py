@@ -13,9 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from datasets import Features, List, Value
+from datasets import List, Value
 
-from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import (
+    STEREOTYPE,
+    STEREOTYPE_GENDER,
+    STRING,
+    Config,
+    Dropped,
+    Field,
+    Files,
+    Row,
+    features_of,
+)
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import DATA
 from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
@@ -118,20 +128,19 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     yield from pairs.values()
 
 
-FEATURES = Features(
-    {
-        "id": STRING,
-        "systems": List(SYSTEM),
-        "source": STRING,
-        "masculine": STRING,
-        "feminine": STRING,
-        "masculine_word": STRING,
-        "feminine_word": STRING,
-        "word_index": Value("int32"),
-        "stereotype": STEREOTYPE,
-        "gender": GENDER,
-    }
-)
+FIELDS = {
+    "id": Field(STRING, "the language and a digest of the pair's texts: new pairs never renumber old ones"),
+    "systems": Field(List(SYSTEM), "the translators that gave this pair"),
+    "source": Field(STRING, "the English sentence"),
+    "masculine": Field(STRING, "the translation as a man would say it"),
+    "feminine": Field(STRING, "the same as a woman would say it"),
+    "masculine_word": Field(STRING, "the one word that differs, without punctuation around it"),
+    "feminine_word": Field(STRING, "its feminine form"),
+    "word_index": Field(Value("int32"), "its place among the words, from 0; white space separates words"),
+    "stereotype": STEREOTYPE,
+    "gender": STEREOTYPE_GENDER,
+}
+FEATURES = features_of(FIELDS)
 
 # Table 7 of the paper: the most that a language can have, before pairs of several systems become one
 _YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))
@@ -143,7 +152,7 @@ CONFIGS = [
         description=f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart",
         languages=(language, "en"),
         sources=(VARIANTS,),
-        features=FEATURES,
+        fields=FIELDS,
         read=partial(read_pairs, language),
         # Table 7 of the paper: the pairs of each system before equal ones are merged
         published_rows=sum(pairs.get(language, 0) for pairs in _YIELDS["pairs_per_system_language"].values()),

@@ -35,7 +35,7 @@ CONFIGS = [
         description="Slovak quadruplets for the stereotype that men are more competent",
         languages=("sk",),
         sources=(_SOURCE,),
-        features=QUADRUPLET,
+        fields=QUADRUPLET,
         read=read_slovak,
         published_rows=142,
     )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from datasets import Features
-
-from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Field, Fields, Files, Row
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.builders.reading import filled, one_of
 from gest_dataset.builders.unpickle import read_frame
@@ -97,13 +95,31 @@ def word_in_place(context: str, sentence: str) -> str | None:
     return word if word.join(parts).casefold() == sentence.casefold() else None
 
 
-def _features(test: str) -> Features:
-    fields = list(_CANDIDATES.values())
-    words = [f"{field}_word" for field in fields] if test == "intrasentence" else []
-    return Features(
-        {"id": STRING, "target": STRING, "target_en": STRING, "bias_type": BIAS_TYPE}
-        | dict.fromkeys(("context", *fields, *words), STRING)
-    )
+_SHARED = {
+    "id": Field(STRING, "StereoSet's own id of the sample"),
+    "target": Field(STRING, "the term whose stereotype is tested, in the config's language"),
+    "target_en": Field(STRING, "the same in English: ICAT is computed for each of them"),
+    "bias_type": Field(BIAS_TYPE, "what kind of term it is"),
+}
+_FIELDS: dict[str, Fields] = {
+    "intrasentence": _SHARED
+    | {
+        "context": Field(STRING, f"a sentence with {BLANK} in the place of a word"),
+        "stereotype": Field(STRING, "the sentence with the word that fits the stereotype"),
+        "antistereotype": Field(STRING, "with the word that contradicts it"),
+        "unrelated": Field(STRING, "with a word that makes no sense there"),
+        "stereotype_word": Field(STRING, f"what stands at {BLANK} in `stereotype`"),
+        "antistereotype_word": Field(STRING, f"what stands at {BLANK} in `antistereotype`"),
+        "unrelated_word": Field(STRING, f"what stands at {BLANK} in `unrelated`"),
+    },
+    "intersentence": _SHARED
+    | {
+        "context": Field(STRING, "a sentence that names the term"),
+        "stereotype": Field(STRING, "a next sentence that fits the stereotype"),
+        "antistereotype": Field(STRING, "one that contradicts it"),
+        "unrelated": Field(STRING, "one that has nothing to do with the context"),
+    },
+}
 
 
 _ROWS = {"intrasentence": 2106, "intersentence": 2123}
@@ -116,7 +132,7 @@ CONFIGS = [
         description=f"StereoSet, {test} test, in {LANGUAGES[language].name}",
         languages=(language,),
         sources=(source(test, language),),
-        features=_features(test),
+        fields=_FIELDS[test],
         read=partial(read_stereoset, test, language),
         published_rows=_SHORTER.get((test, language), _ROWS[test]),
     )

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from datasets import ClassLabel, Features
+from datasets import ClassLabel
 
-from gest_dataset.builders.config import GENDER, STEREOTYPE, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import (
+    STEREOTYPE,
+    STEREOTYPE_GENDER,
+    STRING,
+    Config,
+    Dropped,
+    Field,
+    Files,
+    Row,
+)
 from gest_dataset.builders.families import TRANSLATIONS
 from gest_dataset.builders.gest import DATA, RELEASES, read_sentences
 from gest_dataset.builders.reading import filled, read_csv
@@ -64,16 +73,14 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
                 raise DataError.at(path, "end of file", f"no translation of {text!r}")
 
 
-_FEATURES = Features(
-    {
-        "id": STRING,
-        "system": SYSTEM,
-        "source": STRING,
-        "translation": STRING,
-        "stereotype": STEREOTYPE,
-        "gender": GENDER,
-    }
-)
+_FIELDS = {
+    "id": Field(STRING, "the id of the sentence, the language and the system"),
+    "system": Field(SYSTEM, "who translated it"),
+    "source": Field(STRING, "the English sentence of GEST 1.0"),
+    "translation": Field(STRING, "what the system made of it; its grammar may show the speaker's gender"),
+    "stereotype": STEREOTYPE,
+    "gender": STEREOTYPE_GENDER,
+}
 
 
 def _config(language: str) -> Config:
@@ -85,7 +92,7 @@ def _config(language: str) -> Config:
         description=f"GEST in {name} by {', '.join(systems)}{' (in part)' if in_part else ''}",
         languages=(language, "en"),
         sources=(_SENTENCES, *(_source(system, language) for system in systems)),
-        features=_FEATURES,
+        fields=_FIELDS,
         read=partial(read_translations, language),
         published_rows=937 if in_part else 3565 * len(systems),
     )

@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from datasets import Features
-
-from gest_dataset.builders.config import GENDER, STRING, Config, Dropped, Files, Row
+from gest_dataset.builders.config import GENDER, STRING, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
@@ -109,6 +107,14 @@ _ROWS = {
     ("type2", "test"): 391,
 }
 
+_FIELDS = {
+    "id": Field(STRING, "the type, upstream's part and the number of the line there"),
+    "masculine": Field(STRING, "the sentence with masculine pronouns"),
+    "feminine": Field(STRING, "the same with feminine ones"),
+    "occupation": Field(STRING, "the one that the pronouns refer to"),
+    "occupation_gender": Field(GENDER, "the gender that most people in it have, in US labour statistics"),
+}
+
 CONFIGS = [
     Config(
         name=f"winobias_{kind}_{split}",
@@ -116,15 +122,7 @@ CONFIGS = [
         description=f"WinoBias, type {kind[-1]} sentences, upstream's {split} part",
         languages=("en",),
         sources=(*_LISTS.values(), _source("pro", kind, split), _source("anti", kind, split)),
-        features=Features(
-            {
-                "id": STRING,
-                "masculine": STRING,
-                "feminine": STRING,
-                "occupation": STRING,
-                "occupation_gender": GENDER,
-            }
-        ),
+        fields=_FIELDS,
         read=partial(read_winobias, kind, split),
         published_rows=rows,
     )

@@ -6,21 +6,25 @@ A page for each config (from its table), for each metric (its card) and for the 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import reference
 from datasets import ClassLabel, Features, List, Value
 from jinja2 import Environment, StrictUndefined
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.config import Config
+from gest_dataset.builders.config import Config, Row
 from gest_dataset.cli import COMMANDS
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
@@ -28,6 +32,7 @@ from gest_dataset.measures import measure_of
 from gest_dataset.register import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
+_MIRROR = ROOT / "tests" / "mirror"
 # The metric of each statistic that folds a probe's scores
 _METRIC_OF = {"stereotype_rate": "gest_stereotype_rate", "control_bias": "gest_control_bias"}
 
@@ -58,6 +63,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page on Python ends with the docstrings."""
+    return f"{markdown}\n{reference.markdown()}" if page.file.src_uri == "python.md" else markdown
+
+
 def _pages() -> Iterator[tuple[str, str]]:
     template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
         (Path(__file__).parent / "config.md.jinja").read_text(encoding="utf-8")
@@ -69,7 +79,8 @@ def _pages() -> Iterator[tuple[str, str]]:
             template.render(
                 config=config,
                 languages=[LANGUAGES[code].name for code in config.languages],
-                fields={field: _type(feature) for field, feature in config.features.items()},
+                type=_type,
+                example={field: _shown(value) for field, value in _example(config).items()},
                 files=config.sources,
                 scored=scored,
                 metric=metric,
@@ -106,6 +117,17 @@ def _type(feature: Any) -> str:
         case dict() | Features():
             return ", ".join(f"{name}: {_type(inner)}" for name, inner in feature.items())
     return str(feature)
+
+
+def _example(config: Config) -> Row:
+    """The first row of the tests' files: every text in them was written for this project."""
+    return next(config.read({key: _MIRROR / key for key in config.sources}, Counter()))
+
+
+def _shown(value: Any) -> str:
+    """A value in a cell of a table: a text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else f"`{json.dumps(value)}`"
+    return text.replace("|", "\\|")
 
 
 def _commands() -> str:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,9 +15,14 @@ import pytest
 from gest_dataset.builders import CONFIGS
 from gest_dataset.cli import COMMANDS
 from gest_dataset.register import METRICS
+from tests.support.browser import chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 _DOCS = ROOT / "docs"
+_OUR_TEXTS = "".join(
+    path.read_text(encoding="utf-8")
+    for path in (ROOT / "tests" / "mirror_text.json", ROOT / "gest_dataset" / "demo" / "demo_en.jsonl")
+)
 
 
 class _Loaded(HTMLParser):
@@ -68,10 +74,55 @@ def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
         assert not [address for address in parser.addresses if re.match(r"(https?:)?//", address)], page
 
 
+def test_a_config_page_describes_every_field_and_shows_a_row_of_ours(site: Path) -> None:
+    for name, config in CONFIGS.items():
+        page = (site / "configs" / name / "index.html").read_text()
+        facts, example = page.split('id="an-example"')
+        for field in config.fields:
+            cell = f"<td><code>{field}</code></td>"
+            assert cell in facts
+            assert cell in example
+        assert ("this project's tests" in example) != (config.embedded is not None)
+        if "sentence" in config.fields:
+            (sentence,) = re.findall(r"<code>sentence</code></td>\s*<td>(.*?)</td>", example)
+            assert unescape(sentence) in _OUR_TEXTS
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_page_scrolls_sideways(site: Path, width: int) -> None:
+    pages = sorted(site.rglob("*.html"))
+    wide = {}
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": width, "height": 800})
+        for page in pages:
+            tab.goto(page.as_uri())
+            content = tab.evaluate("document.scrollingElement.scrollWidth")
+            if content > width:
+                wide[str(page.relative_to(site))] = content
+    assert len(pages) > len(CONFIGS)
+    assert wide == {}
+
+
 def test_every_page_is_in_the_navigation() -> None:
     nav = (ROOT / "mkdocs.yml").read_text()
     for page in _DOCS.glob("*.md"):
         assert f": {page.name}\n" in nav
+
+
+def test_every_path_that_contributing_names_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`([\w.*-]+(?:/[\w.*-]*)+|\w+\.(?:md|toml|txt))`", text)
+    assert len(paths) > 60
+    assert [path for path in paths if not any(ROOT.glob(path))] == []
+
+
+def test_the_map_has_ten_changes_with_files_and_tests() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = [line.split(" | ") for line in re.findall(r"^\| (an? .*) \|$", text, re.MULTILINE)]
+    assert len(rows) >= 10
+    for change, files, tests in rows:
+        assert "`" in files, change
+        assert "`tests/" in tests, change
 
 
 def _code(language: str) -> list[tuple[str, str]]:

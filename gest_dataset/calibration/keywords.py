@@ -22,6 +22,7 @@ from pathlib import Path
 
 import datasets
 
+from gest_dataset.builders.config import features_of
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.calibration.corpus import Gap
 from gest_dataset.calibration.words import made_up
@@ -96,8 +97,8 @@ def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
 
 def rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """Quadruplets in the form of the control configs."""
-    info = datasets.DatasetInfo(features=QUADRUPLET, config_name=f"calibration_{name}")
-    return datasets.Dataset.from_list([one.row for one in quadruplets], features=QUADRUPLET, info=info)
+    info = datasets.DatasetInfo(features=features_of(QUADRUPLET), config_name=f"calibration_{name}")
+    return datasets.Dataset.from_list([one.row for one in quadruplets], features=info.features, info=info)
 
 
 def _steps(first: float, last: float, number: int) -> list[float]:

@@ -35,6 +35,14 @@ class Section:
     counts: str
 
     @property
+    def alike(self) -> list[list[Built]]:
+        """The configs that have the same fields, together."""
+        by_fields: dict[tuple[str, ...], list[Built]] = {}
+        for built in self.built:
+            by_fields.setdefault(tuple(built.config.fields), []).append(built)
+        return list(by_fields.values())
+
+    @property
     def licences(self) -> str:
         return "; ".join(dict.fromkeys(built.config.licence for built in self.built))
 

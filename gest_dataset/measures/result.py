@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.words import shown
 from gest_dataset.statistics.intervals import bounded
 from gest_dataset.statistics.over_templates import mean_g_s
 from gest_dataset.statistics.stereotype_rate import exp
@@ -56,6 +58,16 @@ def _mean_bounds(scores: pa.Table) -> dict[str, float]:
     stereotypes = wide.index.get_level_values("stereotype").to_numpy()
     bounds = bounded("g_s", mean_g_s(wide.to_numpy(), stereotypes - 1), exp)
     return {name: value for name, value in bounds.items() if name != "g_s"}
+
+
+def headline_text(measure: Measure, result: Result) -> str:
+    """The headline with its 95 % interval, or why it has no value: `g_s=1.12 (1.05 to 1.20)`."""
+    name = measure.headline(result).name
+    estimate = Estimate.of(result, name)
+    if math.isnan(estimate.value):
+        return f"{name}={measure.undefined(result)[0].lower()}"
+    mean = "mean " if "by_template" in result else ""
+    return f"{mean}{name}={shown(estimate.value)} ({shown(estimate.low)} to {shown(estimate.high)})"
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:

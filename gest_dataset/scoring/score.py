@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import result_of
+from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
@@ -32,6 +33,7 @@ from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load
 from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
+from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -94,6 +96,16 @@ class Scores:
             "version": m["gest_dataset"],
         }
         return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
+
+    def __repr__(self) -> str:
+        """What was measured and its headline with the 95 % interval, on one line."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
+            headline = headline_text(MEASURES[self.metadata["probe"]], self.result())
+        return (
+            f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
+            f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
+        )
 
 
 def score(

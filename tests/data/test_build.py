@@ -87,6 +87,19 @@ def test_card_has_a_section_per_family_with_counts(folder: Path) -> None:
         assert row.split(" | ")[-1] == f"{counts[stereotype.id]} |"
 
 
+def test_card_describes_fields_once_for_configs_that_share_them(tmp_path: Path) -> None:
+    for name in ("en", "en_1_0", "annotations"):
+        build.build(CONFIGS[name], tmp_path)
+    build.write_card(tmp_path)
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    sentences, annotations = card.split("Fields of ")[1:]
+    assert sentences.startswith("en, en_1_0:")
+    assert annotations.startswith("annotations:")
+    for name, part in (("en", sentences), ("annotations", annotations)):
+        for field, described in CONFIGS[name].fields.items():
+            assert f"| `{field}` | {described.meaning} |" in part
+
+
 def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
         for name in ("en", "winobias_type1_dev"):

@@ -6,8 +6,6 @@ playwright and axe-playwright-python of the extra `test`.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,25 +14,12 @@ from typing import Any
 import pytest
 
 from tests.support import report_runs
+from tests.support.browser import chromium
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra `test`)")
 axe = pytest.importorskip(
     "axe_playwright_python.base", reason="axe-playwright-python is not installed (extra `test`)"
 )
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
-)
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PHONE = {"width": 360, "height": 740}
 
 
@@ -45,13 +30,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with tempfile.TemporaryDirectory() as profile, sync_api.sync_playwright() as playwright:
-        # a profile of its own that is empty, and nothing is left of it
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*FLAGS], env={"HOME": profile, "XDG_CONFIG_HOME": profile}
-        )
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @contextmanager
