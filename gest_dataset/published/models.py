@@ -15,8 +15,8 @@ import numpy as np
 
 from gest_dataset import published
 from gest_dataset.statistics import feminine_ranks
-from gest_dataset.statistics.masculine_rate import AVERAGES
 from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def slavic() -> tuple[Published, ...]:
     found = []
     for row in published.load("gest_slavic_mlm")["rows"]:
         means = np.log(row["q"]) * LN10  # of ln r
-        g_s = float(np.exp(means @ (AVERAGES["m"] - AVERAGES["f"])))
+        g_s = float(np.exp(means @ MALE_MINUS_FEMALE))
         model = row["model"].rpartition("/")[2]
         found.append(Published(model, "masked", row["language"], np.exp(means).tolist(), g_s))
     return tuple(found)

@@ -17,7 +17,7 @@ from gest_dataset.published.models import Published
 from gest_dataset.report.canvas import LIGHT, canvas, cut, legend, ratio_axis, series, tooltip
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
-from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 _NAMES = [f"{one.id}  {one.name}" for one in STEREOTYPES.values()]
@@ -139,7 +139,7 @@ def rates_of_stereotypes(
 def _middle(rates: Sequence[float]) -> float:
     """sqrt(q_f q_m): half way between the rates about women and about men, as far as there are any."""
     logarithms = np.log(rates)
-    groups = [logarithms[(weights > 0) & ~np.isnan(logarithms)] for weights in AVERAGES.values()]
+    groups = [logarithms[group & ~np.isnan(logarithms)] for group in (IS_FEMALE, ~IS_FEMALE)]
     return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
 
 

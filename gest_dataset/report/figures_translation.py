@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.lines import Line2D
 
 from gest_dataset.measures.words import shown
@@ -21,7 +20,7 @@ from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
-from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.weights import gender_means
 
 _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
 
@@ -97,7 +96,7 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         for one in translators():
             if one.model != system:
                 continue
-            p_f, p_m = (float(np.dot(one.rates, weights)) for weights in AVERAGES.values())
+            p_f, p_m = gender_means(one.rates)
             f_m, f_s = (p_m + p_f) / 2, p_m - p_f
             (dot,) = axes.plot(f_m, f_s, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
             axes.annotate(

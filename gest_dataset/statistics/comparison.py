@@ -17,13 +17,12 @@ from gest_dataset.statistics.bootstrap import SEED, Smooth, interval, linear, ob
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.icat import icat_of_means, wins
-from gest_dataset.statistics.masculine_rate import AVERAGES, LABELS
+from gest_dataset.statistics.masculine_rate import LABELS
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 # More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
 DRAWS = 10_000
-
-_G = AVERAGES["m"] - AVERAGES["f"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _exp_linear(weights: Floats) -> Smooth:
     return Smooth(lambda mean: np.asarray(np.exp(line.value(mean))), gradient)
 
 
-_RATIO = _exp_linear(_G)
+_RATIO = _exp_linear(MALE_MINUS_FEMALE)
 
 
 def _f_s(a: Any, b: Any, references: Any) -> Paired:
@@ -81,12 +80,12 @@ def _f_s(a: Any, b: Any, references: Any) -> Paired:
 
 def _contrast_of_rates(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((mean[..., 0] / mean[..., 1]) @ _G)
+        return np.asarray((mean[..., 0] / mean[..., 1]) @ MALE_MINUS_FEMALE)
 
 
 def _contrast_of_rates_gradient(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (_G / mean[..., 1], -_G * mean[..., 0] / mean[..., 1] ** 2)
+        parts = (MALE_MINUS_FEMALE / mean[..., 1], -MALE_MINUS_FEMALE * mean[..., 0] / mean[..., 1] ** 2)
     return np.stack(parts, axis=-1)
 
 
