@@ -13,7 +13,7 @@ from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.worlds import strength
 from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, ratio_axis, tooltip
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, ratio_axis
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2
@@ -49,14 +49,10 @@ def _recovery(found: Sequence[Recovery]) -> Panel:
                 q, low, high = (math.log(one.result[name][place]) for name in ("q", "q_low", "q_high"))
                 about = STEREOTYPES[number]
                 colour = LIGHT[about.gender]
-                ax.plot([planted, planted], [low, high], color=colour, linewidth=1, alpha=0.35)
-                (dot,) = ax.plot(
-                    planted, q, MARKERS[wheres.index(one.where)], color=colour, markersize=5,
-                    markeredgecolor=LIGHT["paper"], markeredgewidth=0.6,
-                )  # fmt: skip
-                tooltip(
-                    dot, f"{number} {about.name}, {one.where}: planted {shown(planted)}, found {shown(q)}"
-                )
+                text = f"{number} {about.name}, {one.where}: planted {shown(planted)}, found {shown(q)}"
+                marker = MARKERS[wheres.index(one.where)]
+                dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
+                interval_mark(ax, planted, (q, low, high), text, colour, dot, linewidth=1, alpha=0.35)
                 rows.append(
                     [subject, one.where, number, about.name, strength(number, planted), planted, q, low, high]
                 )
@@ -97,11 +93,9 @@ def _rates(found: Sequence[Recovery]) -> Panel:
     for place, one in enumerate(found):
         y = len(found) - place
         value, low, high = (one.result[name] for name in ("g_s", "g_s_low", "g_s_high"))
-        axes.plot([low, high], [y, y], color=LIGHT["series-1"], linewidth=2.6)
-        (dot,) = axes.plot(
-            value, y, "o", color=LIGHT["series-1"], markersize=6, markeredgecolor=LIGHT["paper"]
-        )
-        tooltip(dot, f"{one.name}: planted {shown(one.g_s)}, measured {shown(value)}")
+        text = f"{one.name}: planted {shown(one.g_s)}, measured {shown(value)}"
+        dot, color = {"markersize": 6}, LIGHT["series-1"]
+        interval_mark(axes, (value, low, high), y, text, color, dot, linewidth=2.6)
         axes.plot(one.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
         rows.append([one.subject, one.where, one.g_s, value, low, high, low <= one.g_s <= high])
     axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
@@ -139,9 +133,9 @@ def _levels(found: Sequence[Recovery]) -> Panel:
                 y = len(STEREOTYPES) - place + 0.3 - 0.6 * shift / max(1, len(own) - 1)
                 q, low, high = (one.result[name][place] for name in ("q", "q_low", "q_high"))
                 colour = LIGHT[STEREOTYPES[number].gender]
-                ax.plot([low, high], [y, y], color=colour, linewidth=1.2, alpha=0.7)
-                (dot,) = ax.plot(q, y, "o", color=colour, markersize=3.2)
-                tooltip(dot, f"{STEREOTYPES[number].name}, {one.where}: q {shown(q)}")
+                text = f"{STEREOTYPES[number].name}, {one.where}: q {shown(q)}"
+                dot = {"markersize": 3.2, "markeredgecolor": colour}
+                interval_mark(ax, (q, low, high), y, text, colour, dot, linewidth=1.2, alpha=0.7)
                 rows.append([subject, one.where, number, math.exp(one.planted[number]), q, low, high])
         planted = math.exp(sum(own[0].planted.values()) / len(STEREOTYPES))
         ax.axvline(planted, color=LIGHT["ink"], linewidth=1)

@@ -14,7 +14,7 @@ from scipy import stats
 from gest_dataset import published
 from gest_dataset.measures.control import sample_scores
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, legend, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, series
 from gest_dataset.report.measured import Measured, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics.bootstrap import LEVEL
@@ -149,11 +149,9 @@ def _differences(runs: Sequence[Measured]) -> Panel:
         y = len(rows) - place
         value, low, high = row[3:]
         own = row[0] == OWN
-        axes.plot([low, high], [y, y], color=colour, linewidth=2.6 if own else 1.6)
-        (dot,) = axes.plot(
-            value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
-        )
-        tooltip(dot, f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})")
+        text = f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})"
+        dot, linewidth = {"markersize": 8 if own else 5.5}, 2.6 if own else 1.6
+        interval_mark(axes, (value, low, high), y, text, colour, dot, linewidth=linewidth)
     axes.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
     several = len(configs) > 1
     names = [f"{label}, {row[2]}" if several and row[0] == PUBLISHED else label

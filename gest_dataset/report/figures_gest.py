@@ -22,7 +22,7 @@ from gest_dataset.published.models import (
     mean_g_s,
     slavic,
 )
-from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -84,10 +84,8 @@ def against_size(runs: Sequence[Measured]) -> Panel:
         style = series(one.number)
         g_s, low, high = (one.result.get(name, math.nan) for name in ("g_s", "g_s_low", "g_s_high"))
         ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(one))
-        if not math.isnan(low):
-            ax.plot([x, x], [low, high], color=style["color"], linewidth=2)
-        (dot,) = ax.plot(x, g_s, markersize=9, linestyle="", markeredgecolor=LIGHT["paper"], **style)
-        tooltip(dot, f"{one.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
+        text = f"{one.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
+        interval_mark(ax, x, (g_s, low, high), text, style["color"], {**style, "markersize": 9}, linewidth=2)
         handles.append(Line2D([], [], markersize=7, label=one.label, linewidth=2, **style))
         rows.append([OWN, one.label, one.kind, size / 1e6 if size else None, g_s, low, high])
         told.append(f"{one.label} {shown(g_s)}")
@@ -210,11 +208,9 @@ def _groups(
             number = names.index(whose[one.number])
             offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
             style = series(number)
-            axes.plot([low, high], [y + offset] * 2, color=style["color"], linewidth=2.6)
-            (dot,) = axes.plot(
-                g_s, y + offset, linestyle="", markersize=8, markeredgecolor=LIGHT["paper"], **style
-            )
-            tooltip(dot, f"{one.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
+            text = f"{one.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
+            dot = {**style, "markersize": 8}
+            interval_mark(axes, (g_s, low, high), y + offset, text, style["color"], dot, linewidth=2.6)
             rows.append([OWN, one.label, one.kind, label, g_s, low, high])
     axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(groups), 0, -1), [label for _, label in groups])

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from gest_dataset import published
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.stereotypes import GENDERS
@@ -50,12 +50,9 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
             y = len(rows) - place
             value, low, high = row[2 + 3 * column : 5 + 3 * column]
             own = row[0] == OWN
-            if low is not None:
-                ax.plot([low, high], [y, y], color=colour, linewidth=2.6)
-            (dot,) = ax.plot(
-                value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
-            )
-            tooltip(dot, f"{row[1]}: {title} {shown(value)}")
+            text = f"{row[1]}: {title} {shown(value)}"
+            dot = {"markersize": 8 if own else 5.5}
+            interval_mark(ax, (value, low, high), y, text, colour, dot, linewidth=2.6)
         if score == "ss":
             ax.axvline(50, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
         ax.set_title(title, loc="left")
@@ -100,9 +97,9 @@ def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
             own = ratios[genders == gender]
             ax.plot(own, np.full(len(own), y), "|", color=colour, alpha=0.35, markersize=16)
             value, low, high = (one.result[f"{symbol}{end}"] for end in ("", "_low", "_high"))
-            ax.plot([low, high], [y, y], color=colour, linewidth=5, solid_capstyle="round")
-            (dot,) = ax.plot(value, y, "o", color=colour, markersize=9, markeredgecolor=LIGHT["paper"])
-            tooltip(dot, f"{one.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
+            text = f"{one.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
+            line: dict[str, Any] = {"linewidth": 5, "solid_capstyle": "round"}
+            interval_mark(ax, (value, low, high), y, text, colour, {"markersize": 9}, **line)
             rows.append([one.label, f"{gender} occupations", len(own), value, low, high])
         ax.set_yticks([2, 1], ["female occupations", "male occupations"])
         ax.tick_params(axis="y", labelcolor=LIGHT["ink"])

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import Published
-from gest_dataset.report.canvas import LIGHT, canvas, cut, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, cut, interval_mark, legend, ratio_axis, series, tooltip
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
@@ -83,11 +83,9 @@ def rates_of_stereotypes(
             STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True
         ):
             drawn.append(value / middle)
-            ax.plot([low / middle, high / middle], [y, y], color=colour, linewidth=2.6)
-            (dot,) = ax.plot(
-                value / middle, y, "o", color=colour, markersize=5.5, markeredgecolor=LIGHT["paper"]
-            )
-            tooltip(dot, f"{one.id} {one.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
+            text = f"{one.id} {one.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
+            bounded = (value / middle, low / middle, high / middle)
+            interval_mark(ax, bounded, y, text, colour, {"markersize": 5.5}, linewidth=2.6)
             rows.append([OWN, column.label, column.where, one.id, one.name, value, low, high])
         of_run = f"{cut(column.label, _WIDEST // per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)

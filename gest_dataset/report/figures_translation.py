@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import translators
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, series, tooltip
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -97,18 +97,19 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
             if one.model != system:
                 continue
             p_f, p_m = gender_means(one.rates)
-            f_m, f_s = (p_m + p_f) / 2, p_m - p_f
-            (dot,) = axes.plot(f_m, f_s, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
+            place = (p_m + p_f) / 2, p_m - p_f
+            (dot,) = axes.plot(*place, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
             axes.annotate(
                 str(one.where),
-                (f_m, f_s),
+                place,
                 (5, 2),
                 textcoords="offset points",
                 fontsize=7,
                 color=LIGHT["quiet"],
             )
-            tooltip(dot, f"{name}, {language_name(str(one.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}")
-            rows.append([PUBLISHED, name, one.where, f_m, None, None, f_s, None, None])
+            where = language_name(str(one.where))
+            tooltip(dot, f"{name}, {where}: f_m {shown(place[0])}, f_s {shown(place[1])}")
+            rows.append([PUBLISHED, name, one.where, place[0], None, None, place[1], None, None])
         handles.append(
             Line2D(
                 [], [], marker=marker, linestyle="", color=LIGHT["published"], fillstyle="none", label=name
@@ -118,16 +119,12 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     for run in runs:
         rate = rates[run.number]
         style = series(run.number)
-        axes.plot([rate["f_m_low"], rate["f_m_high"]], [rate["f_s"]] * 2, color=style["color"], linewidth=2)
-        axes.plot([rate["f_m"]] * 2, [rate["f_s_low"], rate["f_s_high"]], color=style["color"], linewidth=2)
-        (dot,) = axes.plot(
-            rate["f_m"], rate["f_s"], linestyle="", markersize=9, markeredgecolor=LIGHT["paper"], **style
-        )
-        tooltip(dot, f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+        text = f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}"
+        f_m, f_s = ((rate[name], rate[f"{name}_low"], rate[f"{name}_high"]) for name in ("f_m", "f_s"))
+        interval_mark(axes, f_m, f_s, text, style["color"], {**style, "markersize": 9}, linewidth=2)
         handles.append(Line2D([], [], linewidth=2, markersize=7, label=run.label, **style))
-        both = [rate[f"{score}{end}"] for score in ("f_m", "f_s") for end in ("", "_low", "_high")]
-        rows.append([OWN, run.label, run.language, *both])
-        told.append(f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+        rows.append([OWN, run.label, run.language, *f_m, *f_s])
+        told.append(text)
     axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
     axes.set_ylabel("f_s, stereotype rate: 0 is none")
     axes.axhline(0, color=LIGHT["quiet"], linewidth=0.8)
