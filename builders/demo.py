@@ -27,9 +27,11 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 
 FOLDER = Path(str(resources.files("gest_dataset"))) / "demo"
+TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets (calibration/toy.py)
+SENTENCES, CONTROLS = "demo_en", "demo_controls"
 # A West, an East and a South Slavic language
-PAIR_LANGUAGES = ("sk", "uk", "sl")
-_NOTE = "written for the demo, not validated: do not report"
+PAIRS = {language: f"demo_{language}_pairs" for language in ("sk", "uk", "sl")}
+NOT_VALIDATED = "written for the demo, not validated: do not report"
 
 
 def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -101,7 +103,7 @@ def _config(
     return Config(
         name=name,
         family=family,
-        description=f"{what}; {_NOTE}",
+        description=f"{what}; {NOT_VALIDATED}",
         languages=languages,
         sources=(),
         features=features,
@@ -112,10 +114,10 @@ def _config(
 
 
 CONFIGS = [
-    _config("demo_en", DEMO, "English sentences", ("en",), SENTENCE_FEATURES, read_sentences, 160),
+    _config(SENTENCES, DEMO, "English sentences", ("en",), SENTENCE_FEATURES, read_sentences, 160),
     *(
         _config(
-            f"demo_{language}_pairs",
+            name,
             DEMO,
             f"Pairs in {LANGUAGES[language].name}, one word apart",
             (language, "en"),
@@ -123,10 +125,10 @@ CONFIGS = [
             partial(read_pairs, language),
             80,
         )
-        for language in PAIR_LANGUAGES
+        for language, name in PAIRS.items()
     ),
     _config(
-        "demo_controls",
+        CONTROLS,
         DEMO_CONTROL,
         "English gender samples with gender-swapped control pairs",
         ("en",),

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gest_dataset import report
+from gest_dataset.builders import DEFAULT_CONFIG
+from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
@@ -22,10 +24,8 @@ from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import record
 
 REAL, TOY = "smollm2", "toy"
-TOY_MODEL = Path(__file__).with_name("model")
 TOY_NAME = "gest-demo-toy"
-TOY_CONFIGS = ("demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_controls")
-SENTENCES, GEST = "demo_en", "en"
+TOY_CONFIGS = (*PAIRS.values(), CONTROLS)
 
 _NOTES = (
     "A demonstration. SmolLM2-135M-Instruct is a real language model; the demo’s sentences, pairs and "
@@ -53,9 +53,10 @@ def demo(
     done: Callable[[Run], None],
 ) -> Shown:
     """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
-    own = {f"{REAL}-{config}" for config in (SENTENCES, GEST)} | {f"{TOY}-{name}" for name in TOY_CONFIGS}
-    writing.prepare(folder, {*own, REPORT})
-    asked = prepare(GEST if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    real = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
+    toys = {f"{TOY}-{config}" for config in TOY_CONFIGS}
+    writing.prepare(folder, {*real, *toys, REPORT})
+    asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
     found = []
     for run in _runs(folder, None if missing else asked, command, begin):

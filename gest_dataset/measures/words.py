@@ -6,6 +6,8 @@ import math
 import numbers
 from typing import Any
 
+TOY = "a toy, not a finding"  # of a model that is too small to mean anything
+
 
 def shown(value: Any) -> str:
     """A number as people read it: three digits that mean something; a dash for none.

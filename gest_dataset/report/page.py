@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gest_dataset import statistics
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import TOY, shown
 from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.measured import Measured, language_name, short
@@ -70,6 +70,7 @@ def render(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[st
         lead=lead,
         notes=notes,
         contents=[(anchor, text) for anchor, text, content in sections if content],
+        toy_words=TOY,
         toys=[one.label for one in runs if one.toy],
         verdicts=[verdict(one) for one in runs],
         panels=panels,

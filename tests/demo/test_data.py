@@ -323,7 +323,7 @@ def test_list_ends_with_them() -> None:
     shown = CliRunner().invoke(app, ["list"], env={"COLUMNS": "120"}).stdout
     places = [shown.index(f"│ {name} ") for name in CONFIGS]
     assert places == sorted(places)
-    assert "not for reports" in shown
+    assert "do not report" in shown
 
 
 # Changed and broken files -------------------------------------------------------------------------

@@ -476,7 +476,7 @@ def test_regression_band_is_the_textbooks() -> None:
 )
 def test_where_an_interval_lies(paths: list[Path], bounds: tuple[float, float], side: str) -> None:
     [one] = measured([of(paths, "bert-en")])
-    judged = Verdict(one, TEMPLATES.headlines[0], Estimate(1.2, *bounds), [])
+    judged = Verdict(one, TEMPLATES.headlines[0], Estimate(1.2, *bounds), "", [])
     assert judged.side == side
     assert judged.places()["null"] == 50
     assert all(0 <= place <= 100 for place in judged.places().values())
