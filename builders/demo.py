@@ -20,7 +20,7 @@ from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import DEMO, DEMO_CONTROL
 from gest_dataset.builders.gest import SENTENCE_FEATURES
 from gest_dataset.builders.pairs import FEATURES as PAIR_FEATURES
-from gest_dataset.builders.pairs import compare, pair_id
+from gest_dataset.builders.pairs import differing_word, pair_id
 from gest_dataset.builders.reading import filled, read_lines, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
@@ -54,7 +54,7 @@ def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[s
         raise DataError.at(path, "end of file", "no rows")
 
 
-def read_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """English sentences, in the form of the config `en`."""
     for row, (_, record) in enumerate(read_records(path, ("sentence",))):
         stereotype = STEREOTYPES[record["stereotype"]]
@@ -67,10 +67,10 @@ def read_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
         }
 
 
-def read_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Pairs in the form of the configs `*_pairs`, from no system; one that breaks a rule is an error."""
     for line, record in read_records(path, ("source", "masculine", "feminine")):
-        difference = compare(record["masculine"], record["feminine"])
+        difference = differing_word(record["masculine"], record["feminine"])
         if isinstance(difference, str):
             raise DataError.at(path, line, f"no pair: {difference}")
         yield {
@@ -84,7 +84,7 @@ def read_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Ite
         }
 
 
-def read_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Gender quadruplets in the form of `stereoset_control_gender`; keywords stand in `<>`."""
     for row, (line, record) in enumerate(read_records(path, FIELDS)):
         yield quadruplet(f"demo-control-{row:03d}", "gender", record, path, line)
@@ -114,7 +114,7 @@ def _config(
 
 
 CONFIGS = [
-    _config(SENTENCES, DEMO, "English sentences", ("en",), SENTENCE_FEATURES, read_sentences, 160),
+    _config(SENTENCES, DEMO, "English sentences", ("en",), SENTENCE_FEATURES, demo_sentences, 160),
     *(
         _config(
             name,
@@ -122,7 +122,7 @@ CONFIGS = [
             f"Pairs in {LANGUAGES[language].name}, one word apart",
             (language, "en"),
             PAIR_FEATURES,
-            partial(read_pairs, language),
+            partial(demo_pairs, language),
             80,
         )
         for language, name in PAIRS.items()
@@ -133,7 +133,7 @@ CONFIGS = [
         "English gender samples with gender-swapped control pairs",
         ("en",),
         QUADRUPLET,
-        read_controls,
+        demo_controls,
         32,
     ),
 ]

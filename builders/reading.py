@@ -63,7 +63,7 @@ def stereotype_id(text: str, path: Path, line: int) -> int:
     raise DataError.at(path, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
-def number(text: str, path: Path, line: int) -> int:
+def row_number(text: str, path: Path, line: int) -> int:
     """A row's own number."""
     if text.isdecimal():
         return int(text)

@@ -15,18 +15,18 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 
 # Our name of a system, and the folder that holds its translations upstream
-SYSTEMS = {
+FOLDER_OF_SYSTEM = {
     "amazon": "amazon_translate",
     "deepl": "deepl",
     "google": "google_translate",
     "nllb": "nllb_3b",
 }
-SYSTEM = ClassLabel(names=list(SYSTEMS))
+SYSTEM = ClassLabel(names=list(FOLDER_OF_SYSTEM))
 _SENTENCES = RELEASES["en_1_0"]  # the text that the translations are keyed by
 
 
 def _source(system: str, language: str) -> str:
-    return f"{DATA}/translations/{SYSTEMS[system]}/{language}/translations.csv"
+    return f"{DATA}/translations/{FOLDER_OF_SYSTEM[system]}/{language}/translations.csv"
 
 
 def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.calibration.corpus import Sentence, sample_id
+from gest_dataset.calibration.corpus import PlantedSentence, sample_id
 from gest_dataset.calibration.keywords import Quadruplet
 from gest_dataset.calibration.worlds import log_g_s
 from gest_dataset.measures.result import by_template
@@ -23,7 +23,7 @@ SLOPE = (0.85, 1.15)
 
 
 @dataclass(frozen=True)
-class Check:
+class Expectation:
     """A value that must lie between two limits."""
 
     where: str
@@ -82,7 +82,7 @@ class Controls:
 
 
 def recoveries(
-    subject: str, where: str, sentences: Sequence[Sentence], table: pa.Table, result: Mapping[str, Any]
+    subject: str, where: str, sentences: Sequence[PlantedSentence], table: pa.Table, result: Mapping[str, Any]
 ) -> list[Recovery]:
     """A result as one recovery a template; pairs have none."""
     truth = {sample_id(one): one.log_odds for one in sentences}
@@ -101,7 +101,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def controls(
+def recovered_controls(
     name: str, planted: Sequence[Quadruplet], table: pa.Table, result: Mapping[str, Any]
 ) -> Controls:
     """The measured ss of each quadruplet beside the planted ones."""
@@ -116,37 +116,39 @@ def fit(planted: Sequence[float], measured: Sequence[float]) -> tuple[float, flo
     return float(np.corrcoef(planted, measured)[0, 1]), slope
 
 
-def of_rates(one: Recovery) -> Iterator[Check]:
+def of_rates(one: Recovery) -> Iterator[Expectation]:
     """The checks of one recovery; a correlation of q needs a world in which stereotypes differ.
 
     That the sentences are recovered tells a model without stereotypes from one that has learnt nothing.
     """
     learnt, _ = fit(*zip(*one.samples, strict=True))
-    yield Check(one.name, "Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf)
+    yield Expectation(
+        one.name, "Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf
+    )
     planted = list(one.planted.values())
     if np.ptp(planted) > 0.1:
         pearson, slope = fit(planted, one.log_q)
-        yield Check(one.name, "Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
-        yield Check(one.name, "slope of ln q over planted", slope, *SLOPE)
+        yield Expectation(one.name, "Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
+        yield Expectation(one.name, "slope of ln q over planted", slope, *SLOPE)
     bounds = (one.result["g_s_low"], one.result["g_s_high"])
-    yield Check(one.name, "planted g_s in the interval", one.g_s, *bounds)
+    yield Expectation(one.name, "planted g_s in the interval", one.g_s, *bounds)
     if min(planted) > 0.1:
-        yield Check(one.name, "lowest bound of all q above 1", min(one.result["q_low"]), 1, math.inf)
+        yield Expectation(one.name, "lowest bound of all q above 1", min(one.result["q_low"]), 1, math.inf)
         shift = float(np.mean(one.log_q) / np.mean(planted))
-        yield Check(one.name, "mean ln q over mean planted", shift, *SLOPE)
+        yield Expectation(one.name, "mean ln q over mean planted", shift, *SLOPE)
 
 
-def of_controls(one: Controls) -> Iterator[Check]:
+def of_controls(one: Controls) -> Iterator[Expectation]:
     """ss of the artefact is above 0 in both groups, and f is what was planted, 0 or more."""
     planted = [*(quad.ss_original for quad in one.planted), *(quad.ss_control for quad in one.planted)]
     pearson, slope = fit(planted, [*one.ss_original, *one.ss_control])
-    yield Check(one.name, "Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
-    yield Check(one.name, "slope of ss over planted", slope, *SLOPE)
+    yield Expectation(one.name, "Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
+    yield Expectation(one.name, "slope of ss over planted", slope, *SLOPE)
     if one.name.endswith("artefact"):
         for side in ("original", "control"):
             low = one.result[f"ss_mu_{side}_low"]
-            yield Check(one.name, f"ss of the {side} group above 0", low, 0, math.inf)
+            yield Expectation(one.name, f"ss of the {side} group above 0", low, 0, math.inf)
     else:
-        yield Check(one.name, "f above 0", one.result["f_mu_low"], 0, math.inf)
+        yield Expectation(one.name, "f above 0", one.result["f_mu_low"], 0, math.inf)
     bounds = (one.result["f_mu_low"], one.result["f_mu_high"])
-    yield Check(one.name, "planted f in the interval", one.f, *bounds)
+    yield Expectation(one.name, "planted f in the interval", one.f, *bounds)

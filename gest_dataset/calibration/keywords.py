@@ -70,7 +70,7 @@ class Quadruplet:
         return self.ss_original - self.ss_control
 
 
-def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
+def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
     """The texts to train on, and the quadruplets to measure."""
     words = made_up(f"{chosen.name} {seed}")
     draw = random.Random(f"{chosen.name} {seed}")
@@ -94,7 +94,7 @@ def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
     return gaps, quadruplets
 
 
-def rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
+def quadruplet_rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """Quadruplets in the form of the control configs."""
     info = datasets.DatasetInfo(features=QUADRUPLET, config_name=f"calibration_{name}")
     return datasets.Dataset.from_list([one.row for one in quadruplets], features=QUADRUPLET, info=info)

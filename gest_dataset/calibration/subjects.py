@@ -9,14 +9,14 @@ import datasets
 
 from gest_dataset.calibration.corpus import (
     Gap,
-    Sentence,
+    PlantedSentence,
     pair_gaps,
     pair_rows,
-    sentences,
     template_gaps,
     template_rows,
+    world_sentences,
 )
-from gest_dataset.calibration.keywords import KEYWORD_SETS, Quadruplet, build, rows
+from gest_dataset.calibration.keywords import KEYWORD_SETS, Quadruplet, keyword_corpus, quadruplet_rows
 from gest_dataset.calibration.learning import Recipe
 from gest_dataset.calibration.worlds import WORLDS, World
 from gest_dataset.probes.templates import DEFAULTS
@@ -34,7 +34,7 @@ class Subject:
     recipe: Recipe
     gaps: Sequence[Gap]
     data: Mapping[str, datasets.Dataset]
-    sentences: Sequence[Sentence] = ()
+    sentences: Sequence[PlantedSentence] = ()
     quadruplets: Mapping[str, Sequence[Quadruplet]] = field(default_factory=dict)
     templates: Sequence[int] = ()
 
@@ -77,7 +77,7 @@ def subjects(size: Size, seed: int) -> list[Subject]:
 
 
 def _of_world(world: World, kind: str, size: Size, seed: int) -> Subject:
-    every = sentences(world, size.words, seed)
+    every = world_sentences(world, size.words, seed)
     learnt = [one for one in every if not one.measured]
     kept = [one for one in every if one.measured]
     templates = size.templates[kind]
@@ -96,9 +96,9 @@ def _of_keywords(recipe: Recipe, seed: int) -> Subject:
     gaps: list[Gap] = []
     quadruplets = {}
     for one in KEYWORD_SETS:
-        own, quadruplets[one.name] = build(one, seed)
+        own, quadruplets[one.name] = keyword_corpus(one, seed)
         gaps += own
-    data = {name: rows(found, name) for name, found in quadruplets.items()}
+    data = {name: quadruplet_rows(found, name) for name, found in quadruplets.items()}
     return Subject(
         "keywords-masked", "Control sets, masked model", recipe, gaps, data, quadruplets=quadruplets
     )

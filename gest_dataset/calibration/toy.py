@@ -93,7 +93,7 @@ def _of_quadruplets(number: int) -> Iterator[tuple[float, float]]:
     return zip(*scales, strict=True)
 
 
-def make(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
+def make_toy(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
     """Train the model and write its folder; one that holds anything else is refused."""
     gaps, planted = corpus()
     if folder.exists() and not (folder.is_dir() and _is_free(folder)):

@@ -46,7 +46,7 @@ def template() -> str:
     return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
 
 
-def render(found: Sequence[Built]) -> str:
+def render_card(found: Sequence[Built]) -> str:
     """The whole card, YAML and text, for some built configs."""
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True

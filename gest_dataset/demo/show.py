@@ -19,7 +19,7 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring import names
-from gest_dataset.scoring.loading import load
+from gest_dataset.scoring.loading import load_model
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import record
 
@@ -81,13 +81,13 @@ def _runs(
     """The runs one after the other; only one model is in memory at a time."""
     if asked is not None:
         begin("Loading SmolLM2, a real language model: about 15 seconds")
-        real = load(REAL, "auto", "auto")
+        real = load_model(REAL, "auto", "auto")
         path = folder / f"{REAL}-{asked.name}"
         begin(f"SmolLM2 on {asked.name}")
         record(real, asked, path, command)
         del real
         yield reading.read(path)
-    toy = replace(load(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
+    toy = replace(load_model(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")

@@ -32,6 +32,6 @@ def shown(value: Any) -> str:
     return text.replace("-", "−")
 
 
-def percent(share: float) -> str:
+def spoken_percent(share: float) -> str:
     """A share as people say it."""
     return "– %" if math.isnan(share) else f"{100 * share:.1f} %"

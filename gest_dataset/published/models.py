@@ -111,7 +111,7 @@ def beside(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[Pub
     return tuple(one for one in (*english(), *slavic()) if (one.kind, one.where) == (kind, where))
 
 
-def mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
+def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
     """g_s of each English model, averaged over those of its templates that are asked for."""
     values: dict[tuple[str, str], list[float]] = {}
     for one in english():

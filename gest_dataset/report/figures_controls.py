@@ -157,8 +157,8 @@ def _differences(runs: Sequence[Measured]) -> Panel:
     names = [f"{label}, {row[2]}" if several and row[0] == PUBLISHED else label
              for row, (label, _) in zip(rows, labels, strict=True)]  # fmt: skip
     axes.set_yticks(range(len(rows), 0, -1), names)
-    for text, row in zip(axes.get_yticklabels(), rows, strict=True):
-        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
+        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
     axes.set_ylim(0.4, len(rows) + 0.6)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")

@@ -19,7 +19,7 @@ from gest_dataset.published.models import (
     english,
     families,
     language_models,
-    mean_g_s,
+    published_mean_g_s,
     slavic,
 )
 from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series, tooltip
@@ -36,10 +36,10 @@ _LABELLED = {  # what stands for itself in the figure of sizes; families are lab
 }
 
 
-def against_size(runs: Sequence[Measured]) -> Panel:
+def size_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 4 of [A]: g_s against the number of parameters."""
     templates = {number for one in runs for number in one.templates}
-    models = mean_g_s(templates)
+    models = published_mean_g_s(templates)
     millions = {model.name: model.millions for model in language_models().values()}
     unknown = [one for one in runs if not one.facts.get("parameters")]
     strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
@@ -130,7 +130,7 @@ def _note(axes: Axes, text: str, x: float, y: float) -> None:
     )
 
 
-def by_template(runs: Sequence[Measured]) -> Panel:
+def template_panel(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
     numbers = sorted({number for one in runs for number in one.templates})
     ticks = [] if any(one.own_templates for one in runs) else english()
@@ -153,7 +153,7 @@ def by_template(runs: Sequence[Measured]) -> Panel:
     )  # fmt: skip
 
 
-def by_language(runs: Sequence[Measured]) -> Panel:
+def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
     codes = sorted({one.language for one in runs}, key=lambda code: (language_order(code), code))
     published = {
@@ -237,7 +237,7 @@ def _groups(
     )  # fmt: skip
 
 
-def columns(runs: Sequence[Measured]) -> list[Column]:
+def result_columns(runs: Sequence[Measured]) -> list[Column]:
     """All results of templates and of pairs, in the order of the runs and their templates."""
     found = []
     for one in runs:
@@ -266,14 +266,14 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
     pair_runs = [one for one in runs if one.measure is PAIRS]
     comparable = [one for one in english_runs if not one.own_templates]
     if comparable:
-        found.append(against_size(comparable))
+        found.append(size_panel(comparable))
     for chosen, suffix, figures, where in (
         (english_runs, "english", "figures 12 and 13", "templates"),
         (pair_runs, "pairs", "figure 14", "pairs"),
     ):
         if not chosen:
             continue
-        own = [column for column in columns(chosen) if column.drawable]
+        own = [column for column in result_columns(chosen) if column.drawable]
         if not own:
             continue
         source = f"After {figures} of Pikuliak et al. (2024), on the ratio scale."
@@ -282,9 +282,9 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
         )
         found.append(_ranked(own, chosen, suffix))
     if any(len(one.templates) > 1 for one in english_runs):
-        found.append(by_template(english_runs))
+        found.append(template_panel(english_runs))
     if pair_runs:
-        found.append(by_language(pair_runs))
+        found.append(language_panel(pair_runs))
     return found
 
 

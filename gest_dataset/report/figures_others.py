@@ -61,8 +61,8 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     axes[0].set_yticks(
         range(len(rows), 0, -1), [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
     )
-    for text, row in zip(axes[0].get_yticklabels(), rows, strict=True):
-        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    for tick, row in zip(axes[0].get_yticklabels(), rows, strict=True):
+        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
     axes[0].set_ylim(0.4, len(rows) + 0.6)
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(

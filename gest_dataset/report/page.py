@@ -44,7 +44,7 @@ _FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], lis
 GROUND = ("#f5f6f9", "#10141c")  # behind the cards
 
 
-def render(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
+def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
     """The page as it will lie at `path`, to which its links are relative."""
     environment = Environment(
         loader=FileSystemLoader(_HERE),

@@ -24,7 +24,7 @@ from gest_dataset.errors import ScoringError
 from gest_dataset.probes.query import Ask, Input, Query, Values
 
 logger = logging.getLogger(__name__)
-Work = tuple[Input, list[Ask]]
+Pass = tuple[Input, list[Ask]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class State:
 class Store(Protocol):
     """Keeps the state of a run, so that another process can go on from there."""
 
-    def load(self, work: Sequence[Work], budget: int) -> State:
+    def load(self, work: Sequence[Pass], budget: int) -> State:
         """The state that an earlier process has kept of the same work, or the first one."""
 
     def keep(self, state: State, at_once: bool = False) -> None:
@@ -134,7 +134,7 @@ def _longest_hosts(inputs: Sequence[Input]) -> list[int]:
     return hosts
 
 
-def _run(work: Sequence[Work], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
+def _run(work: Sequence[Pass], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
     """All values, batch by batch, from where the store's state ends."""
     inputs, asks = [one for one, _ in work], [own for _, own in work]
     few = _two_shortest(inputs)

@@ -39,7 +39,7 @@ def packaged(name: str) -> Path:
     return found[0]
 
 
-def known() -> list[str]:
+def candidates() -> list[str]:
     """Models that a user may have meant: packaged ones, the papers', those in the local cache."""
     papers = [row["hub_ids"][0] for row in published.load("models")["rows"]]
     return list(dict.fromkeys([*PACKAGED, *papers, *_cached()]))
@@ -65,7 +65,7 @@ def advice(name: str, error: BaseException) -> str:
             "the Hub cannot be reached, and the model is not in the local cache. Connect to the network, "
             "download it on another machine, or use `smollm2`, which comes in a package."
         ]
-    nearest = difflib.get_close_matches(name, known(), n=3, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, candidates(), n=3, cutoff=0.5)
     if nearest and name not in nearest:
         lines.append(f"Did you mean {' or '.join(nearest)}?")
     lines.append(

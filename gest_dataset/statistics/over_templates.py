@@ -25,7 +25,7 @@ from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 
-def mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
+def ln_mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
     """ln of the mean g_s; `log_ratios` [samples, templates] is nan where a sample has no score.
 
     `stereotypes` counts from 0. Each template's g_s is that of its own samples.
