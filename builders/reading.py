@@ -86,9 +86,9 @@ def one_of(text: str, names: Sequence[str], what: str, path: Path, place: int | 
 
 def keyword_span(marked: str, path: Path, place: int | str) -> tuple[str, list[int]]:
     """A sentence with its keyword in `<>`: the plain sentence and the keyword's [start, end)."""
-    found = list(_KEYWORD.finditer(marked))
+    keywords = list(_KEYWORD.finditer(marked))
     plain = _KEYWORD.sub(r"\1", marked)
-    if len(found) != 1 or not found[0][1].strip() or "<" in plain or ">" in plain:
+    if len(keywords) != 1 or not keywords[0][1].strip() or "<" in plain or ">" in plain:
         raise DataError.at(path, place, f"expected one keyword in <>: {marked!r}")
-    start = found[0].start()
-    return plain, [start, start + len(found[0][1])]
+    start = keywords[0].start()
+    return plain, [start, start + len(keywords[0][1])]

@@ -39,22 +39,22 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
     texts = {sentence["sentence"] for sentence in sentences}
     for system in LANGUAGES[language].systems:
         path = files[_source(system, language)]
-        found: dict[str, str] = {}
+        translated: dict[str, str] = {}
         for line, cells in read_csv(path, ("from", "to")):
             if cells["from"] not in texts:
                 dropped["not a GEST sentence"] += 1
-            elif cells["from"] in found:
+            elif cells["from"] in translated:
                 raise DataError.at(path, line, f"{cells['from']!r} is translated twice")
             else:
-                found[cells["from"]] = filled(cells["to"], "translation", path, line)
+                translated[cells["from"]] = filled(cells["to"], "translation", path, line)
         for sentence in sentences:
             text = sentence["sentence"]
-            if text in found:
+            if text in translated:
                 yield {
                     "id": f"{sentence['id']}-{language}-{system}",
                     "system": system,
                     "source": text,
-                    "translation": found[text],
+                    "translation": translated[text],
                     "stereotype": sentence["stereotype"],
                     "gender": sentence["gender"],
                 }

@@ -68,14 +68,14 @@ def world_sentences(world: World, size: int, seed: int) -> list[PlantedSentence]
     words = made_up(f"words {seed}")
     draw = random.Random(f"effects {seed}")
     effects = [SPREAD * (2 * i / (size - 1) - 1) for i in range(size)]
-    found = []
+    planted = []
     for stereotype in STEREOTYPES:
         verbs, nouns = list(islice(words, size)), list(islice(words, size))
         of_verb, of_noun = draw.sample(effects, size), draw.sample(effects, size)
         for number, (v, n) in enumerate(product(range(size), repeat=2)):
             log_odds = world.log_odds[stereotype] + of_verb[v] + of_noun[n]
             determiner = _DETERMINERS[number % len(_DETERMINERS)]
-            found.append(
+            planted.append(
                 PlantedSentence(
                     stereotype,
                     number,
@@ -85,7 +85,7 @@ def world_sentences(world: World, size: int, seed: int) -> list[PlantedSentence]
                     measured=(v + n) % (size // MEASURED) == 0,
                 )
             )
-    return found
+    return planted
 
 
 def as_template_text(sentence: PlantedSentence) -> str:

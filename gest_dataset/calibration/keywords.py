@@ -82,7 +82,7 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
     gaps, quadruplets = [], []
     for (g, groups), (a, adverb) in product(enumerate(GROUPS), enumerate(adverbs)):
         f = [chosen.beta + of_pair[p] + of_adverb[a] for p in range(PAIRS)]
-        counts = [_counts(pairs, phi, [sign * one / 2 for one in f]) for sign in (1, -1)]
+        counts = [_counts(pairs, phi, [sign * value / 2 for value in f]) for sign in (1, -1)]
         frames = [f"{chosen.quantifier} {group} are {adverb} " for group in groups]
         if (g + a) % KEPT:
             gaps += [Gap(frame, ".", own) for frame, own in zip(frames, counts, strict=True)]
@@ -97,7 +97,7 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
 def quadruplet_rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """Quadruplets in the form of the control configs."""
     info = datasets.DatasetInfo(features=QUADRUPLET, config_name=f"calibration_{name}")
-    return datasets.Dataset.from_list([one.row for one in quadruplets], features=QUADRUPLET, info=info)
+    return datasets.Dataset.from_list([quad.row for quad in quadruplets], features=QUADRUPLET, info=info)
 
 
 def _steps(first: float, last: float, number: int) -> list[float]:

@@ -73,14 +73,14 @@ def calibrate(
                     recoveries += checks.recoveries(
                         subject.name, where, subject.sentences, scores.table, result
                     )
-        judged = [check for one in recoveries for check in checks.of_rates(one)]
-        judged += [check for one in controls for check in checks.of_controls(one)]
-        found = Calibration(seed, recoveries, controls, judged)
-        write_json(folder / FOUND, plain(_told(found)))
+        judged = [check for recovery in recoveries for check in checks.of_rates(recovery)]
+        judged += [check for measured in controls for check in checks.of_controls(measured)]
+        calibration = Calibration(seed, recoveries, controls, judged)
+        write_json(folder / FOUND, plain(_told(calibration)))
         shutil.rmtree(folder / FIGURES, ignore_errors=True)  # those of another size
         drawn = panels(recoveries, controls)
-        report.write([], folder / REPORT, drawn, _notes(found), folder / FIGURES)
-    return found
+        report.write([], folder / REPORT, drawn, _notes(calibration), folder / FIGURES)
+    return calibration
 
 
 def _model(folder: Path, subject: Subject, seed: int, device: str, progress: Progress) -> Loaded:
@@ -116,39 +116,43 @@ def _run_folder(folder: Path, subject: Subject, where: str) -> Path:
     return folder / RUNS / f"{subject.name}-{where}"
 
 
-def _told(found: Calibration) -> dict[str, Any]:
+def _told(calibration: Calibration) -> dict[str, Any]:
     """What calibration.json says."""
     return {
         "toy": True,
-        "seed": found.seed,
-        "passed": found.passed,
-        "checks": [asdict(check) | {"passed": check.passed} for check in found.expectations],
+        "seed": calibration.seed,
+        "passed": calibration.passed,
+        "checks": [asdict(check) | {"passed": check.passed} for check in calibration.expectations],
         "rates": [
             {
-                "model": one.subject,
-                "where": one.where,
-                "planted_log_q": list(one.planted.values()),
-                "log_q": one.log_q,
-                "planted_g_s": one.g_s,
-                **{name: one.result[name] for name in ("g_s", "g_s_low", "g_s_high", "q_low", "q_high")},
+                "model": recovery.subject,
+                "where": recovery.where,
+                "planted_log_q": list(recovery.planted.values()),
+                "log_q": recovery.log_q,
+                "planted_g_s": recovery.g_s,
+                **{name: recovery.result[name] for name in ("g_s", "g_s_low", "g_s_high", "q_low", "q_high")},
             }
-            for one in found.recoveries
+            for recovery in calibration.recoveries
         ],
         "controls": [
             {
-                "set": one.name,
-                "planted_f_mu": one.f,
-                **{name: value for name, value in one.result.items() if name.startswith(("f_mu", "ss_mu"))},
+                "set": controls.name,
+                "planted_f_mu": controls.f,
+                **{
+                    name: value
+                    for name, value in controls.result.items()
+                    if name.startswith(("f_mu", "ss_mu"))
+                },
             }
-            for one in found.controls
+            for controls in calibration.controls
         ],
     }
 
 
-def _notes(found: Calibration) -> list[str]:
-    failed = [check for check in found.expectations if not check.passed]
-    verdict = f"All {len(found.expectations)} checks hold."
+def _notes(calibration: Calibration) -> list[str]:
+    failed = [check for check in calibration.expectations if not check.passed]
+    verdict = f"All {len(calibration.expectations)} checks hold."
     if failed:
         listed = "; ".join(f"{check.where}: {check.what} ({check.value:.3f})" for check in failed)
-        verdict = f"{len(failed)} of {len(found.expectations)} checks do not hold: {listed}."
+        verdict = f"{len(failed)} of {len(calibration.expectations)} checks do not hold: {listed}."
     return [_TOY, verdict]

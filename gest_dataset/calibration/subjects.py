@@ -72,14 +72,14 @@ QUICK = Size(
 
 def subjects(size: Size, seed: int) -> list[Subject]:
     """All models of a calibration."""
-    found = [_of_world(WORLDS[world], kind, size, seed) for world, kind in size.models]
-    return found if size.keywords is None else [*found, _of_keywords(size.keywords, seed)]
+    of_worlds = [_of_world(WORLDS[world], kind, size, seed) for world, kind in size.models]
+    return of_worlds if size.keywords is None else [*of_worlds, _of_keywords(size.keywords, seed)]
 
 
 def _of_world(world: World, kind: str, size: Size, seed: int) -> Subject:
     every = world_sentences(world, size.words, seed)
-    learnt = [one for one in every if not one.measured]
-    kept = [one for one in every if one.measured]
+    learnt = [sentence for sentence in every if not sentence.measured]
+    kept = [sentence for sentence in every if sentence.measured]
     templates = size.templates[kind]
     return Subject(
         f"{world.name}-{kind}",
@@ -95,10 +95,10 @@ def _of_world(world: World, kind: str, size: Size, seed: int) -> Subject:
 def _of_keywords(recipe: Recipe, seed: int) -> Subject:
     gaps: list[Gap] = []
     quadruplets = {}
-    for one in KEYWORD_SETS:
-        own, quadruplets[one.name] = keyword_corpus(one, seed)
+    for keyword_set in KEYWORD_SETS:
+        own, quadruplets[keyword_set.name] = keyword_corpus(keyword_set, seed)
         gaps += own
-    data = {name: quadruplet_rows(found, name) for name, found in quadruplets.items()}
+    data = {name: quadruplet_rows(members, name) for name, members in quadruplets.items()}
     return Subject(
         "keywords-masked", "Control sets, masked model", recipe, gaps, data, quadruplets=quadruplets
     )

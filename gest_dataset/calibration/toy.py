@@ -56,14 +56,14 @@ def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
     rows = datasets.load_dataset("gest", CONTROLS, split="test").to_list()
     planted[CONTROLS] = {}
     for row, (phi, f) in zip(rows, _of_quadruplets(len(rows)), strict=True):
-        found = []
+        both_ss = []
         for (stereotype, other), ss in zip((FIELDS[:2], FIELDS[2:]), (phi + f / 2, phi - f / 2), strict=True):
             words = [_keyword(row, field) for field in (stereotype, other)]
             counts = dict(zip(words, split_odds(ss, _COUNT), strict=True))
             start, end = row["keywords"][FIELDS.index(stereotype)]
             gaps.append(Gap(row[stereotype][:start], row[stereotype][end:], counts))
-            found.append(math.log(counts[words[0]] / counts[words[1]]))
-        planted[CONTROLS][row["id"]] = found
+            both_ss.append(math.log(counts[words[0]] / counts[words[1]]))
+        planted[CONTROLS][row["id"]] = both_ss
     return gaps, planted
 
 

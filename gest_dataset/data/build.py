@@ -84,8 +84,8 @@ def built_before(config: Config, out: Path) -> Built | None:
 
 def all_built(out: Path) -> list[Built]:
     """All configs in a folder, in the order of the table."""
-    found = (built_before(config, out) for config in CONFIGS.values())
-    return [built for built in found if built is not None]
+    builds = (built_before(config, out) for config in CONFIGS.values())
+    return [built for built in builds if built is not None]
 
 
 def prepare(out: Path) -> None:
@@ -118,8 +118,8 @@ def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs that the folder holds as this version builds them."""
     from gest_dataset.data.card import render_card
 
-    found = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
-    text = render_card(found)
+    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    text = render_card(builds)
     with replacing(out / CARD) as partial:
         partial.write_text(text, encoding="utf-8")
-    return found
+    return builds

@@ -58,13 +58,13 @@ def demo(
     writing.prepare(folder, {*real, *toys, REPORT})
     asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
-    found = []
+    runs = []
     for run in _runs(folder, None if missing else asked, command, begin):
-        found.append(run)
+        runs.append(run)
         done(run)
     begin("Writing the report")
     notes = [*_NOTES, _WITHOUT] if missing else _NOTES
-    return Shown(found, report.write(found, folder / REPORT, notes=notes), missing)
+    return Shown(runs, report.write(runs, folder / REPORT, notes=notes), missing)
 
 
 def _missing() -> ModelError | None:

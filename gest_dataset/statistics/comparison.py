@@ -92,8 +92,8 @@ def _contrast_of_rates_gradient(mean: Floats) -> Floats:
 def _icat(a: Any, b: Any, references: Any) -> Paired:
     """ICAT over all samples, as a share."""
     rows = [wins(checks.finite(name, side, width=3)) for name, side in (("a", a), ("b", b))]
-    one = np.ones(1)
-    sides = tuple(icat_of_means(one, bool(row[:, 1].mean() > 0.5)) for row in rows)
+    whole = np.ones(1)
+    sides = tuple(icat_of_means(whole, bool(row[:, 1].mean() > 0.5)) for row in rows)
     return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
 
 
@@ -144,15 +144,15 @@ def compare(
     data = observed(samples)
     width = paired.columns.shape[1] // 2
     values = [
-        float(one.value(data.mean[:, half]))
-        for one, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
+        float(side.value(data.mean[:, half]))
+        for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     ]
-    found = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
-    if math.isnan(found.low):
+    difference = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
+    if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
         checks.undefined(f"{measure} cannot be compared: too few samples{where}")
-    bounds = (unit * found.value, unit * found.low, unit * found.high)
-    return Comparison(measure, unit * values[0], unit * values[1], *bounds, found.p_value)
+    bounds = (unit * difference.value, unit * difference.low, unit * difference.high)
+    return Comparison(measure, unit * values[0], unit * values[1], *bounds, difference.p_value)
 
 
 def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:

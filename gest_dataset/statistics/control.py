@@ -152,16 +152,16 @@ def _means(scores: SampleScores, unit: float, draws: int, seed: int) -> dict[str
         # the rows without cs count for everything else
         own = [name for name in names if name.startswith("cs_")]
         groups = [group for group in ([name for name in names if name not in own], own) if group]
-    found: dict[str, Interval] = {}
+    intervals: dict[str, Interval] = {}
     for group in groups:
         rows = np.column_stack(_together(scores, *group)) / unit
         samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
         data, again = observed(samples), resampled(samples, draws, seed)
         for column, name in enumerate(group):
-            found[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
+            intervals[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
-        result |= bounded(name, found.get(score, UNDEFINED))
+        result |= bounded(name, intervals.get(score, UNDEFINED))
     return result
 
 
