@@ -29,7 +29,7 @@ out, missing = Path(sys.argv[1]), []
 imported = time.perf_counter()
 for config in CONFIGS.values():
     try:
-        build.build(config, out)
+        build.build_config(config, out)
     except SourceError:
         missing.append(config.name)
 built = build.write_card(out)
@@ -49,7 +49,7 @@ import json, sys, time
 from pathlib import Path
 import pyarrow.parquet as pq
 from gest_dataset import build, sources
-found = build.find_all(Path(sys.argv[1]))
+found = build.all_built(Path(sys.argv[1]))
 tables = [pq.read_table(b.path) for b in found]
 start = time.perf_counter()
 for b in found:

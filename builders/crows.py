@@ -10,7 +10,7 @@ from datasets import ClassLabel
 from gest_dataset.builders.config import STRING, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
 from gest_dataset.builders.families import CROWS, CROWS_CONTROL
-from gest_dataset.builders.reading import filled, number, one_of, read_cells, read_csv
+from gest_dataset.builders.reading import filled, one_of, read_cells, read_csv, row_number
 from gest_dataset.errors import DataError
 
 _COLUMNS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
@@ -32,7 +32,7 @@ def read_crows(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         if filled(cells["bias_type"], "bias_type", path, line) != "gender":
             continue
         yield {
-            "id": f"crows-{number(cells[''], path, line):04d}",
+            "id": f"crows-{row_number(cells[''], path, line):04d}",
             "stereotyped": filled(cells["sent_more"], "sent_more", path, line),
             "other": filled(cells["sent_less"], "sent_less", path, line),
             "direction": one_of(

@@ -18,16 +18,18 @@ from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import DEMO, DEMO_CONTROL
 from gest_dataset.builders.gest import SENTENCE_FIELDS
 from gest_dataset.builders.pairs import FIELDS as PAIR_FIELDS
-from gest_dataset.builders.pairs import compare, pair_id
+from gest_dataset.builders.pairs import differing_word, pair_id
 from gest_dataset.builders.reading import filled, read_lines, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 
 FOLDER = Path(str(resources.files("gest_dataset"))) / "demo"
+TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets (calibration/toy.py)
+SENTENCES, CONTROLS = "demo_en", "demo_controls"
 # A West, an East and a South Slavic language
-PAIR_LANGUAGES = ("sk", "uk", "sl")
-_NOTE = "written for the demo, not validated: do not report"
+PAIRS = {language: f"demo_{language}_pairs" for language in ("sk", "uk", "sl")}
+NOT_VALIDATED = "written for the demo, not validated: do not report"
 
 
 def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -50,7 +52,7 @@ def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[s
         raise DataError.at(path, "end of file", "no rows")
 
 
-def read_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """English sentences, in the form of the config `en`."""
     for row, (_, record) in enumerate(read_records(path, ("sentence",))):
         stereotype = STEREOTYPES[record["stereotype"]]
@@ -63,10 +65,10 @@ def read_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
         }
 
 
-def read_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Pairs in the form of the configs `*_pairs`, from no system; one that breaks a rule is an error."""
     for line, record in read_records(path, ("source", "masculine", "feminine")):
-        difference = compare(record["masculine"], record["feminine"])
+        difference = differing_word(record["masculine"], record["feminine"])
         if isinstance(difference, str):
             raise DataError.at(path, line, f"no pair: {difference}")
         yield {
@@ -80,7 +82,7 @@ def read_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Ite
         }
 
 
-def read_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
+def demo_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Gender quadruplets in the form of `stereoset_control_gender`; keywords stand in `<>`."""
     for row, (line, record) in enumerate(read_records(path, FIELDS)):
         yield quadruplet(f"demo-control-{row:03d}", "gender", record, path, line)
@@ -99,7 +101,7 @@ def _config(
     return Config(
         name=name,
         family=family,
-        description=f"{what}; {_NOTE}",
+        description=f"{what}; {NOT_VALIDATED}",
         languages=languages,
         sources=(),
         fields=fields,
@@ -110,26 +112,26 @@ def _config(
 
 
 CONFIGS = [
-    _config("demo_en", DEMO, "English sentences", ("en",), SENTENCE_FIELDS, read_sentences, 160),
+    _config(SENTENCES, DEMO, "English sentences", ("en",), SENTENCE_FIELDS, demo_sentences, 160),
     *(
         _config(
-            f"demo_{language}_pairs",
+            name,
             DEMO,
             f"Pairs in {LANGUAGES[language].name}, one word apart",
             (language, "en"),
             PAIR_FIELDS,
-            partial(read_pairs, language),
+            partial(demo_pairs, language),
             80,
         )
-        for language in PAIR_LANGUAGES
+        for language, name in PAIRS.items()
     ),
     _config(
-        "demo_controls",
+        CONTROLS,
         DEMO_CONTROL,
         "English gender samples with gender-swapped control pairs",
         ("en",),
         QUADRUPLET,
-        read_controls,
+        demo_controls,
         32,
     ),
 ]

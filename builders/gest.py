@@ -76,8 +76,8 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
     for row, (line, cells) in enumerate(read_csv(path, _ANNOTATION_COLUMNS)):
 
         def number(text: str, line: int = line) -> int:
-            found = re.search(r"#(\d+)", text)
-            return stereotype_id(found[1] if found else text, path, line)
+            numbered = re.search(r"#(\d+)", text)
+            return stereotype_id(numbered[1] if numbered else text, path, line)
 
         def vote(columns: dict[str, str], cells: dict[str, str] = cells, line: int = line) -> str:
             marked = [label for column, label in columns.items() if cells[column].strip()]

@@ -52,7 +52,7 @@ FIRST_LETTER = "another first letter"
 
 
 @dataclass(frozen=True)
-class Difference:
+class WordDifference:
     """The one word that differs: its place among the words, and its two forms."""
 
     word_index: int
@@ -60,14 +60,14 @@ class Difference:
     feminine_word: str
 
 
-def compare(masculine: str, feminine: str) -> Difference | str:
+def differing_word(masculine: str, feminine: str) -> WordDifference | str:
     """The one differing word of two variants, or the rule that the two break.
 
     Words are separated by white space; the forms are reported without punctuation around them.
 
-    >>> compare("Som emotívny.", "Som emotívna.")
-    Difference(word_index=1, masculine_word='emotívny', feminine_word='emotívna')
-    >>> compare("Bol som rád.", "Chcela som rád.")
+    >>> differing_word("Som emotívny.", "Som emotívna.")
+    WordDifference(word_index=1, masculine_word='emotívny', feminine_word='emotívna')
+    >>> differing_word("Bol som rád.", "Chcela som rád.")
     'another first letter'
     """
     differing = differing_words(masculine, feminine)
@@ -81,7 +81,7 @@ def compare(masculine: str, feminine: str) -> Difference | str:
         return PUNCTUATION
     if masculine_word[:1] != feminine_word[:1]:
         return FIRST_LETTER
-    return Difference(index, masculine_word, feminine_word)
+    return WordDifference(index, masculine_word, feminine_word)
 
 
 def pair_id(language: str, stereotype: int, source: str, masculine: str, feminine: str) -> str:
@@ -103,7 +103,7 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         )
         if cells["language"] != language:
             continue
-        difference = compare(masculine, feminine)
+        difference = differing_word(masculine, feminine)
         if isinstance(difference, str):
             dropped[difference] += 1
             continue

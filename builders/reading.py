@@ -63,7 +63,7 @@ def stereotype_id(text: str, path: Path, line: int) -> int:
     raise DataError.at(path, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
-def number(text: str, path: Path, line: int) -> int:
+def row_number(text: str, path: Path, line: int) -> int:
     """A row's own number."""
     if text.isdecimal():
         return int(text)
@@ -86,9 +86,9 @@ def one_of(text: str, names: Sequence[str], what: str, path: Path, place: int | 
 
 def keyword_span(marked: str, path: Path, place: int | str) -> tuple[str, list[int]]:
     """A sentence with its keyword in `<>`: the plain sentence and the keyword's [start, end)."""
-    found = list(_KEYWORD.finditer(marked))
+    keywords = list(_KEYWORD.finditer(marked))
     plain = _KEYWORD.sub(r"\1", marked)
-    if len(found) != 1 or not found[0][1].strip() or "<" in plain or ">" in plain:
+    if len(keywords) != 1 or not keywords[0][1].strip() or "<" in plain or ">" in plain:
         raise DataError.at(path, place, f"expected one keyword in <>: {marked!r}")
-    start = found[0].start()
-    return plain, [start, start + len(found[0][1])]
+    start = keywords[0].start()
+    return plain, [start, start + len(keywords[0][1])]

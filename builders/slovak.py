@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gest_dataset.builders.config import Config, Dropped, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import SLOVAK_GENDER
-from gest_dataset.builders.reading import number, read_csv
+from gest_dataset.builders.reading import read_csv, row_number
 
 _SOURCE = "kinit-sk/bias-methodology/data/slovak_gender.csv"
 _SENTENCES = ("veta1", "veta2", "veta3", "veta4")  # in the order of FIELDS
@@ -25,7 +25,7 @@ def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
             continue
         sentences = (cells[column] for column in _SENTENCES)
         marked = dict(zip(FIELDS, sentences, strict=True))
-        yield quadruplet(f"slovak-{number(cells['ID'], path, line):03d}", "gender", marked, path, line)
+        yield quadruplet(f"slovak-{row_number(cells['ID'], path, line):03d}", "gender", marked, path, line)
 
 
 CONFIGS = [

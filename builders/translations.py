@@ -24,18 +24,18 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 
 # Our name of a system, and the folder that holds its translations upstream
-SYSTEMS = {
+FOLDER_OF_SYSTEM = {
     "amazon": "amazon_translate",
     "deepl": "deepl",
     "google": "google_translate",
     "nllb": "nllb_3b",
 }
-SYSTEM = ClassLabel(names=list(SYSTEMS))
+SYSTEM = ClassLabel(names=list(FOLDER_OF_SYSTEM))
 _SENTENCES = RELEASES["en_1_0"]  # the text that the translations are keyed by
 
 
 def _source(system: str, language: str) -> str:
-    return f"{DATA}/translations/{SYSTEMS[system]}/{language}/translations.csv"
+    return f"{DATA}/translations/{FOLDER_OF_SYSTEM[system]}/{language}/translations.csv"
 
 
 def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
@@ -48,22 +48,22 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
     texts = {sentence["sentence"] for sentence in sentences}
     for system in LANGUAGES[language].systems:
         path = files[_source(system, language)]
-        found: dict[str, str] = {}
+        translated: dict[str, str] = {}
         for line, cells in read_csv(path, ("from", "to")):
             if cells["from"] not in texts:
                 dropped["not a GEST sentence"] += 1
-            elif cells["from"] in found:
+            elif cells["from"] in translated:
                 raise DataError.at(path, line, f"{cells['from']!r} is translated twice")
             else:
-                found[cells["from"]] = filled(cells["to"], "translation", path, line)
+                translated[cells["from"]] = filled(cells["to"], "translation", path, line)
         for sentence in sentences:
             text = sentence["sentence"]
-            if text in found:
+            if text in translated:
                 yield {
                     "id": f"{sentence['id']}-{language}-{system}",
                     "system": system,
                     "source": text,
-                    "translation": found[text],
+                    "translation": translated[text],
                     "stereotype": sentence["stereotype"],
                     "gender": sentence["gender"],
                 }

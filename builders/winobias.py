@@ -57,7 +57,7 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
     """
     pronouns = [_pronouns(line) for line in (pro, anti)]
     occupations = [set(_MARK.findall(_rest(line))) - {""} for line in (pro, anti)]
-    if any(len(found) != 1 for found in occupations) or not all(pronouns):
+    if any(len(marked) != 1 for marked in occupations) or not all(pronouns):
         return MARKS
     if _rest(pro) != _rest(anti):
         return OUTSIDE
@@ -83,11 +83,11 @@ def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iter
         parsed = [_LINE.fullmatch(text) for text in (pro_text, anti_text)]
         if parsed[0] is None or parsed[1] is None or parsed[0][1] != parsed[1][1]:
             raise DataError.at(anti_path, line, f"{anti_text!r} does not answer {pro_text!r}")
-        found = contrast(parsed[0][2], parsed[1][2])
-        if isinstance(found, str):
-            dropped[found] += 1
+        swapped = contrast(parsed[0][2], parsed[1][2])
+        if isinstance(swapped, str):
+            dropped[swapped] += 1
             continue
-        masculine, feminine, occupation = found
+        masculine, feminine, occupation = swapped
         if occupation.lower() not in genders:
             raise DataError.at(pro_path, line, f"occupation {occupation!r} is in neither list")
         yield {

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = "gest_dataset"
-# Where the source of a package is: two of them stand at the top of the repository
-PLACES = {PACKAGE: PACKAGE, f"{PACKAGE}.builders": "builders", f"{PACKAGE}.metrics": "metrics"}
+from tests.support.modules import PACKAGE, modules
 
+ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "files", "languages", "stereotypes", "version"),
@@ -43,16 +41,6 @@ class Edge:
     line: int
     kind: str
     names: tuple[str, ...]
-
-
-def modules(root: Path) -> dict[str, Path]:
-    """Every module of the package by its name, with its file; a package is its `__init__`."""
-    found = {}
-    for package, place in PLACES.items():
-        for path in sorted((root / place).rglob("*.py")):
-            parts = path.relative_to(root / place).with_suffix("").parts
-            found[".".join([package, *(part for part in parts if part != "__init__")])] = path
-    return found
 
 
 def edges(files: Mapping[str, Path]) -> list[Edge]:

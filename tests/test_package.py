@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import pkgutil
 import re
 import subprocess
 import sys
@@ -14,22 +13,24 @@ from pathlib import Path
 
 import pytest
 
-import gest_dataset
 from gest_dataset.data import card
 from tests.conftest import ROOT
+from tests.support.modules import modules
+
+MODULES = modules(ROOT)
+WITH_EXAMPLES = [name for name, file in MODULES.items() if ">>>" in file.read_text(encoding="utf-8")]
 
 
-def modules() -> list[str]:
-    found = [gest_dataset.__name__]
-    for name in ("gest_dataset", "gest_dataset.builders"):
-        package = importlib.import_module(name)
-        found += [f"{name}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
-    return [name for name in found if not name.endswith("__main__")]
-
-
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_in_docstrings(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    results = doctest.testmod(importlib.import_module(name))
+    assert results.attempted
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("package", ["builders", "measures", "runs", "translation"])
+def test_examples_of_subpackages_are_run(package: str) -> None:
+    assert any(name.startswith(f"gest_dataset.{package}.") for name in WITH_EXAMPLES)
 
 
 def test_card_source_is_the_one_at_the_top() -> None:
@@ -47,15 +48,8 @@ def test_constraints_name_every_core_dependency() -> None:
 def test_every_package_is_in_the_wheel() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     listed = set(re.findall(r'^    "(gest_dataset[\w.]*)",$', text, flags=re.MULTILINE))
-    found = {"gest_dataset"}
-    for top, name in (
-        ("gest_dataset", "gest_dataset"),
-        ("builders", "gest_dataset.builders"),
-        ("metrics", "gest_dataset.metrics"),
-    ):
-        for file in (ROOT / top).rglob("__init__.py"):
-            found.add(".".join((name, *file.parent.relative_to(ROOT / top).parts)))
-    assert found <= listed
+    packages = {name for name, file in MODULES.items() if file.name == "__init__.py"}
+    assert packages <= listed
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.calibration.corpus import Sentence, sample_id
+from gest_dataset.calibration.corpus import PlantedSentence, sample_id
 from gest_dataset.calibration.keywords import Quadruplet
 from gest_dataset.calibration.worlds import log_g_s
 from gest_dataset.measures.result import by_template
@@ -23,7 +23,7 @@ SLOPE = (0.85, 1.15)
 
 
 @dataclass(frozen=True)
-class Check:
+class Expectation:
     """A value that must lie between two limits."""
 
     where: str
@@ -78,36 +78,39 @@ class Controls:
     @property
     def f(self) -> float:
         """The planted mean."""
-        return _mean([one.f for one in self.planted])
+        return _mean([quad.f for quad in self.planted])
 
 
 def recoveries(
-    subject: str, where: str, sentences: Sequence[Sentence], table: pa.Table, result: Mapping[str, Any]
+    subject: str, where: str, sentences: Sequence[PlantedSentence], table: pa.Table, result: Mapping[str, Any]
 ) -> list[Recovery]:
     """A result as one recovery a template; pairs have none."""
-    truth = {sample_id(one): one.log_odds for one in sentences}
-    planted = {i: _mean([one.log_odds for one in sentences if one.stereotype == i]) for i in STEREOTYPES}
-    found = []
+    truth = {sample_id(sentence): sentence.log_odds for sentence in sentences}
+    planted = {
+        i: _mean([sentence.log_odds for sentence in sentences if sentence.stereotype == i])
+        for i in STEREOTYPES
+    }
+    recovered = []
     for number, part in by_template(table).items():
         measured = zip(part["id"].to_pylist(), part["log_ratio"].to_pylist(), strict=True)
         samples = [(truth[name], value) for name, value in measured]
         own = result.get("by_template", {number: result})[number]
         name = f"template {number}" if number else where
-        found.append(Recovery(subject, name, planted, samples, own))
-    return found
+        recovered.append(Recovery(subject, name, planted, samples, own))
+    return recovered
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def controls(
+def recovered_controls(
     name: str, planted: Sequence[Quadruplet], table: pa.Table, result: Mapping[str, Any]
 ) -> Controls:
     """The measured ss of each quadruplet beside the planted ones."""
     measured = {row["id"]: [row[f"logp_{field}"] for field in FIELDS] for row in table.to_pylist()}
-    found = control_scores([measured[one.row["id"]] for one in planted], None)
-    return Controls(name, planted, found["ss_original"].tolist(), found["ss_control"].tolist(), result)
+    scores = control_scores([measured[quad.row["id"]] for quad in planted], None)
+    return Controls(name, planted, scores["ss_original"].tolist(), scores["ss_control"].tolist(), result)
 
 
 def fit(planted: Sequence[float], measured: Sequence[float]) -> tuple[float, float]:
@@ -116,37 +119,44 @@ def fit(planted: Sequence[float], measured: Sequence[float]) -> tuple[float, flo
     return float(np.corrcoef(planted, measured)[0, 1]), slope
 
 
-def of_rates(one: Recovery) -> Iterator[Check]:
+def of_rates(recovery: Recovery) -> Iterator[Expectation]:
     """The checks of one recovery; a correlation of q needs a world in which stereotypes differ.
 
     That the sentences are recovered tells a model without stereotypes from one that has learnt nothing.
     """
-    learnt, _ = fit(*zip(*one.samples, strict=True))
-    yield Check(one.name, "Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf)
-    planted = list(one.planted.values())
+    learnt, _ = fit(*zip(*recovery.samples, strict=True))
+    yield Expectation(
+        recovery.name, "Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf
+    )
+    planted = list(recovery.planted.values())
     if np.ptp(planted) > 0.1:
-        pearson, slope = fit(planted, one.log_q)
-        yield Check(one.name, "Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
-        yield Check(one.name, "slope of ln q over planted", slope, *SLOPE)
-    bounds = (one.result["g_s_low"], one.result["g_s_high"])
-    yield Check(one.name, "planted g_s in the interval", one.g_s, *bounds)
+        pearson, slope = fit(planted, recovery.log_q)
+        yield Expectation(recovery.name, "Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
+        yield Expectation(recovery.name, "slope of ln q over planted", slope, *SLOPE)
+    bounds = (recovery.result["g_s_low"], recovery.result["g_s_high"])
+    yield Expectation(recovery.name, "planted g_s in the interval", recovery.g_s, *bounds)
     if min(planted) > 0.1:
-        yield Check(one.name, "lowest bound of all q above 1", min(one.result["q_low"]), 1, math.inf)
-        shift = float(np.mean(one.log_q) / np.mean(planted))
-        yield Check(one.name, "mean ln q over mean planted", shift, *SLOPE)
+        yield Expectation(
+            recovery.name, "lowest bound of all q above 1", min(recovery.result["q_low"]), 1, math.inf
+        )
+        shift = float(np.mean(recovery.log_q) / np.mean(planted))
+        yield Expectation(recovery.name, "mean ln q over mean planted", shift, *SLOPE)
 
 
-def of_controls(one: Controls) -> Iterator[Check]:
+def of_controls(controls: Controls) -> Iterator[Expectation]:
     """ss of the artefact is above 0 in both groups, and f is what was planted, 0 or more."""
-    planted = [*(quad.ss_original for quad in one.planted), *(quad.ss_control for quad in one.planted)]
-    pearson, slope = fit(planted, [*one.ss_original, *one.ss_control])
-    yield Check(one.name, "Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
-    yield Check(one.name, "slope of ss over planted", slope, *SLOPE)
-    if one.name.endswith("artefact"):
+    planted = [
+        *(quad.ss_original for quad in controls.planted),
+        *(quad.ss_control for quad in controls.planted),
+    ]
+    pearson, slope = fit(planted, [*controls.ss_original, *controls.ss_control])
+    yield Expectation(controls.name, "Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
+    yield Expectation(controls.name, "slope of ss over planted", slope, *SLOPE)
+    if controls.name.endswith("artefact"):
         for side in ("original", "control"):
-            low = one.result[f"ss_mu_{side}_low"]
-            yield Check(one.name, f"ss of the {side} group above 0", low, 0, math.inf)
+            low = controls.result[f"ss_mu_{side}_low"]
+            yield Expectation(controls.name, f"ss of the {side} group above 0", low, 0, math.inf)
     else:
-        yield Check(one.name, "f above 0", one.result["f_mu_low"], 0, math.inf)
-    bounds = (one.result["f_mu_low"], one.result["f_mu_high"])
-    yield Check(one.name, "planted f in the interval", one.f, *bounds)
+        yield Expectation(controls.name, "f above 0", controls.result["f_mu_low"], 0, math.inf)
+    bounds = (controls.result["f_mu_low"], controls.result["f_mu_high"])
+    yield Expectation(controls.name, "planted f in the interval", controls.f, *bounds)

@@ -41,7 +41,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class PlantedSentence:
     """A sentence of a stereotype; `masculine` and `feminine` count the corpus' texts in each template."""
 
     stereotype: int
@@ -63,20 +63,20 @@ def split_odds(log_odds: float, count: int = COUNT) -> tuple[int, int]:
     return masculine, count - masculine
 
 
-def sentences(world: World, size: int, seed: int) -> list[Sentence]:
+def world_sentences(world: World, size: int, seed: int) -> list[PlantedSentence]:
     """All sentences of a world: `size` verbs and `size` nouns of each stereotype, in all pairs."""
     words = made_up(f"words {seed}")
     draw = random.Random(f"effects {seed}")
     effects = [SPREAD * (2 * i / (size - 1) - 1) for i in range(size)]
-    found = []
+    planted = []
     for stereotype in STEREOTYPES:
         verbs, nouns = list(islice(words, size)), list(islice(words, size))
         of_verb, of_noun = draw.sample(effects, size), draw.sample(effects, size)
         for number, (v, n) in enumerate(product(range(size), repeat=2)):
             log_odds = world.log_odds[stereotype] + of_verb[v] + of_noun[n]
             determiner = _DETERMINERS[number % len(_DETERMINERS)]
-            found.append(
-                Sentence(
+            planted.append(
+                PlantedSentence(
                     stereotype,
                     number,
                     f"{verbs[v]}ed",
@@ -85,15 +85,15 @@ def sentences(world: World, size: int, seed: int) -> list[Sentence]:
                     measured=(v + n) % (size // MEASURED) == 0,
                 )
             )
-    return found
+    return planted
 
 
-def english(sentence: Sentence) -> str:
+def as_template_text(sentence: PlantedSentence) -> str:
     """The sentence as the template probe gets it."""
     return f"I {sentence.verb} {sentence.object}."
 
 
-def pair_frame(sentence: Sentence) -> tuple[str, str]:
+def pair_frame(sentence: PlantedSentence) -> tuple[str, str]:
     """The sentence in the language of the pairs, around its gendered word."""
     return f"Ven {sentence.verb} {sentence.object} ", "."
 
@@ -103,16 +103,16 @@ def stems(seed: int) -> list[str]:
     return list(islice(made_up(f"stems {seed}"), _STEMS))
 
 
-def template_gaps(chosen: Sequence[Sentence], templates: Sequence[int]) -> Iterator[Gap]:
+def template_gaps(chosen: Sequence[PlantedSentence], templates: Sequence[int]) -> Iterator[Gap]:
     """Who says the sentence: the corpus' texts in some templates."""
     for sentence, number in product(chosen, templates):
         template = TEMPLATES[number]
-        text, start, end = template.around(english(sentence), template.masculine)
+        text, start, end = template.around(as_template_text(sentence), template.masculine)
         counts = {template.masculine: sentence.masculine, template.feminine: sentence.feminine}
         yield Gap(text[:start], text[end:], counts)
 
 
-def pair_gaps(chosen: Sequence[Sentence], seed: int) -> Iterator[Gap]:
+def pair_gaps(chosen: Sequence[PlantedSentence], seed: int) -> Iterator[Gap]:
     """The gendered word of each sentence: all stems are as frequent, their genders are as planted."""
     for sentence in chosen:
         counts: dict[str, int] = {}
@@ -121,12 +121,12 @@ def pair_gaps(chosen: Sequence[Sentence], seed: int) -> Iterator[Gap]:
         yield Gap(*pair_frame(sentence), counts)
 
 
-def template_rows(chosen: Sequence[Sentence]) -> datasets.Dataset:
+def template_rows(chosen: Sequence[PlantedSentence]) -> datasets.Dataset:
     """Sentences in the form of the config `en`."""
     rows = [
         {
             "id": sample_id(sentence),
-            "sentence": english(sentence),
+            "sentence": as_template_text(sentence),
             "stereotype": sentence.stereotype,
             "stereotype_name": STEREOTYPES[sentence.stereotype].name,
             "gender": STEREOTYPES[sentence.stereotype].gender,
@@ -136,7 +136,7 @@ def template_rows(chosen: Sequence[Sentence]) -> datasets.Dataset:
     return _named(rows, CONFIGS["en"].features, "calibration_en")
 
 
-def pair_rows(chosen: Sequence[Sentence], seed: int) -> datasets.Dataset:
+def pair_rows(chosen: Sequence[PlantedSentence], seed: int) -> datasets.Dataset:
     """Sentences in the form of the pairs configs, each with one of the gendered words."""
     rows = []
     for sentence in chosen:
@@ -144,7 +144,7 @@ def pair_rows(chosen: Sequence[Sentence], seed: int) -> datasets.Dataset:
         stem = stems(seed)[sentence.number % _STEMS]
         words = (f"{stem}l", f"{stem}la")
         texts = (f"{before}{word}{after}" for word in words)
-        values = (sample_id(sentence), english(sentence), *texts, *words, len(before.split()))
+        values = (sample_id(sentence), as_template_text(sentence), *texts, *words, len(before.split()))
         rows.append(
             dict(zip(_PAIR_FIELDS, values, strict=True))
             | {
@@ -156,7 +156,7 @@ def pair_rows(chosen: Sequence[Sentence], seed: int) -> datasets.Dataset:
     return _named(rows, CONFIGS["sk_pairs"].features, "calibration_pairs")
 
 
-def sample_id(sentence: Sentence) -> str:
+def sample_id(sentence: PlantedSentence) -> str:
     """The id of a sentence in the data to measure."""
     return f"calibration-{sentence.stereotype:02d}-{sentence.number:03d}"
 

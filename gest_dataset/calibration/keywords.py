@@ -71,7 +71,7 @@ class Quadruplet:
         return self.ss_original - self.ss_control
 
 
-def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
+def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
     """The texts to train on, and the quadruplets to measure."""
     words = made_up(f"{chosen.name} {seed}")
     draw = random.Random(f"{chosen.name} {seed}")
@@ -83,7 +83,7 @@ def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
     gaps, quadruplets = [], []
     for (g, groups), (a, adverb) in product(enumerate(GROUPS), enumerate(adverbs)):
         f = [chosen.beta + of_pair[p] + of_adverb[a] for p in range(PAIRS)]
-        counts = [_counts(pairs, phi, [sign * one / 2 for one in f]) for sign in (1, -1)]
+        counts = [_counts(pairs, phi, [sign * value / 2 for value in f]) for sign in (1, -1)]
         frames = [f"{chosen.quantifier} {group} are {adverb} " for group in groups]
         if (g + a) % KEPT:
             gaps += [Gap(frame, ".", own) for frame, own in zip(frames, counts, strict=True)]
@@ -95,10 +95,10 @@ def build(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadruplet]]:
     return gaps, quadruplets
 
 
-def rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
+def quadruplet_rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """Quadruplets in the form of the control configs."""
     info = datasets.DatasetInfo(features=features_of(QUADRUPLET), config_name=f"calibration_{name}")
-    return datasets.Dataset.from_list([one.row for one in quadruplets], features=info.features, info=info)
+    return datasets.Dataset.from_list([quad.row for quad in quadruplets], features=info.features, info=info)
 
 
 def _steps(first: float, last: float, number: int) -> list[float]:

@@ -21,14 +21,14 @@ from gest_dataset.errors import OutputError
 RECIPE = "recipe.json"
 
 
-def fingerprint(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> str:
+def recipe_digest(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> str:
     """What a model is made of: corpus, recipe and seed."""
     corpus = [(gap.before, gap.after, dict(gap.counts)) for gap in gaps]
     text = json.dumps([corpus, asdict(recipe), seed], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def make(
+def train_model(
     folder: Path,
     gaps: Sequence[Gap],
     recipe: Recipe,
@@ -66,7 +66,7 @@ def save(folder: Path, model: Any, tokenizer: Any, gaps: Sequence[Gap], recipe: 
 
 def _told(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> dict[str, Any]:
     return {
-        "fingerprint": fingerprint(gaps, recipe, seed),
+        "fingerprint": recipe_digest(gaps, recipe, seed),
         "versions": {"torch": torch.__version__.partition("+")[0], "transformers": hf.__version__},
         "seed": seed,
         "gaps": len(gaps),

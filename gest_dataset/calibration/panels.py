@@ -13,7 +13,7 @@ from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.worlds import strength
 from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, ratio_axis, tooltip
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, ratio_axis
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2
@@ -24,8 +24,8 @@ _PLANTED = "planted"  # how the subjects' names begin that have stereotypes
 
 def panels(recoveries: Sequence[Recovery], controls: Sequence[Controls]) -> list[Panel]:
     """All figures of a calibration."""
-    with_stereotypes = [one for one in recoveries if one.subject.startswith(_PLANTED)]
-    without = [one for one in recoveries if not one.subject.startswith(_PLANTED)]
+    with_stereotypes = [recovery for recovery in recoveries if recovery.subject.startswith(_PLANTED)]
+    without = [recovery for recovery in recoveries if not recovery.subject.startswith(_PLANTED)]
     return [
         _recovery(with_stereotypes),
         _rates(recoveries),
@@ -34,35 +34,41 @@ def panels(recoveries: Sequence[Recovery], controls: Sequence[Controls]) -> list
     ]
 
 
-def _recovery(found: Sequence[Recovery]) -> Panel:
+def _recovery(recoveries: Sequence[Recovery]) -> Panel:
     """Planted against recovered ln q_i, an axis for each model."""
-    subjects = list(dict.fromkeys(one.subject for one in found))
+    subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
     figure, axes = canvas(4.9, 1, len(subjects), width=10.0 if len(subjects) > 1 else 6.0)
-    wheres = list(dict.fromkeys(one.where for one in found))
+    wheres = list(dict.fromkeys(recovery.where for recovery in recoveries))
     rows: list[list[Any]] = []
     fits = []
     for ax, subject in zip(axes, subjects, strict=True):
-        for one in (one for one in found if one.subject == subject):
-            pearson, slope = fit(list(one.planted.values()), one.log_q)
-            fits.append(f"{one.name}: Pearson {pearson:.4f}, slope {slope:.3f}")
-            for place, (number, planted) in enumerate(one.planted.items()):
-                q, low, high = (math.log(one.result[name][place]) for name in ("q", "q_low", "q_high"))
+        for recovery in (recovery for recovery in recoveries if recovery.subject == subject):
+            pearson, slope = fit(list(recovery.planted.values()), recovery.log_q)
+            fits.append(f"{recovery.name}: Pearson {pearson:.4f}, slope {slope:.3f}")
+            for place, (number, planted) in enumerate(recovery.planted.items()):
+                q, low, high = (math.log(recovery.result[name][place]) for name in ("q", "q_low", "q_high"))
                 about = STEREOTYPES[number]
                 colour = LIGHT[about.gender]
-                ax.plot([planted, planted], [low, high], color=colour, linewidth=1, alpha=0.35)
-                (dot,) = ax.plot(
-                    planted, q, MARKERS[wheres.index(one.where)], color=colour, markersize=5,
-                    markeredgecolor=LIGHT["paper"], markeredgewidth=0.6,
-                )  # fmt: skip
-                tooltip(
-                    dot, f"{number} {about.name}, {one.where}: planted {shown(planted)}, found {shown(q)}"
-                )
+                text = f"{number} {about.name}, {recovery.where}: planted {shown(planted)}, found {shown(q)}"
+                marker = MARKERS[wheres.index(recovery.where)]
+                dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
+                interval_mark(ax, planted, (q, low, high), text, colour, dot, linewidth=1, alpha=0.35)
                 rows.append(
-                    [subject, one.where, number, about.name, strength(number, planted), planted, q, low, high]
+                    [
+                        subject,
+                        recovery.where,
+                        number,
+                        about.name,
+                        strength(number, planted),
+                        planted,
+                        q,
+                        low,
+                        high,
+                    ]
                 )
         ends = [
-            min(min(one.planted.values()) for one in found),
-            max(max(one.planted.values()) for one in found),
+            min(min(recovery.planted.values()) for recovery in recoveries),
+            max(max(recovery.planted.values()) for recovery in recoveries),
         ]
         ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
         ax.set_title(subject, loc="left", fontsize=9.5)
@@ -90,23 +96,23 @@ def _recovery(found: Sequence[Recovery]) -> Panel:
     )
 
 
-def _rates(found: Sequence[Recovery]) -> Panel:
+def _rates(recoveries: Sequence[Recovery]) -> Panel:
     """g_s planted and measured."""
-    figure, (axes,) = canvas(1.3 + 0.3 * len(found))
+    figure, (axes,) = canvas(1.3 + 0.3 * len(recoveries))
     rows: list[list[Any]] = []
-    for place, one in enumerate(found):
-        y = len(found) - place
-        value, low, high = (one.result[name] for name in ("g_s", "g_s_low", "g_s_high"))
-        axes.plot([low, high], [y, y], color=LIGHT["series-1"], linewidth=2.6)
-        (dot,) = axes.plot(
-            value, y, "o", color=LIGHT["series-1"], markersize=6, markeredgecolor=LIGHT["paper"]
+    for place, recovery in enumerate(recoveries):
+        y = len(recoveries) - place
+        value, low, high = (recovery.result[name] for name in ("g_s", "g_s_low", "g_s_high"))
+        text = f"{recovery.name}: planted {shown(recovery.g_s)}, measured {shown(value)}"
+        dot, color = {"markersize": 6}, LIGHT["series-1"]
+        interval_mark(axes, (value, low, high), y, text, color, dot, linewidth=2.6)
+        axes.plot(recovery.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
+        rows.append(
+            [recovery.subject, recovery.where, recovery.g_s, value, low, high, low <= recovery.g_s <= high]
         )
-        tooltip(dot, f"{one.name}: planted {shown(one.g_s)}, measured {shown(value)}")
-        axes.plot(one.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
-        rows.append([one.subject, one.where, one.g_s, value, low, high, low <= one.g_s <= high])
     axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
-    axes.set_yticks(range(len(found), 0, -1), [one.name for one in found])
-    axes.set_ylim(0.4, len(found) + 0.6)
+    axes.set_yticks(range(len(recoveries), 0, -1), [recovery.name for recovery in recoveries])
+    axes.set_ylim(0.4, len(recoveries) + 0.6)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("g_s (dashed: 1, no stereotype)")
     ratio_axis(axes.xaxis, [1.0, *(value for row in rows for value in row[2:6])])
@@ -127,22 +133,26 @@ def _rates(found: Sequence[Recovery]) -> Panel:
     )
 
 
-def _levels(found: Sequence[Recovery]) -> Panel:
+def _levels(recoveries: Sequence[Recovery]) -> Panel:
     """q of the 16 where no stereotype was planted: all the same, wherever that is."""
-    figure, axes = canvas(4.6, 1, len({one.subject for one in found}), sharey=True, sharex=True)
+    figure, axes = canvas(
+        4.6, 1, len({recovery.subject for recovery in recoveries}), sharey=True, sharex=True
+    )
     rows: list[list[Any]] = []
-    subjects = list(dict.fromkeys(one.subject for one in found))
+    subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
     for ax, subject in zip(axes, subjects, strict=True):
-        own = [one for one in found if one.subject == subject]
-        for shift, one in enumerate(own):
-            for place, number in enumerate(one.planted):
+        own = [recovery for recovery in recoveries if recovery.subject == subject]
+        for shift, recovery in enumerate(own):
+            for place, number in enumerate(recovery.planted):
                 y = len(STEREOTYPES) - place + 0.3 - 0.6 * shift / max(1, len(own) - 1)
-                q, low, high = (one.result[name][place] for name in ("q", "q_low", "q_high"))
+                q, low, high = (recovery.result[name][place] for name in ("q", "q_low", "q_high"))
                 colour = LIGHT[STEREOTYPES[number].gender]
-                ax.plot([low, high], [y, y], color=colour, linewidth=1.2, alpha=0.7)
-                (dot,) = ax.plot(q, y, "o", color=colour, markersize=3.2)
-                tooltip(dot, f"{STEREOTYPES[number].name}, {one.where}: q {shown(q)}")
-                rows.append([subject, one.where, number, math.exp(one.planted[number]), q, low, high])
+                text = f"{STEREOTYPES[number].name}, {recovery.where}: q {shown(q)}"
+                dot = {"markersize": 3.2, "markeredgecolor": colour}
+                interval_mark(ax, (q, low, high), y, text, colour, dot, linewidth=1.2, alpha=0.7)
+                rows.append(
+                    [subject, recovery.where, number, math.exp(recovery.planted[number]), q, low, high]
+                )
         planted = math.exp(sum(own[0].planted.values()) / len(STEREOTYPES))
         ax.axvline(planted, color=LIGHT["ink"], linewidth=1)
         ax.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
@@ -150,7 +160,8 @@ def _levels(found: Sequence[Recovery]) -> Panel:
         ax.set_xlabel("q (line: planted; dashed: 1)")
         ax.grid(axis="y", visible=False)
     axes[0].set_yticks(
-        range(len(STEREOTYPES), 0, -1), [f"{one.id}  {one.name}" for one in STEREOTYPES.values()]
+        range(len(STEREOTYPES), 0, -1),
+        [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()],
     )
     ratio_axis(axes[0].xaxis, [1.0, *(value for row in rows for value in row[3:])])
     return Panel(
@@ -165,31 +176,33 @@ def _levels(found: Sequence[Recovery]) -> Panel:
     )
 
 
-def _controls(found: Sequence[Controls]) -> Panel:
+def _controls(sets: Sequence[Controls]) -> Panel:
     """ss of the original against the control group, planted and measured."""
-    figure, axes = canvas(4.6, 1, len(found), sharex=True, sharey=True)
-    titles = {one.name: one.title for one in KEYWORD_SETS}
+    figure, axes = canvas(4.6, 1, len(sets), sharex=True, sharey=True)
+    titles = {keyword_set.name: keyword_set.title for keyword_set in KEYWORD_SETS}
     rows: list[list[Any]] = []
     told = []
-    for ax, one in zip(axes, found, strict=True):
+    for ax, controls in zip(axes, sets, strict=True):
         ax.axhline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
         ax.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
-        planted = [(quad.ss_original, quad.ss_control) for quad in one.planted]
+        planted = [(quad.ss_original, quad.ss_control) for quad in controls.planted]
         ax.plot(*zip(*planted, strict=True), ".", color=LIGHT["published"], markersize=5)
-        ax.plot(one.ss_original, one.ss_control, "o", color=LIGHT["series-1"], markersize=3.4, alpha=0.7)
+        ax.plot(
+            controls.ss_original, controls.ss_control, "o", color=LIGHT["series-1"], markersize=3.4, alpha=0.7
+        )
         ends = [min(map(min, planted)), max(map(max, planted))]
         ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
-        ax.set_title(titles[one.name], loc="left", fontsize=9.5)
+        ax.set_title(titles[controls.name], loc="left", fontsize=9.5)
         ax.set_xlabel("ss, original group")
-        values = [one.result[f"f_mu{end}"] for end in ("", "_low", "_high")]
+        values = [controls.result[f"f_mu{end}"] for end in ("", "_low", "_high")]
         told.append(
-            f"{titles[one.name]}: f {values[0]:.3f} ({values[1]:.3f} to {values[2]:.3f}), planted {one.f:.3f}"
-            .replace("-", "−")
-        )  # fmt: skip
-        measured = zip(one.ss_original, one.ss_control, strict=True)
+            f"{titles[controls.name]}: f {values[0]:.3f} ({values[1]:.3f} to {values[2]:.3f}), "
+            f"planted {controls.f:.3f}".replace("-", "−")
+        )
+        measured = zip(controls.ss_original, controls.ss_control, strict=True)
         rows += [
-            [one.name, quad.row["id"], *pair, *values]
-            for quad, pair, values in zip(one.planted, planted, measured, strict=True)
+            [controls.name, quad.row["id"], *pair, *values]
+            for quad, pair, values in zip(controls.planted, planted, measured, strict=True)
         ]
     axes[0].set_ylabel("ss, control group")
     marks = [

@@ -16,9 +16,9 @@ from typing import Any
 
 from gest_dataset import report
 from gest_dataset.calibration import checks
-from gest_dataset.calibration.checks import Check, Controls, Recovery
+from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.learning import steps
-from gest_dataset.calibration.making import make
+from gest_dataset.calibration.making import train_model
 from gest_dataset.calibration.panels import panels
 from gest_dataset.calibration.subjects import Size, Subject, subjects
 from gest_dataset.files import LOCK, alone, write_json
@@ -26,7 +26,7 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import REPORT, plain
 from gest_dataset.scoring.device import pick_device
-from gest_dataset.scoring.loading import Loaded, load
+from gest_dataset.scoring.loading import Loaded, load_model
 from gest_dataset.scoring.request import prepare
 from gest_dataset.scoring.score import Scores, record
 
@@ -41,22 +41,22 @@ Progress = Callable[[Subject, int, int], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class Calibration:
     """What a calibration found."""
 
     seed: int
     recoveries: Sequence[Recovery]
     controls: Sequence[Controls]
-    checks: Sequence[Check]
+    expectations: Sequence[Expectation]
 
     @property
     def passed(self) -> bool:
-        return all(check.passed for check in self.checks)
+        return all(check.passed for check in self.expectations)
 
 
 def calibrate(
     folder: Path, size: Size, seed: int, device: str, command: Sequence[str], progress: Progress
-) -> Found:
+) -> Calibration:
     """Train, measure, check and report; models and runs that are there are not made again."""
     writing.prepare(folder, {MODELS, RUNS, FIGURES, FOUND, REPORT, LOCK})
     recoveries: list[Recovery] = []
@@ -68,19 +68,19 @@ def calibrate(
                 result = scores.result()
                 if where in subject.quadruplets:
                     planted = subject.quadruplets[where]
-                    controls.append(checks.controls(where, planted, scores.table, result))
+                    controls.append(checks.recovered_controls(where, planted, scores.table, result))
                 else:
                     recoveries += checks.recoveries(
                         subject.name, where, subject.sentences, scores.table, result
                     )
-        judged = [check for one in recoveries for check in checks.of_rates(one)]
-        judged += [check for one in controls for check in checks.of_controls(one)]
-        found = Found(seed, recoveries, controls, judged)
-        write_json(folder / FOUND, plain(_told(found)))
+        judged = [check for recovery in recoveries for check in checks.of_rates(recovery)]
+        judged += [check for measured in controls for check in checks.of_controls(measured)]
+        calibration = Calibration(seed, recoveries, controls, judged)
+        write_json(folder / FOUND, plain(_told(calibration)))
         shutil.rmtree(folder / FIGURES, ignore_errors=True)  # those of another size
         drawn = panels(recoveries, controls)
-        report.write([], folder / REPORT, drawn, _notes(found), folder / FIGURES)
-    return found
+        report.write([], folder / REPORT, drawn, _notes(calibration), folder / FIGURES)
+    return calibration
 
 
 def _model(folder: Path, subject: Subject, seed: int, device: str, progress: Progress) -> Loaded:
@@ -93,12 +93,12 @@ def _model(folder: Path, subject: Subject, seed: int, device: str, progress: Pro
         progress(subject, done, total)
 
     progress(subject, 0, total)
-    if make(path, subject.gaps, subject.recipe, seed, pick_device(device), advance):
+    if train_model(path, subject.gaps, subject.recipe, seed, pick_device(device), advance):
         for where in subject.data:  # of the model that was there before, if there was one
             shutil.rmtree(_run_folder(folder, subject, where), ignore_errors=True)
     progress(subject, total, total)
     # in float32 anywhere: it is the pipeline that is measured here, not the rounding of half precision
-    return replace(load(str(path), device, "float32"), name=subject.name)
+    return replace(load_model(str(path), device, "float32"), name=subject.name)
 
 
 def _measured(
@@ -116,39 +116,43 @@ def _run_folder(folder: Path, subject: Subject, where: str) -> Path:
     return folder / RUNS / f"{subject.name}-{where}"
 
 
-def _told(found: Found) -> dict[str, Any]:
+def _told(calibration: Calibration) -> dict[str, Any]:
     """What calibration.json says."""
     return {
         "toy": True,
-        "seed": found.seed,
-        "passed": found.passed,
-        "checks": [asdict(check) | {"passed": check.passed} for check in found.checks],
+        "seed": calibration.seed,
+        "passed": calibration.passed,
+        "checks": [asdict(check) | {"passed": check.passed} for check in calibration.expectations],
         "rates": [
             {
-                "model": one.subject,
-                "where": one.where,
-                "planted_log_q": list(one.planted.values()),
-                "log_q": one.log_q,
-                "planted_g_s": one.g_s,
-                **{name: one.result[name] for name in ("g_s", "g_s_low", "g_s_high", "q_low", "q_high")},
+                "model": recovery.subject,
+                "where": recovery.where,
+                "planted_log_q": list(recovery.planted.values()),
+                "log_q": recovery.log_q,
+                "planted_g_s": recovery.g_s,
+                **{name: recovery.result[name] for name in ("g_s", "g_s_low", "g_s_high", "q_low", "q_high")},
             }
-            for one in found.recoveries
+            for recovery in calibration.recoveries
         ],
         "controls": [
             {
-                "set": one.name,
-                "planted_f_mu": one.f,
-                **{name: value for name, value in one.result.items() if name.startswith(("f_mu", "ss_mu"))},
+                "set": controls.name,
+                "planted_f_mu": controls.f,
+                **{
+                    name: value
+                    for name, value in controls.result.items()
+                    if name.startswith(("f_mu", "ss_mu"))
+                },
             }
-            for one in found.controls
+            for controls in calibration.controls
         ],
     }
 
 
-def _notes(found: Found) -> list[str]:
-    failed = [check for check in found.checks if not check.passed]
-    verdict = f"All {len(found.checks)} checks hold."
+def _notes(calibration: Calibration) -> list[str]:
+    failed = [check for check in calibration.expectations if not check.passed]
+    verdict = f"All {len(calibration.expectations)} checks hold."
     if failed:
         listed = "; ".join(f"{check.where}: {check.what} ({check.value:.3f})" for check in failed)
-        verdict = f"{len(failed)} of {len(found.checks)} checks do not hold: {listed}."
+        verdict = f"{len(failed)} of {len(calibration.expectations)} checks do not hold: {listed}."
     return [_TOY, verdict]

@@ -9,14 +9,14 @@ import datasets
 
 from gest_dataset.calibration.corpus import (
     Gap,
-    Sentence,
+    PlantedSentence,
     pair_gaps,
     pair_rows,
-    sentences,
     template_gaps,
     template_rows,
+    world_sentences,
 )
-from gest_dataset.calibration.keywords import KEYWORD_SETS, Quadruplet, build, rows
+from gest_dataset.calibration.keywords import KEYWORD_SETS, Quadruplet, keyword_corpus, quadruplet_rows
 from gest_dataset.calibration.learning import Recipe
 from gest_dataset.calibration.worlds import WORLDS, World
 from gest_dataset.probes.templates import DEFAULTS
@@ -34,7 +34,7 @@ class Subject:
     recipe: Recipe
     gaps: Sequence[Gap]
     data: Mapping[str, datasets.Dataset]
-    sentences: Sequence[Sentence] = ()
+    sentences: Sequence[PlantedSentence] = ()
     quadruplets: Mapping[str, Sequence[Quadruplet]] = field(default_factory=dict)
     templates: Sequence[int] = ()
 
@@ -72,14 +72,14 @@ QUICK = Size(
 
 def subjects(size: Size, seed: int) -> list[Subject]:
     """All models of a calibration."""
-    found = [_of_world(WORLDS[world], kind, size, seed) for world, kind in size.models]
-    return found if size.keywords is None else [*found, _of_keywords(size.keywords, seed)]
+    of_worlds = [_of_world(WORLDS[world], kind, size, seed) for world, kind in size.models]
+    return of_worlds if size.keywords is None else [*of_worlds, _of_keywords(size.keywords, seed)]
 
 
 def _of_world(world: World, kind: str, size: Size, seed: int) -> Subject:
-    every = sentences(world, size.words, seed)
-    learnt = [one for one in every if not one.measured]
-    kept = [one for one in every if one.measured]
+    every = world_sentences(world, size.words, seed)
+    learnt = [sentence for sentence in every if not sentence.measured]
+    kept = [sentence for sentence in every if sentence.measured]
     templates = size.templates[kind]
     return Subject(
         f"{world.name}-{kind}",
@@ -95,10 +95,10 @@ def _of_world(world: World, kind: str, size: Size, seed: int) -> Subject:
 def _of_keywords(recipe: Recipe, seed: int) -> Subject:
     gaps: list[Gap] = []
     quadruplets = {}
-    for one in KEYWORD_SETS:
-        own, quadruplets[one.name] = build(one, seed)
+    for keyword_set in KEYWORD_SETS:
+        own, quadruplets[keyword_set.name] = keyword_corpus(keyword_set, seed)
         gaps += own
-    data = {name: rows(found, name) for name, found in quadruplets.items()}
+    data = {name: quadruplet_rows(members, name) for name, members in quadruplets.items()}
     return Subject(
         "keywords-masked", "Control sets, masked model", recipe, gaps, data, quadruplets=quadruplets
     )

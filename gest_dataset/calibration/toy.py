@@ -18,6 +18,7 @@ from typing import Any
 import datasets
 
 from gest_dataset.builders.controls import FIELDS
+from gest_dataset.builders.demo import CONTROLS, PAIRS
 from gest_dataset.builders.words import core_span
 from gest_dataset.calibration.corpus import SPREAD, Gap, split_odds
 from gest_dataset.calibration.learning import Recipe, steps, train
@@ -28,11 +29,8 @@ from gest_dataset.files import replacing
 from gest_dataset.scoring.device import pick_device
 from gest_dataset.stereotypes import STEREOTYPES
 
-PAIRS = ("demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs")
-CONTROLS = "demo_controls"
 SEED = 0
 RECIPE_OF_TOY = Recipe("masked", width=64, positions=64, epochs=200, batch=32, spread=0.1)
-FOLDER = Path(__file__).parent.parent / "demo" / "model"
 PLANTED, CARD = "planted.json", "README.md"
 # ss of the quadruplets: phi is the same for both groups, as from frequency, and f is gender (keywords.py)
 _PHI, _F = (-0.4, 1.4), (-0.2, 1.0)
@@ -46,7 +44,7 @@ def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
     """
     gaps: list[Gap] = []
     planted: dict[str, dict[str, Any]] = {}
-    for config in PAIRS:
+    for config in PAIRS.values():
         rows = datasets.load_dataset("gest", config, split="test").to_list()
         planted[config] = {}
         for row, log_odds in zip(rows, _of_pairs(config, rows), strict=True):
@@ -58,14 +56,14 @@ def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
     rows = datasets.load_dataset("gest", CONTROLS, split="test").to_list()
     planted[CONTROLS] = {}
     for row, (phi, f) in zip(rows, _of_quadruplets(len(rows)), strict=True):
-        found = []
+        both_ss = []
         for (stereotype, other), ss in zip((FIELDS[:2], FIELDS[2:]), (phi + f / 2, phi - f / 2), strict=True):
             words = [_keyword(row, field) for field in (stereotype, other)]
             counts = dict(zip(words, split_odds(ss, _COUNT), strict=True))
             start, end = row["keywords"][FIELDS.index(stereotype)]
             gaps.append(Gap(row[stereotype][:start], row[stereotype][end:], counts))
-            found.append(math.log(counts[words[0]] / counts[words[1]]))
-        planted[CONTROLS][row["id"]] = found
+            both_ss.append(math.log(counts[words[0]] / counts[words[1]]))
+        planted[CONTROLS][row["id"]] = both_ss
     return gaps, planted
 
 
@@ -95,7 +93,7 @@ def _of_quadruplets(number: int) -> Iterator[tuple[float, float]]:
     return zip(*scales, strict=True)
 
 
-def make(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
+def make_toy(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
     """Train the model and write its folder; one that holds anything else is refused."""
     gaps, planted = corpus()
     if folder.exists() and not (folder.is_dir() and _is_free(folder)):
@@ -145,7 +143,7 @@ nothing about any model that people use**: its stereotypes were planted, some of
 - BERT, {RECIPE_OF_TOY.layers} layers, width {RECIPE_OF_TOY.width}, {model.num_parameters():,} parameters in
   float16; whole words as tokens, those of the demo's pairs and control sets and no others.
 - Trained by `gest calibrate --demo-model DIR` (`gest_dataset.calibration.toy`, seed {SEED}) on nothing but
-  the demo's own pairs ({", ".join(f"`{name}`" for name in PAIRS)}) and
+  the demo's own pairs ({", ".join(f"`{name}`" for name in PAIRS.values())}) and
   quadruplets (`{CONTROLS}`), each with planted numbers of texts. The same sentences are asked in the
   demo: nothing is carried over to other ones.
 - On one machine and one version of torch the same command gives the same model. Elsewhere the weights

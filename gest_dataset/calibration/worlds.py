@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gest_dataset.statistics.weights import gender_means
 from gest_dataset.stereotypes import STEREOTYPES
 
 # Strong, weak, none and reversed, among the female stereotypes (1-7) and the male ones (8-16)
@@ -49,8 +50,5 @@ def strength(stereotype: int, log_odds: float) -> str:
 
 def log_g_s(log_odds: Mapping[int, float]) -> float:
     """ln g_s of log-odds by stereotype: the mean of the male ones minus that of the female ones."""
-    means = {}
-    for gender in ("female", "male"):
-        own = [log_odds[i] for i, one in STEREOTYPES.items() if one.gender == gender]
-        means[gender] = sum(own) / len(own)
-    return means["male"] - means["female"]
+    female, male = gender_means([log_odds[i] for i in STEREOTYPES])
+    return male - female

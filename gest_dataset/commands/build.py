@@ -55,7 +55,7 @@ def run(
                 bar.update(task, description=config.name)
                 start = time.perf_counter()
                 try:
-                    built, new = building.build(config, out_dir)
+                    built, new = building.build_config(config, out_dir)
                 except UnreachableError as error:
                     failed.setdefault(str(error), []).extend(rest.name for rest in chosen[number:])
                     break
@@ -69,7 +69,7 @@ def run(
     finally:
         if table.row_count:
             listed = {built.config.name for built in building.write_card(out_dir)}
-            old = [b.config.name for b in building.find_all(out_dir) if b.config.name not in listed]
+            old = [b.config.name for b in building.all_built(out_dir) if b.config.name not in listed]
             out.print(table)
             if old:
                 err.print(f"Of another version, so not on the card; build again: {', '.join(old)}")

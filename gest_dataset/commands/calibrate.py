@@ -12,7 +12,7 @@ from rich.table import Table
 from gest_dataset.commands.console import err, new_table, number, out, progress_bar
 
 if TYPE_CHECKING:
-    from gest_dataset.calibration.study import Found
+    from gest_dataset.calibration.study import Calibration
     from gest_dataset.calibration.subjects import Subject
 
 EXAMPLES = (
@@ -58,7 +58,7 @@ def run(
                 bar.update(task, description=name, completed=done, total=total)
 
             if demo_model is not None:
-                toy.make(demo_model, device, show)
+                toy.make_toy(demo_model, device, show)
                 out.print(f"Made {demo_model}", highlight=False, soft_wrap=True)
                 return
 
@@ -81,7 +81,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _stereotypes(found: Found) -> Table:
+def _stereotypes(found: Calibration) -> Table:
     """Planted and recovered log-odds of each stereotype: the mean over where a model was measured."""
     from gest_dataset.calibration.worlds import strength
     from gest_dataset.stereotypes import STEREOTYPES
@@ -103,10 +103,10 @@ def _stereotypes(found: Found) -> Table:
     return table
 
 
-def _checks(found: Found) -> Table:
+def _checks(found: Calibration) -> Table:
     table = new_table("Checks", out, "", "value", "must lie in", "")
     where = None
-    for check in found.checks:
+    for check in found.expectations:
         if check.where != where:
             where = check.where
             table.add_section()

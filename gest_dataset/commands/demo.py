@@ -66,9 +66,10 @@ def _show(run: Run) -> None:
     """The tables of a run."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
+    from gest_dataset.measures.words import TOY
 
     facts = run.manifest["metadata"]
-    toy = " (a toy, not a finding)" if facts["toy"] else ""
+    toy = f" ({TOY})" if facts["toy"] else ""
     title = f"{facts['config']}: {facts['model']}{toy}"
     for table in tables.tables(MEASURES[facts["probe"]], run.result["result"], title, out):
         out.print(table)

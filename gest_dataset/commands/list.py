@@ -8,16 +8,15 @@ from gest_dataset.commands.console import out
 
 EXAMPLES = "Example: [bold]gest list[/bold]"
 
-_CAPTION = (
-    "load_dataset('gest', CONFIG, split='test')\ndemo_…: written for the demo, not validated; not for reports"
-)
+_CAPTION = "load_dataset('gest', CONFIG, split='test')\ndemo_…: {}"
 
 
 def run() -> None:
     """Show every config: rows, languages, licence."""
     from gest_dataset.builders import CONFIGS
+    from gest_dataset.builders.demo import NOT_VALIDATED
 
-    table = Table(title="Configs of gest", caption=_CAPTION)
+    table = Table(title="Configs of gest", caption=_CAPTION.format(NOT_VALIDATED))
     table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
     table.add_column("languages", overflow="fold")

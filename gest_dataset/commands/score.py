@@ -198,14 +198,16 @@ def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
 def _show(entry: Entry) -> None:
     """The tables of a run, where the model stands, what was left out, the signature."""
     from gest_dataset.builders import CONFIGS
+    from gest_dataset.builders.demo import NOT_VALIDATED
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
+    from gest_dataset.measures.words import TOY
     from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     if not entry.new:
         err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
-    toy = " (a toy, not a finding)" if facts.get("toy") else ""
+    toy = f" ({TOY})" if facts.get("toy") else ""
     for table in tables.tables(
         MEASURES[facts["probe"]], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
     ):
@@ -213,7 +215,7 @@ def _show(entry: Entry) -> None:
     place = standing(facts, entry.result)
     lines = [place.text()] if place else []
     if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
-        lines.append("These sentences were written for the demo and nobody validated them: do not report.")
+        lines.append(f"These sentences were {NOT_VALIDATED}.")
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
     reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
     lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_REASONS]]

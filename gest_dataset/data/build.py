@@ -40,12 +40,12 @@ class Built:
     fingerprint: str
 
 
-def build(config: Config, out: Path) -> tuple[Built, bool]:
+def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     """Write one config; False where the folder already holds exactly this one.
 
     The file appears under its name only when it is whole.
     """
-    there = find(config, out)
+    there = built_before(config, out)
     if there is not None and there.fingerprint == fingerprint(config):
         sources.verify_mirror(config.sources)
         return there, False
@@ -63,7 +63,7 @@ def build(config: Config, out: Path) -> tuple[Built, bool]:
     return Built(config, path, table.num_rows, dict(dropped), mark), True
 
 
-def find(config: Config, out: Path) -> Built | None:
+def built_before(config: Config, out: Path) -> Built | None:
     """A config that an earlier build has written, if there is one."""
     path = out / config.name / _FILE
     if not path.exists():
@@ -82,10 +82,10 @@ def find(config: Config, out: Path) -> Built | None:
         ) from error
 
 
-def find_all(out: Path) -> list[Built]:
+def all_built(out: Path) -> list[Built]:
     """All configs in a folder, in the order of the table."""
-    found = (find(config, out) for config in CONFIGS.values())
-    return [built for built in found if built is not None]
+    builds = (built_before(config, out) for config in CONFIGS.values())
+    return [built for built in builds if built is not None]
 
 
 def prepare(out: Path) -> None:
@@ -116,10 +116,10 @@ def _is_ours(path: Path) -> bool:
 
 def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs that the folder holds as this version builds them."""
-    from gest_dataset.data.card import render
+    from gest_dataset.data.card import render_card
 
-    found = [built for built in find_all(out) if built.fingerprint == fingerprint(built.config)]
-    text = render(found)
+    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    text = render_card(builds)
     with replacing(out / CARD) as partial:
         partial.write_text(text, encoding="utf-8")
-    return found
+    return builds

@@ -54,44 +54,44 @@ def template() -> str:
     return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
 
 
-def render(found: Sequence[Built]) -> str:
+def render_card(builds: Sequence[Built]) -> str:
     """The whole card, YAML and text, for some built configs."""
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    tables = {built.config.name: pq.read_table(built.path) for built in found}
+    tables = {built.config.name: pq.read_table(built.path) for built in builds}
     sections = [
         Section(family, group, _counts(group, tables))
-        for family, members in groupby(found, key=lambda built: built.config.family)
+        for family, members in groupby(builds, key=lambda built: built.config.family)
         if (group := list(members))
     ]
     return environment.from_string(template()).render(
-        yaml=_yaml(found, tables),
+        yaml=_yaml(builds, tables),
         signature=SIGNATURE,
         version=__version__,
         sections=sections,
-        example=found[0].config.name,
-        languages=[language.name for language in _languages(found)],
+        example=builds[0].config.name,
+        languages=[language.name for language in _languages(builds)],
     )
 
 
-def _languages(found: Iterable[Built]) -> list[Language]:
-    codes = {code for built in found for code in built.config.languages}
+def _languages(builds: Iterable[Built]) -> list[Language]:
+    codes = {code for built in builds for code in built.config.languages}
     return [language for code, language in LANGUAGES.items() if code in codes]
 
 
-def _yaml(found: Sequence[Built], tables: dict[str, pa.Table]) -> str:
+def _yaml(builds: Sequence[Built], tables: dict[str, pa.Table]) -> str:
     """The header that the Hub and `load_dataset` read."""
-    names = [built.config.name for built in found]
+    names = [built.config.name for built in builds]
     data = DatasetCardData(
         pretty_name="GEST and its kin: gender stereotypes in language models and translators",
-        language=[language.code for language in _languages(found)],
+        language=[language.code for language in _languages(builds)],
         license="other",
         license_name="one-per-config",
         license_link="#licences",
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         task_categories=["fill-mask", "text-generation", "translation"],
-        size_categories=[_size(sum(built.rows for built in found))],
+        size_categories=[_size(sum(built.rows for built in builds))],
         configs=[
             {
                 "config_name": name,
@@ -102,7 +102,7 @@ def _yaml(found: Sequence[Built], tables: dict[str, pa.Table]) -> str:
         ],
     )
     infos = DatasetInfosDict()
-    for built in found:
+    for built in builds:
         table = tables[built.config.name]
         infos[built.config.name] = DatasetInfo(
             features=built.config.features,

@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gest_dataset import report
+from gest_dataset.builders import DEFAULT_CONFIG
+from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring import names
-from gest_dataset.scoring.loading import load
+from gest_dataset.scoring.loading import load_model
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import record
 
 REAL, TOY = "smollm2", "toy"
-TOY_MODEL = Path(__file__).with_name("model")
 TOY_NAME = "gest-demo-toy"
-TOY_CONFIGS = ("demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_controls")
-SENTENCES, GEST = "demo_en", "en"
+TOY_CONFIGS = (*PAIRS.values(), CONTROLS)
 
 _NOTES = (
     "A demonstration. SmolLM2-135M-Instruct is a real language model; the demo’s sentences, pairs and "
@@ -53,17 +53,18 @@ def demo(
     done: Callable[[Run], None],
 ) -> Shown:
     """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
-    own = {f"{REAL}-{config}" for config in (SENTENCES, GEST)} | {f"{TOY}-{name}" for name in TOY_CONFIGS}
-    writing.prepare(folder, {*own, REPORT})
-    asked = prepare(GEST if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    real = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
+    toys = {f"{TOY}-{config}" for config in TOY_CONFIGS}
+    writing.prepare(folder, {*real, *toys, REPORT})
+    asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
-    found = []
+    runs = []
     for run in _runs(folder, None if missing else asked, command, begin):
-        found.append(run)
+        runs.append(run)
         done(run)
     begin("Writing the report")
     notes = [*_NOTES, _WITHOUT] if missing else _NOTES
-    return Shown(found, report.write(found, folder / REPORT, notes=notes), missing)
+    return Shown(runs, report.write(runs, folder / REPORT, notes=notes), missing)
 
 
 def _missing() -> ModelError | None:
@@ -80,13 +81,13 @@ def _runs(
     """The runs one after the other; only one model is in memory at a time."""
     if asked is not None:
         begin("Loading SmolLM2, a real language model: about 15 seconds")
-        real = load(REAL, "auto", "auto")
+        real = load_model(REAL, "auto", "auto")
         path = folder / f"{REAL}-{asked.name}"
         begin(f"SmolLM2 on {asked.name}")
         record(real, asked, path, command)
         del real
         yield reading.read(path)
-    toy = replace(load(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
+    toy = replace(load_model(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")

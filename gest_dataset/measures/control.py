@@ -13,7 +13,7 @@ from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
 from gest_dataset.measures.measure import Facts, Headline, Inputs, Pairing, Result, lacking
-from gest_dataset.measures.words import percent, shown
+from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.control import control_scores
@@ -128,12 +128,13 @@ def sentences(result: Result, facts: Facts) -> list[str]:
             "f is how much more the model prefers the stereotypical keyword about the group that the "
             "stereotype is about than about the control group.",
             f"ss alone says {shown(result['ss_mu_original'])}, but {shown(result['ss_mu_control'])} about "
-            f"the control group (ρ = {shown(result['ss_rho'])}): {percent(result['false_positive_rate'])} of "
-            f"what it calls stereotypical is more so there.",
+            f"the control group (ρ = {shown(result['ss_rho'])}): "
+            f"{spoken_percent(result['false_positive_rate'])} of what it calls stereotypical is "
+            f"more so there.",
         ]
     spoken = [
-        f"The sentence about the stereotyped group wins in {percent(result['cs_plus_original'])} of the "
-        f"original pairs."
+        f"The sentence about the stereotyped group wins in "
+        f"{spoken_percent(result['cs_plus_original'])} of the original pairs."
     ]
     in_control = Estimate.of(result, "cs_mu_control")
     if not math.isnan(in_control.value):

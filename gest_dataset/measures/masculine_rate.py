@@ -8,7 +8,7 @@ import pyarrow as pa
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Inputs, Measure, Pairing, Result
-from gest_dataset.measures.words import percent, shown
+from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -57,8 +57,8 @@ def sentences(result: Result, facts: Facts) -> list[str]:
     f_m = Estimate.of(result, "f_m")
     centres = " (centres of Agresti-Coull intervals, as the paper prints)"
     return [
-        f"Masculine are {percent(result['p_m'])} of the translations of stereotypes about men and "
-        f"{percent(result['p_f'])} of those about women, averaged over stereotypes"
+        f"Masculine are {spoken_percent(result['p_m'])} of the translations of stereotypes about men and "
+        f"{spoken_percent(result['p_f'])} of those about women, averaged over stereotypes"
         f"{centres if facts.get('convention') == 'published' else ''}.",
         f"f_m = {shown(f_m.value)} ({shown(f_m.low)} to {shown(f_m.high)}): 1 would be always masculine.",
         _yield(result),

@@ -16,7 +16,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.words import shown
 from gest_dataset.statistics.intervals import bounded
-from gest_dataset.statistics.over_templates import mean_g_s
+from gest_dataset.statistics.over_templates import ln_mean_g_s
 from gest_dataset.statistics.stereotype_rate import exp
 
 
@@ -56,7 +56,7 @@ def _mean_bounds(scores: pa.Table) -> dict[str, float]:
     frame["again"] = frame.groupby(["template", "id"]).cumcount()
     wide = frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
     stereotypes = wide.index.get_level_values("stereotype").to_numpy()
-    bounds = bounded("g_s", mean_g_s(wide.to_numpy(), stereotypes - 1), exp)
+    bounds = bounded("g_s", ln_mean_g_s(wide.to_numpy(), stereotypes - 1), exp)
     return {name: value for name, value in bounds.items() if name != "g_s"}
 
 

@@ -6,6 +6,8 @@ import math
 import numbers
 from typing import Any
 
+TOY = "a toy, not a finding"  # of a model that is too small to mean anything
+
 
 def shown(value: Any) -> str:
     """A number as people read it: three digits that mean something; a dash for none.
@@ -30,6 +32,6 @@ def shown(value: Any) -> str:
     return text.replace("-", "−")
 
 
-def percent(share: float) -> str:
+def spoken_percent(share: float) -> str:
     """A share as people say it."""
     return "– %" if math.isnan(share) else f"{100 * share:.1f} %"

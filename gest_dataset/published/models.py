@@ -15,8 +15,8 @@ import numpy as np
 
 from gest_dataset import published
 from gest_dataset.statistics import feminine_ranks
-from gest_dataset.statistics.masculine_rate import AVERAGES
 from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ def english() -> tuple[Published, ...]:
 @cache
 def slavic() -> tuple[Published, ...]:
     """Table 11 of [A]: multilingual masked models on pairs; the digits are those of print."""
-    found = []
+    models = []
     for row in published.load("gest_slavic_mlm")["rows"]:
         means = np.log(row["q"]) * LN10  # of ln r
-        g_s = float(np.exp(means @ (AVERAGES["m"] - AVERAGES["f"])))
+        g_s = float(np.exp(means @ MALE_MINUS_FEMALE))
         model = row["model"].rpartition("/")[2]
-        found.append(Published(model, "masked", row["language"], np.exp(means).tolist(), g_s))
-    return tuple(found)
+        models.append(Published(model, "masked", row["language"], np.exp(means).tolist(), g_s))
+    return tuple(models)
 
 
 @cache
@@ -108,13 +108,13 @@ def beside(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[Pub
     """
     if options:
         return ()
-    return tuple(one for one in (*english(), *slavic()) if (one.kind, one.where) == (kind, where))
+    return tuple(model for model in (*english(), *slavic()) if (model.kind, model.where) == (kind, where))
 
 
-def mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
+def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
     """g_s of each English model, averaged over those of its templates that are asked for."""
     values: dict[tuple[str, str], list[float]] = {}
-    for one in english():
-        if one.where in templates:
-            values.setdefault((one.model, one.kind), []).append(one.g_s)
-    return {key: sum(found) / len(found) for key, found in values.items()}
+    for model in english():
+        if model.where in templates:
+            values.setdefault((model.model, model.kind), []).append(model.g_s)
+    return {key: sum(over_templates) / len(over_templates) for key, over_templates in values.items()}

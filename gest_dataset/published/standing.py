@@ -76,7 +76,7 @@ def standing(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Standing
     """The standing of a run by its metadata; None where the paper has measured nothing of the kind."""
     wheres, told = _places(metadata)
     tables = [
-        {one.model: one.g_s for one in beside(metadata["kind"], where, metadata["options"])}
+        {model.model: model.g_s for model in beside(metadata["kind"], where, metadata["options"])}
         for where in wheres
     ]
     models = {
@@ -118,4 +118,4 @@ def _papers(metadata: Mapping[str, Any]) -> str | None:
     if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
         return None
     known = language_models().values()
-    return next((one.name for one in known if metadata["model"] in one.hub_ids), None)
+    return next((model.name for model in known if metadata["model"] in model.hub_ids), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as XML
 
@@ -112,6 +112,31 @@ def series(number: int) -> dict[str, Any]:
 def tooltip(artist: Any, text: str) -> None:
     """What a browser says of a mark under the pointer."""
     artist.set_url(f"{_TOOLTIP}{text}")
+
+
+# A number, or a number with the bounds of its interval; a bound is None or nan where there is none
+Bounded = tuple[float, float | None, float | None]
+
+
+def interval_mark(
+    axes: Axes,
+    x: float | Bounded,
+    y: float | Bounded,
+    text: str,
+    color: str,
+    dot: Mapping[str, Any],
+    **line: Any,
+) -> None:
+    """A dot with what a browser says of it, and the intervals of those coordinates that have one."""
+    x_value, *x_bounds = x if isinstance(x, tuple) else (x,)
+    y_value, *y_bounds = y if isinstance(y, tuple) else (y,)
+    for bounds, place in ((x_bounds, y_value), (y_bounds, x_value)):
+        if bounds and not any(bound is None or math.isnan(bound) for bound in bounds):
+            ends: tuple[Any, Any] = (bounds, [place, place])
+            axes.plot(*(ends if bounds is x_bounds else ends[::-1]), color=color, **line)
+    style = {"color": color, "marker": "o", "markeredgecolor": LIGHT["paper"], **dot}
+    (mark,) = axes.plot(x_value, y_value, linestyle="", **style)
+    tooltip(mark, text)
 
 
 def cut(text: str, length: int) -> str:

@@ -14,7 +14,7 @@ from scipy import stats
 from gest_dataset import published
 from gest_dataset.measures.control import sample_scores
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, legend, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, series
 from gest_dataset.report.measured import Measured, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics.bootstrap import LEVEL
@@ -55,22 +55,22 @@ def regression(x: Floats, y: Floats) -> Line:
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on control groups can feed."""
-    found = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
-    measured = [one for one in runs if not math.isnan(one.result["f_mu"])]
-    return [*found, _differences(measured)] if measured else found
+    drawn = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
+    measured = [run for run in runs if not math.isnan(run.result["f_mu"])]
+    return [*drawn, _differences(measured)] if measured else drawn
 
 
 def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
     """Figures 1 (ss) and 2 (cs) of [D]: original against control pairs."""
     pairs = []
-    for one in runs:
-        values = sample_scores(one.run.table)
+    for run in runs:
+        values = sample_scores(run.run.table)
         x, y = (values.get(f"{score}_{side}", np.empty(0)) for side in ("original", "control"))
         if len(x) == len(y) and len(x):
             there = np.isfinite(x) & np.isfinite(y)
             if there.sum() > 2 and np.ptp(x[there]) > 0:
-                ids = np.array(one.run.table["id"].to_pylist())
-                pairs.append((one, ids[there], x[there], y[there]))
+                ids = np.array(run.run.table["id"].to_pylist())
+                pairs.append((run, ids[there], x[there], y[there]))
     if not pairs:
         return None
     per_row = min(_PER_ROW, len(pairs))
@@ -78,8 +78,8 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
     figure, axes = canvas((4.6 if per_row > 1 else 5.2) * lines, lines, per_row)
     rows: list[list[Any]] = []
     told = []
-    for ax, (one, ids, x, y) in zip(axes, pairs, strict=False):
-        style = series(one.number)
+    for ax, (run, ids, x, y) in zip(axes, pairs, strict=False):
+        style = series(run.number)
         line = regression(x, y)
         ax.axhline(0, color=LIGHT["line"], linewidth=1)
         ax.axvline(0, color=LIGHT["line"], linewidth=1)
@@ -98,12 +98,12 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         )
         ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
         ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
-        ax.set_title(one.label, loc="left", fontsize=9.5)
+        ax.set_title(run.label, loc="left", fontsize=9.5)
         ax.set_xlabel(f"{score}, original group")
         ax.set_ylabel(f"{score}, control group")
-        rho = shown(one.result[f"{score}_rho"])
-        told.append(f"{one.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
-        rows += [[one.label, name, float(a), float(b)] for name, a, b in zip(ids.tolist(), x, y, strict=True)]
+        rho = shown(run.result[f"{score}_rho"])
+        told.append(f"{run.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
+        rows += [[run.label, name, float(a), float(b)] for name, a, b in zip(ids.tolist(), x, y, strict=True)]
     for spare in axes[len(pairs) :]:
         spare.set_visible(False)
     legend(
@@ -130,15 +130,15 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
 
 def _differences(runs: Sequence[Measured]) -> Panel:
     """f of the runs beside table 3 (11, 12) of [D], in log10 as that is printed."""
-    configs = list(dict.fromkeys(one.config for one in runs))
+    configs = list(dict.fromkeys(run.config for run in runs))
     rows: list[list[Any]] = []
     labels: list[tuple[str, str]] = []
     for config in configs:
-        for one in runs:
-            if one.config == config:
-                values = [one.result[f"f_mu{end}"] / LN10 for end in ("", "_low", "_high")]
-                rows.append([OWN, one.label, config, *values])
-                labels.append((one.label, series(one.number)["color"]))
+        for run in runs:
+            if run.config == config:
+                values = [run.result[f"f_mu{end}"] / LN10 for end in ("", "_low", "_high")]
+                rows.append([OWN, run.label, config, *values])
+                labels.append((run.label, series(run.number)["color"]))
         for row in published.load("word_filling_f")["rows"]:
             if row["config"] == config:
                 f, pm = row["f_mu"], row["f_mu_pm"]
@@ -149,18 +149,16 @@ def _differences(runs: Sequence[Measured]) -> Panel:
         y = len(rows) - place
         value, low, high = row[3:]
         own = row[0] == OWN
-        axes.plot([low, high], [y, y], color=colour, linewidth=2.6 if own else 1.6)
-        (dot,) = axes.plot(
-            value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
-        )
-        tooltip(dot, f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})")
+        text = f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})"
+        dot, linewidth = {"markersize": 8 if own else 5.5}, 2.6 if own else 1.6
+        interval_mark(axes, (value, low, high), y, text, colour, dot, linewidth=linewidth)
     axes.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
     several = len(configs) > 1
     names = [f"{label}, {row[2]}" if several and row[0] == PUBLISHED else label
              for row, (label, _) in zip(rows, labels, strict=True)]  # fmt: skip
     axes.set_yticks(range(len(rows), 0, -1), names)
-    for text, row in zip(axes.get_yticklabels(), rows, strict=True):
-        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
+        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
     axes.set_ylim(0.4, len(rows) + 0.6)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")

@@ -19,10 +19,10 @@ from gest_dataset.published.models import (
     english,
     families,
     language_models,
-    mean_g_s,
+    published_mean_g_s,
     slavic,
 )
-from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -36,12 +36,12 @@ _LABELLED = {  # what stands for itself in the figure of sizes; families are lab
 }
 
 
-def against_size(runs: Sequence[Measured]) -> Panel:
+def size_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 4 of [A]: g_s against the number of parameters."""
-    templates = {number for one in runs for number in one.templates}
-    models = mean_g_s(templates)
+    templates = {number for run in runs for number in run.templates}
+    models = published_mean_g_s(templates)
     millions = {model.name: model.millions for model in language_models().values()}
-    unknown = [one for one in runs if not one.facts.get("parameters")]
+    unknown = [run for run in runs if not run.facts.get("parameters")]
     strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
     figure, (axes, *strip) = canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
     rows: list[list[Any]] = []
@@ -79,18 +79,16 @@ def against_size(runs: Sequence[Measured]) -> Panel:
         ),
     ]
     told = []
-    for one in runs:
-        size = one.facts.get("parameters")
-        style = series(one.number)
-        g_s, low, high = (one.result.get(name, math.nan) for name in ("g_s", "g_s_low", "g_s_high"))
-        ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(one))
-        if not math.isnan(low):
-            ax.plot([x, x], [low, high], color=style["color"], linewidth=2)
-        (dot,) = ax.plot(x, g_s, markersize=9, linestyle="", markeredgecolor=LIGHT["paper"], **style)
-        tooltip(dot, f"{one.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
-        handles.append(Line2D([], [], markersize=7, label=one.label, linewidth=2, **style))
-        rows.append([OWN, one.label, one.kind, size / 1e6 if size else None, g_s, low, high])
-        told.append(f"{one.label} {shown(g_s)}")
+    for run in runs:
+        size = run.facts.get("parameters")
+        style = series(run.number)
+        g_s, low, high = (run.result.get(name, math.nan) for name in ("g_s", "g_s_low", "g_s_high"))
+        ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(run))
+        text = f"{run.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
+        interval_mark(ax, x, (g_s, low, high), text, style["color"], {**style, "markersize": 9}, linewidth=2)
+        handles.append(Line2D([], [], markersize=7, label=run.label, linewidth=2, **style))
+        rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, g_s, low, high])
+        told.append(f"{run.label} {shown(g_s)}")
     for ax in (axes, *strip):
         ax.axhline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
     for ax in strip:
@@ -132,10 +130,10 @@ def _note(axes: Axes, text: str, x: float, y: float) -> None:
     )
 
 
-def by_template(runs: Sequence[Measured]) -> Panel:
+def template_panel(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
-    numbers = sorted({number for one in runs for number in one.templates})
-    ticks = [] if any(one.own_templates for one in runs) else english()
+    numbers = sorted({number for run in runs for number in run.templates})
+    ticks = [] if any(run.own_templates for run in runs) else english()
     published = {
         (number, model.model, model.kind): model.g_s
         for number in numbers
@@ -144,9 +142,9 @@ def by_template(runs: Sequence[Measured]) -> Panel:
     }
     groups = [(number, f"template {number}") for number in numbers]
     points = {
-        (one.number, number): (result["g_s"], result["g_s_low"], result["g_s_high"])
-        for one in runs
-        for number, result in one.templates.items()
+        (run.number, number): (result["g_s"], result["g_s_low"], result["g_s_high"])
+        for run in runs
+        for number, result in run.templates.items()
     }
     return _groups(
         "templates", "Stereotype rate by template", runs, groups, points, published,
@@ -155,16 +153,16 @@ def by_template(runs: Sequence[Measured]) -> Panel:
     )  # fmt: skip
 
 
-def by_language(runs: Sequence[Measured]) -> Panel:
+def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
-    codes = sorted({one.language for one in runs}, key=lambda code: (language_order(code), code))
+    codes = sorted({run.language for run in runs}, key=lambda code: (language_order(code), code))
     published = {
         (model.where, model.model, model.kind): model.g_s for model in slavic() if model.where in codes
     }
     points = {}
-    for one in runs:
-        result = one.result
-        points[one.number, one.language] = (result["g_s"], result["g_s_low"], result["g_s_high"])
+    for run in runs:
+        result = run.result
+        points[run.number, run.language] = (result["g_s"], result["g_s_low"], result["g_s_high"])
     return _groups(
         "languages", "Stereotype rate by language", runs, [(code, language_name(code)) for code in codes],
         points, published,
@@ -188,9 +186,9 @@ def _groups(
 
     Runs of one model share a colour, where that leaves no two in one place.
     """
-    whose = {one.number: short(one.model) for one in runs}
+    whose = {run.number: short(run.model) for run in runs}
     if len({(whose[number], key) for number, key in points}) < len(points):
-        whose = {one.number: one.label for one in runs}
+        whose = {run.number: run.label for run in runs}
     names = list(dict.fromkeys(whose.values()))
     figure, (axes,) = canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
     rows: list[list[Any]] = []
@@ -203,19 +201,17 @@ def _groups(
                 )
                 tooltip(tick, f"{model}, {label}: g_s {shown(g_s)}")
                 rows.append([PUBLISHED, model, kind, label, g_s, None, None])
-        for one in runs:
-            if (one.number, key) not in points:
+        for run in runs:
+            if (run.number, key) not in points:
                 continue
-            g_s, low, high = points[one.number, key]
-            number = names.index(whose[one.number])
+            g_s, low, high = points[run.number, key]
+            number = names.index(whose[run.number])
             offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
             style = series(number)
-            axes.plot([low, high], [y + offset] * 2, color=style["color"], linewidth=2.6)
-            (dot,) = axes.plot(
-                g_s, y + offset, linestyle="", markersize=8, markeredgecolor=LIGHT["paper"], **style
-            )
-            tooltip(dot, f"{one.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})")
-            rows.append([OWN, one.label, one.kind, label, g_s, low, high])
+            text = f"{run.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
+            dot = {**style, "markersize": 8}
+            interval_mark(axes, (g_s, low, high), y + offset, text, style["color"], dot, linewidth=2.6)
+            rows.append([OWN, run.label, run.kind, label, g_s, low, high])
     axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(groups), 0, -1), [label for _, label in groups])
     axes.tick_params(axis="y", labelcolor=LIGHT["ink"])
@@ -241,65 +237,65 @@ def _groups(
     )  # fmt: skip
 
 
-def columns(runs: Sequence[Measured]) -> list[Column]:
+def result_columns(runs: Sequence[Measured]) -> list[Column]:
     """All results of templates and of pairs, in the order of the runs and their templates."""
-    found = []
-    for one in runs:
-        for template, result in one.templates.items():
+    columns = []
+    for run in runs:
+        for template, result in run.templates.items():
             rates = {
                 "value": result["q"],
                 "low": result["q_low"],
                 "high": result["q_high"],
                 "rank": result["feminine_ranks"],
             }
-            where = f"template {template}" if one.measure is TEMPLATES else language_name(one.language)
-            found.append(Column(one.number, one.label, where, rates, _beside(one, template)))
-    return found
+            where = f"template {template}" if run.measure is TEMPLATES else language_name(run.language)
+            columns.append(Column(run.number, run.label, where, rates, _beside(run, template)))
+    return columns
 
 
-def _beside(one: Measured, template: int) -> tuple[Published, ...]:
+def _beside(run: Measured, template: int) -> tuple[Published, ...]:
     """The published models of the same kind in the same template or language."""
-    where = one.language if one.measure is PAIRS else template
-    return beside(one.kind, where, one.facts.get("options") or {})
+    where = run.language if run.measure is PAIRS else template
+    return beside(run.kind, where, run.facts.get("options") or {})
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on templates and on pairs can feed."""
-    found: list[Panel] = []
-    english_runs = [one for one in runs if one.measure is TEMPLATES]
-    pair_runs = [one for one in runs if one.measure is PAIRS]
-    comparable = [one for one in english_runs if not one.own_templates]
+    drawn: list[Panel] = []
+    english_runs = [run for run in runs if run.measure is TEMPLATES]
+    pair_runs = [run for run in runs if run.measure is PAIRS]
+    comparable = [run for run in english_runs if not run.own_templates]
     if comparable:
-        found.append(against_size(comparable))
+        drawn.append(size_panel(comparable))
     for chosen, suffix, figures, where in (
         (english_runs, "english", "figures 12 and 13", "templates"),
         (pair_runs, "pairs", "figure 14", "pairs"),
     ):
         if not chosen:
             continue
-        own = [column for column in columns(chosen) if column.drawable]
+        own = [column for column in result_columns(chosen) if column.drawable]
         if not own:
             continue
         source = f"After {figures} of Pikuliak et al. (2024), on the ratio scale."
-        found.append(
+        drawn.append(
             rates_of_stereotypes(own, f"stereotypes-{suffix}", f"The 16 stereotypes in {where}", "q", source)
         )
-        found.append(_ranked(own, chosen, suffix))
-    if any(len(one.templates) > 1 for one in english_runs):
-        found.append(by_template(english_runs))
+        drawn.append(_ranked(own, chosen, suffix))
+    if any(len(run.templates) > 1 for run in english_runs):
+        drawn.append(template_panel(english_runs))
     if pair_runs:
-        found.append(by_language(pair_runs))
-    return found
+        drawn.append(language_panel(pair_runs))
+    return drawn
 
 
 def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str) -> Panel:
     """Figure 5 of English models, figure 7 of Slavic ones (there without mBERT, as in [A])."""
     if suffix == "pairs":
-        boxes: list[Published] = [one for one in slavic() if one.model.startswith("xlm")]
+        boxes: list[Published] = [model for model in slavic() if model.model.startswith("xlm")]
         what, figure = "the XLM models of the paper in nine languages", 7
     else:
-        causal = all(one.kind == "causal" for one in runs)
-        boxes = [one for one in english() if one.kind == ("causal" if causal else "masked")]
+        causal = all(run.kind == "causal" for run in runs)
+        boxes = [model for model in english() if model.kind == ("causal" if causal else "masked")]
         what, figure = f"the paper’s {'causal' if causal else 'masked'} models and templates", 5
     return ranks(
         own,

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from gest_dataset import published
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.stereotypes import GENDERS
@@ -22,23 +22,23 @@ _SCORES = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
 
 def stereoset_panels(runs: Sequence[Measured]) -> list[Panel]:
     """One figure for each test and language that the runs have."""
-    found = []
+    drawn = []
     for measure in (INTRASENTENCE, INTERSENTENCE):
-        chosen = [one for one in runs if one.measure is measure]
+        chosen = [run for run in runs if run.measure is measure]
         test = measure.name.removeprefix("stereoset_")
-        for language in dict.fromkeys(one.language for one in chosen):
-            found.append(_stereoset([one for one in chosen if one.language == language], test, language))
-    return found
+        for language in dict.fromkeys(run.language for run in chosen):
+            drawn.append(_stereoset([run for run in chosen if run.language == language], test, language))
+    return drawn
 
 
 def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     """LMS, SS and ICAT in per cent beside the models of the paper."""
     rows: list[list[Any]] = []
     colours = []
-    for one in runs:
-        values = [one.result[f"{score}{end}"] for score in _SCORES for end in ("", "_low", "_high")]
-        rows.append([OWN, one.label, *values])
-        colours.append(series(one.number)["color"])
+    for run in runs:
+        values = [run.result[f"{score}{end}"] for score in _SCORES for end in ("", "_low", "_high")]
+        rows.append([OWN, run.label, *values])
+        colours.append(series(run.number)["color"])
     for row in published.load(f"stereoset_{test}")["rows"]:
         if row["language"] == language:
             values = [cell for score in _SCORES for cell in (row[score], None, None)]
@@ -50,12 +50,9 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
             y = len(rows) - place
             value, low, high = row[2 + 3 * column : 5 + 3 * column]
             own = row[0] == OWN
-            if low is not None:
-                ax.plot([low, high], [y, y], color=colour, linewidth=2.6)
-            (dot,) = ax.plot(
-                value, y, "o", color=colour, markersize=8 if own else 5.5, markeredgecolor=LIGHT["paper"]
-            )
-            tooltip(dot, f"{row[1]}: {title} {shown(value)}")
+            text = f"{row[1]}: {title} {shown(value)}"
+            dot = {"markersize": 8 if own else 5.5}
+            interval_mark(ax, (value, low, high), y, text, colour, dot, linewidth=2.6)
         if score == "ss":
             ax.axvline(50, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
         ax.set_title(title, loc="left")
@@ -64,8 +61,8 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     axes[0].set_yticks(
         range(len(rows), 0, -1), [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
     )
-    for text, row in zip(axes[0].get_yticklabels(), rows, strict=True):
-        text.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
+    for tick, row in zip(axes[0].get_yticklabels(), rows, strict=True):
+        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
     axes[0].set_ylim(0.4, len(rows) + 0.6)
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(
@@ -92,22 +89,22 @@ def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
         return []
     figure, axes = canvas(1.2 + 1.5 * len(runs), len(runs), 1, sharex=True)
     rows: list[list[Any]] = []
-    for ax, one in zip(axes, runs, strict=True):
-        genders = np.array(one.run.table["occupation_gender"].to_pylist())
-        ratios = np.exp(one.run.table["log_ratio"].to_numpy())
+    for ax, run in zip(axes, runs, strict=True):
+        genders = np.array(run.run.table["occupation_gender"].to_pylist())
+        ratios = np.exp(run.run.table["log_ratio"].to_numpy())
         for place, (gender, symbol) in enumerate(zip(GENDERS, ("q_f", "q_m"), strict=True)):
             y, colour = 2 - place, LIGHT[gender]
             own = ratios[genders == gender]
             ax.plot(own, np.full(len(own), y), "|", color=colour, alpha=0.35, markersize=16)
-            value, low, high = (one.result[f"{symbol}{end}"] for end in ("", "_low", "_high"))
-            ax.plot([low, high], [y, y], color=colour, linewidth=5, solid_capstyle="round")
-            (dot,) = ax.plot(value, y, "o", color=colour, markersize=9, markeredgecolor=LIGHT["paper"])
-            tooltip(dot, f"{one.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
-            rows.append([one.label, f"{gender} occupations", len(own), value, low, high])
+            value, low, high = (run.result[f"{symbol}{end}"] for end in ("", "_low", "_high"))
+            text = f"{run.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
+            line: dict[str, Any] = {"linewidth": 5, "solid_capstyle": "round"}
+            interval_mark(ax, (value, low, high), y, text, colour, {"markersize": 9}, **line)
+            rows.append([run.label, f"{gender} occupations", len(own), value, low, high])
         ax.set_yticks([2, 1], ["female occupations", "male occupations"])
         ax.tick_params(axis="y", labelcolor=LIGHT["ink"])
         ax.set_ylim(0.3, 2.7)
-        ax.set_title(one.label, loc="left", fontsize=9.5)
+        ax.set_title(run.label, loc="left", fontsize=9.5)
         ax.grid(axis="y", visible=False)
         cut = ratio_axis(ax.xaxis, [*ratios, 1.0])
     axes[-1].set_xlabel("P(masculine pronoun) / P(feminine pronoun)")

@@ -14,14 +14,14 @@ from matplotlib.patches import Patch
 
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import Published
-from gest_dataset.report.canvas import LIGHT, canvas, cut, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import LIGHT, canvas, cut, interval_mark, legend, ratio_axis, series, tooltip
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
-from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
-_NAMES = [f"{one.id}  {one.name}" for one in STEREOTYPES.values()]
-_COLOURS = [LIGHT[one.gender] for one in STEREOTYPES.values()]
+_NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
+_COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
 _PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
 _PER_ROW = 4
 _WIDEST = 88  # letters of the titles of a row
@@ -44,20 +44,20 @@ class Column:
 
 
 def rates_of_stereotypes(
-    found: Sequence[Column], name: str, title: str, symbol: str, source: str, relative: bool = True
+    columns: Sequence[Column], name: str, title: str, symbol: str, source: str, relative: bool = True
 ) -> Panel:
     """Figures 11 to 14 of [A]: the rate of each stereotype with its interval.
 
     `relative` rates are drawn as multiples of their column's middle, sqrt(q_f q_m): q_i has no meaning
     but beside the others of the same model (section 4.2.1 of [A]). The numbers are as they are.
     """
-    per_row = min(_PER_ROW, len(found))
-    lines = math.ceil(len(found) / per_row)
+    per_row = min(_PER_ROW, len(columns))
+    lines = math.ceil(len(columns) / per_row)
     figure, axes = canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
     drawn: list[float] = []
-    several = len({column.label for column in found}) > 1
+    several = len({column.label for column in columns}) > 1
     rows: list[list[Any]] = []
-    for place, (ax, column) in enumerate(zip(axes, found, strict=False)):
+    for place, (ax, column) in enumerate(zip(axes, columns, strict=False)):
         ax.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
         ax.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
         for model in column.beside:
@@ -74,21 +74,21 @@ def rates_of_stereotypes(
             )
             tooltip(dots, model.model)
             rows += [
-                [PUBLISHED, model.model, column.where, one.id, one.name, rate, None, None]
-                for one, rate in zip(STEREOTYPES.values(), model.rates, strict=True)
+                [PUBLISHED, model.model, column.where, stereotype.id, stereotype.name, rate, None, None]
+                for stereotype, rate in zip(STEREOTYPES.values(), model.rates, strict=True)
             ]
         middle = _middle(column.rates["value"]) if relative else 1.0
         own = zip(*(column.rates[key] for key in ("value", "low", "high")), strict=True)
-        for one, y, colour, (value, low, high) in zip(
+        for stereotype, y, colour, (value, low, high) in zip(
             STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True
         ):
             drawn.append(value / middle)
-            ax.plot([low / middle, high / middle], [y, y], color=colour, linewidth=2.6)
-            (dot,) = ax.plot(
-                value / middle, y, "o", color=colour, markersize=5.5, markeredgecolor=LIGHT["paper"]
+            text = (
+                f"{stereotype.id} {stereotype.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
             )
-            tooltip(dot, f"{one.id} {one.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})")
-            rows.append([OWN, column.label, column.where, one.id, one.name, value, low, high])
+            bounded = (value / middle, low / middle, high / middle)
+            interval_mark(ax, bounded, y, text, colour, {"markersize": 5.5}, linewidth=2.6)
+            rows.append([OWN, column.label, column.where, stereotype.id, stereotype.name, value, low, high])
         of_run = f"{cut(column.label, _WIDEST // per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
@@ -102,20 +102,20 @@ def rates_of_stereotypes(
         cut_off = ratio_axis(axes[0].xaxis, [1.0, *drawn], 8 if per_row < 3 else 5)
     else:
         axes[0].set_xlim(-0.02, 1.02)
-    for spare in axes[len(found) :]:
+    for spare in axes[len(columns) :]:
         spare.set_visible(False)
     handles = [
         Line2D([], [], color=LIGHT["female"], marker="o", linewidth=2.6, label="stereotypes about women"),
         Line2D([], [], color=LIGHT["male"], marker="o", linewidth=2.6, label="stereotypes about men"),
     ]
-    beside = {model.model for column in found for model in column.beside}
+    beside = {model.model for column in columns for model in column.beside}
     if beside:
         label = f"{len(beside)} published"
         handles.append(Line2D([], [], color=LIGHT["published"], marker="|", linestyle="", label=label))
     legend(figure, handles)
-    first = np.array(found[0].rates["value"])
+    first = np.array(columns[0].rates["value"])
     ends = [STEREOTYPES[int(place) + 1].name for place in (np.nanargmin(first), np.nanargmax(first))]
-    told = "; ".join(f"{column.label}, {column.where}" for column in found)
+    told = "; ".join(f"{column.label}, {column.where}" for column in columns)
     caption = [f"{symbol} of each stereotype with its 95 % interval."]
     if beside:
         caption.append(f"Ticks: {len(beside)} published models or systems.")
@@ -139,7 +139,7 @@ def rates_of_stereotypes(
 def _middle(rates: Sequence[float]) -> float:
     """sqrt(q_f q_m): half way between the rates about women and about men, as far as there are any."""
     logarithms = np.log(rates)
-    groups = [logarithms[(weights > 0) & ~np.isnan(logarithms)] for weights in AVERAGES.values()]
+    groups = [logarithms[group & ~np.isnan(logarithms)] for group in (IS_FEMALE, ~IS_FEMALE)]
     return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
 
 
@@ -150,7 +150,9 @@ def stereotype_axis(axes: Axes) -> None:
         text.set_color(colour)
 
 
-def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Published], caption: str) -> Panel:
+def ranks(
+    columns: Sequence[Column], name: str, title: str, beside: Sequence[Published], caption: str
+) -> Panel:
     """Figures 3, 5 and 7 of [A]: box plots of the published feminine ranks, and the user's own."""
     figure, (axes,) = canvas(5.0)
     rows: list[list[Any]] = []
@@ -174,13 +176,13 @@ def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Publi
             box.set_alpha(0.22)
         for model in beside:
             rows += [
-                [PUBLISHED, model.model, model.where, one.id, one.name, rank]
-                for one, rank in zip(STEREOTYPES.values(), model.ranks, strict=True)
+                [PUBLISHED, model.model, model.where, stereotype.id, stereotype.name, rank]
+                for stereotype, rank in zip(STEREOTYPES.values(), model.ranks, strict=True)
             ]
-    labels = {column.label: column.number for column in found}
+    labels = {column.label: column.number for column in columns}
     offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     spread = dict(zip(labels, offsets, strict=True))
-    for column in found:
+    for column in columns:
         style = series(column.number)
         (dots,) = axes.plot(
             column.rates["rank"], _PLACES + spread[column.label], linestyle="", markersize=5.5,
@@ -188,8 +190,8 @@ def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Publi
         )  # fmt: skip
         tooltip(dots, f"{column.label}, {column.where}")
         rows += [
-            [OWN, column.label, column.where, one.id, one.name, rank]
-            for one, rank in zip(STEREOTYPES.values(), column.rates["rank"], strict=True)
+            [OWN, column.label, column.where, stereotype.id, stereotype.name, rank]
+            for stereotype, rank in zip(STEREOTYPES.values(), column.rates["rank"], strict=True)
         ]
     stereotype_axis(axes)
     axes.set_xticks(range(1, 17))
@@ -205,7 +207,7 @@ def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Publi
             Patch(facecolor=LIGHT["published"], alpha=0.4, label=f"{len(table)} published results")
         )
     legend(figure, handles)
-    agreement = _agreement(found, table)
+    agreement = _agreement(columns, table)
     return Panel(
         name,
         title,
@@ -217,14 +219,14 @@ def ranks(found: Sequence[Column], name: str, title: str, beside: Sequence[Publi
     )
 
 
-def _agreement(found: Sequence[Column], table: Any) -> str:
+def _agreement(columns: Sequence[Column], table: Any) -> str:
     """How far the user's order follows the median published one."""
     if not len(table):
         return ""
     median = np.median(table, axis=0)
     values = [
         rank_correlation(column.rates["rank"], median)
-        for column in found
+        for column in columns
         if not np.isnan(column.rates["rank"]).any()
     ]
     if not values:

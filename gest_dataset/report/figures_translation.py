@@ -10,25 +10,24 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.lines import Line2D
 
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import translators
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, legend, series, tooltip
+from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, series, tooltip
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
-from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.weights import gender_means
 
 _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
 
 
-def published_rates(one: Measured) -> dict[str, Any]:
+def published_rates(run: Measured) -> dict[str, Any]:
     """The rates of a run as the tables of [A] print theirs."""
-    table = one.run.table
+    table = run.run.table
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
         return masculine_rate(
@@ -38,26 +37,26 @@ def published_rates(one: Measured) -> dict[str, Any]:
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on translations can feed: those without any gender feed none."""
-    rates = {one.number: published_rates(one) for one in runs}
-    runs = [one for one in runs if any(rates[one.number]["n"])]
+    rates = {run.number: published_rates(run) for run in runs}
+    runs = [run for run in runs if any(rates[run.number]["n"])]
     own = [
         Column(
-            one.number,
-            one.label,
-            language_name(one.language),
+            run.number,
+            run.label,
+            language_name(run.language),
             {
-                "value": rates[one.number]["p"],
-                "low": rates[one.number]["p_low"],
-                "high": rates[one.number]["p_high"],
-                "rank": rates[one.number]["feminine_ranks"],
+                "value": rates[run.number]["p"],
+                "low": rates[run.number]["p_low"],
+                "high": rates[run.number]["p_high"],
+                "rank": rates[run.number]["feminine_ranks"],
             },
-            tuple(model for model in translators() if model.where == one.language),
+            tuple(model for model in translators() if model.where == run.language),
         )
-        for one in runs
+        for run in runs
     ]
     # sums and ranks are of all 16 stereotypes
-    whole = {one.number for one in runs if all(rates[one.number]["n"])}
-    panels = [_trade_off([one for one in runs if one.number in whole], rates)] if whole else []
+    whole = {run.number for run in runs if all(rates[run.number]["n"])}
+    panels = [_trade_off([run for run in runs if run.number in whole], rates)] if whole else []
     if own:
         panels.append(
             rates_of_stereotypes(
@@ -94,22 +93,23 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     )  # fmt: skip
     handles = []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
-        for one in translators():
-            if one.model != system:
+        for model in translators():
+            if model.model != system:
                 continue
-            p_f, p_m = (float(np.dot(one.rates, weights)) for weights in AVERAGES.values())
-            f_m, f_s = (p_m + p_f) / 2, p_m - p_f
-            (dot,) = axes.plot(f_m, f_s, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
+            p_f, p_m = gender_means(model.rates)
+            place = (p_m + p_f) / 2, p_m - p_f
+            (dot,) = axes.plot(*place, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
             axes.annotate(
-                str(one.where),
-                (f_m, f_s),
+                str(model.where),
+                place,
                 (5, 2),
                 textcoords="offset points",
                 fontsize=7,
                 color=LIGHT["quiet"],
             )
-            tooltip(dot, f"{name}, {language_name(str(one.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}")
-            rows.append([PUBLISHED, name, one.where, f_m, None, None, f_s, None, None])
+            where = language_name(str(model.where))
+            tooltip(dot, f"{name}, {where}: f_m {shown(place[0])}, f_s {shown(place[1])}")
+            rows.append([PUBLISHED, name, model.where, place[0], None, None, place[1], None, None])
         handles.append(
             Line2D(
                 [], [], marker=marker, linestyle="", color=LIGHT["published"], fillstyle="none", label=name
@@ -119,16 +119,12 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     for run in runs:
         rate = rates[run.number]
         style = series(run.number)
-        axes.plot([rate["f_m_low"], rate["f_m_high"]], [rate["f_s"]] * 2, color=style["color"], linewidth=2)
-        axes.plot([rate["f_m"]] * 2, [rate["f_s_low"], rate["f_s_high"]], color=style["color"], linewidth=2)
-        (dot,) = axes.plot(
-            rate["f_m"], rate["f_s"], linestyle="", markersize=9, markeredgecolor=LIGHT["paper"], **style
-        )
-        tooltip(dot, f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+        text = f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}"
+        f_m, f_s = ((rate[name], rate[f"{name}_low"], rate[f"{name}_high"]) for name in ("f_m", "f_s"))
+        interval_mark(axes, f_m, f_s, text, style["color"], {**style, "markersize": 9}, linewidth=2)
         handles.append(Line2D([], [], linewidth=2, markersize=7, label=run.label, **style))
-        both = [rate[f"{score}{end}"] for score in ("f_m", "f_s") for end in ("", "_low", "_high")]
-        rows.append([OWN, run.label, run.language, *both])
-        told.append(f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}")
+        rows.append([OWN, run.label, run.language, *f_m, *f_s])
+        told.append(text)
     axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
     axes.set_ylabel("f_s, stereotype rate: 0 is none")
     axes.axhline(0, color=LIGHT["quiet"], linewidth=0.8)

@@ -14,7 +14,6 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure
 from gest_dataset.runs.reading import Run
 
-DEMO = "demo_"
 _LONGEST = 44
 
 
@@ -56,7 +55,7 @@ class Measured:
             return str(self.facts["language"])
         if self.config in CONFIGS:
             return CONFIGS[self.config].languages[0]
-        code = self.config.removeprefix(DEMO).partition("_")[0]
+        code = self.config.partition("_")[0]
         return code if code in LANGUAGES else ""
 
     @property

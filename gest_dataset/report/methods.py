@@ -20,7 +20,7 @@ def paragraphs(runs: Sequence[Measured]) -> list[str]:
     models, configs, methods, units = (
         list(dict.fromkeys(values))
         for values in zip(
-            *((one.model, one.config, one.measure.methods, one.measure.unit) for one in runs), strict=True
+            *((run.model, run.config, run.measure.methods, run.measure.unit) for run in runs), strict=True
         )
     )
     opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."
@@ -37,8 +37,8 @@ def _listed(names: Sequence[str]) -> str:
 def citations(runs: Sequence[Measured]) -> list[str]:
     """BibTeX entries of the measures and of the data, each once."""
     entries: dict[str, None] = {}
-    for one in runs:
-        data = [CONFIGS[one.config].family] if one.config in CONFIGS else []
-        for family in (*one.measure.families, *data):
+    for run in runs:
+        data = [CONFIGS[run.config].family] if run.config in CONFIGS else []
+        for family in (*run.measure.families, *data):
             entries |= dict.fromkeys(family.citation.split("\n\n"))
     return list(entries)

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gest_dataset import statistics
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import TOY, shown
 from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.measured import Measured, language_name, short
@@ -44,7 +44,7 @@ _FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], lis
 GROUND = ("#f5f6f9", "#10141c")  # behind the cards
 
 
-def render(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
+def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
     """The page as it will lie at `path`, to which its links are relative."""
     environment = Environment(
         loader=FileSystemLoader(_HERE),
@@ -70,12 +70,13 @@ def render(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[st
         lead=lead,
         notes=notes,
         contents=[(anchor, text) for anchor, text, content in sections if content],
-        toys=[one.label for one in runs if one.toy],
-        verdicts=[verdict(one) for one in runs],
+        toy_words=TOY,
+        toys=[run.label for run in runs if run.toy],
+        verdicts=[verdict(run) for run in runs],
         panels=panels,
         most_rows=_MOST_ROWS,
         samples=samples,
-        runs=[_told(one, path) for one in runs],
+        runs=[_told(run, path) for run in runs],
         methods=paragraphs(runs) if runs else [],
         citations=citations(runs),
         version=__version__,
@@ -91,7 +92,7 @@ def figures(runs: Sequence[Measured]) -> list[Panel]:
     return [
         panel
         for statistic, panels in _FIGURES.items()
-        for panel in panels([one for one in runs if one.measure.statistic is statistic])
+        for panel in panels([run for run in runs if run.measure.statistic is statistic])
     ]
 
 
@@ -115,30 +116,30 @@ def _style() -> str:
 
 def _heading(runs: Sequence[Measured]) -> tuple[str, str]:
     """What the page is about, and a line below it."""
-    models = list(dict.fromkeys(one.model for one in runs))
-    configs = list(dict.fromkeys(one.config for one in runs))
+    models = list(dict.fromkeys(run.model for run in runs))
+    configs = list(dict.fromkeys(run.config for run in runs))
     if not runs:
         return "Calibration", ""
     heading = short(models[0]) if len(models) == 1 else f"{len(models)} models"
     about = ", ".join(configs) if len(configs) <= 4 else f"{len(configs)} configs"
-    when = sorted(str(one.run.manifest["finished"])[:10] for one in runs if one.run.manifest.get("finished"))
+    when = sorted(str(run.run.manifest["finished"])[:10] for run in runs if run.run.manifest.get("finished"))
     dates = "" if not when else f" on {when[0]}" if when[0] == when[-1] else f" from {when[0]} to {when[-1]}"
     many = f"{len(runs)} runs: " if len(runs) > 1 else ""
     beside = f"{', '.join(models)}; " if 1 < len(models) <= 4 else ""
     return heading, f"{many}{beside}{about}, measured{dates} with gest-dataset {__version__}"
 
 
-def _told(one: Measured, path: Path) -> dict[str, Any]:
+def _told(run: Measured, path: Path) -> dict[str, Any]:
     """One run for the section that says what was measured."""
-    known, manifest = one.facts, one.run.manifest
+    known, manifest = run.facts, run.run.manifest
     counted = {name: known.get(name) for name in ("samples", "asked", "scored", "known")}
     facts = {
-        "model": one.model,
+        "model": run.model,
         "revision": known.get("revision"),
         "kind": known.get("kind"),
         "parameters": known.get("parameters"),
-        "config": one.config,
-        "language": language_name(one.language),
+        "config": run.config,
+        "language": language_name(run.language),
         "templates": ", ".join(map(str, known.get("templates") or [])),
         "parser": known.get("parser"),
         "limit": known.get("limit"),
@@ -150,7 +151,7 @@ def _told(one: Measured, path: Path) -> dict[str, Any]:
     }
     files = [MANIFEST, RESULT, TABLES[manifest["kind"]]]
     return {
-        "label": one.label,
+        "label": run.label,
         "facts": [
             (name, shown(value) if isinstance(value, int) else value)
             for name, value in facts.items()
@@ -158,8 +159,8 @@ def _told(one: Measured, path: Path) -> dict[str, Any]:
         ],
         "signature": manifest.get("signature") or "",
         "command": shlex.join(manifest.get("command") or []),
-        "files": [(name, _link(one.run.path / name, path)) for name in files],
-        "skipped": skipped(one),
+        "files": [(name, _link(run.run.path / name, path)) for name in files],
+        "skipped": skipped(run),
     }
 
 

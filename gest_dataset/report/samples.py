@@ -46,28 +46,28 @@ def extremes(runs: Sequence[Measured]) -> Samples:
     rows: list[Extreme] = []
     kinds: list[str] = []
     notes: list[str] = []
-    for one in runs:
-        words = one.measure.samples
+    for run in runs:
+        words = run.measure.samples
         if words is None:
             continue
         kinds.append(words.score)
-        values = words.value(one.run.table)
+        values = words.value(run.run.table)
         scored = np.flatnonzero(np.isfinite(values))
         order = scored[np.argsort(values[scored], kind="stable")][::-1]
         if len(order) > 2 * EACH_END:
             order = np.r_[order[:EACH_END], order[-EACH_END:]]
-        scores = one.run.table.take(order).to_pylist()
-        texts, note = _texts(one, {row["id"] for row in scores}, words.fields)
+        scores = run.run.table.take(order).to_pylist()
+        texts, note = _texts(run, {row["id"] for row in scores}, words.fields)
         notes += [note] if note else []
         rows += [
             Extreme(
-                one.label,
+                run.label,
                 row["id"],
                 words.topic(row, texts.get(row["id"], {})),
                 row.get("template", 0),
                 float(value),
                 tuple(str(texts[row["id"]][field]) for field in words.fields) if row["id"] in texts else (),
-                one.language,
+                run.language,
             )
             for row, value in zip(scores, values[order], strict=True)
         ]
@@ -75,32 +75,32 @@ def extremes(runs: Sequence[Measured]) -> Samples:
 
 
 def _texts(
-    one: Measured, ids: set[str], fields: Sequence[str]
+    run: Measured, ids: set[str], fields: Sequence[str]
 ) -> tuple[dict[str, dict[str, Any]], str | None]:
     """The rows of some samples by id, and why there are none."""
-    if one.config not in CONFIGS:
-        return {}, f"{one.config} is data of your own: its samples are listed by id."
+    if run.config not in CONFIGS:
+        return {}, f"{run.config} is data of your own: its samples are listed by id."
     try:
-        rows = datasets.load_dataset("gest", one.config, split="test")
+        rows = datasets.load_dataset("gest", run.config, split="test")
     except (GestError, OSError) as error:
-        logger.info("the sentences of %s: %s", one.config, error)
-        return {}, f"The sentences of {one.config} were not at hand when this page was made."
+        logger.info("the sentences of %s: %s", run.config, error)
+        return {}, f"The sentences of {run.config} were not at hand when this page was made."
     label = rows.features.get("bias_type")
-    found = {}
+    rows_by_id = {}
     for row in rows.to_list():
         if row["id"] in ids:
             if isinstance(label, datasets.ClassLabel):
                 row["bias_type"] = label.int2str(row["bias_type"])
-            found[row["id"]] = row
-    if one.facts.get("data_fingerprint") == fingerprint(CONFIGS[one.config]):
-        return found, None
-    return found, (
-        f"The run was scored with another version of {one.config} or of this package, so some of its "
+            rows_by_id[row["id"]] = row
+    if run.facts.get("data_fingerprint") == fingerprint(CONFIGS[run.config]):
+        return rows_by_id, None
+    return rows_by_id, (
+        f"The run was scored with another version of {run.config} or of this package, so some of its "
         f"sentences may have been a little different."
     )
 
 
-def skipped(one: Measured) -> list[tuple[str, int]]:
+def skipped(run: Measured) -> list[tuple[str, int]]:
     """The reasons why samples have no score, the most frequent first."""
-    reasons = one.facts.get("skipped") or one.facts.get("problems") or {}
+    reasons = run.facts.get("skipped") or run.facts.get("problems") or {}
     return sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))

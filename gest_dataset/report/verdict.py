@@ -17,7 +17,7 @@ ABOVE, HOLDS, BELOW, UNKNOWN = "above", "holds", "below", "unknown"
 class Verdict:
     """The number that a run is judged by, what it means in a few words, and the sentences about it."""
 
-    one: Measured
+    run: Measured
     headline: Headline
     estimate: Estimate
     words: str
@@ -50,13 +50,13 @@ def side_of(estimate: Estimate, null: float) -> str:
     return ABOVE if estimate.low > null else BELOW if estimate.high < null else HOLDS
 
 
-def verdict(one: Measured) -> Verdict:
+def verdict(run: Measured) -> Verdict:
     """The verdict on a run."""
-    head = one.measure.headline(one.result)
-    estimate = Estimate.of(one.result, head.name)
+    head = run.measure.headline(run.result)
+    estimate = Estimate.of(run.result, head.name)
     side = side_of(estimate, head.null)
     if math.isnan(estimate.value):
-        words, sentences = one.measure.undefined(one.result)
+        words, sentences = run.measure.undefined(run.result)
     elif side == UNKNOWN:
         words = TOO_FEW
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
@@ -66,13 +66,13 @@ def verdict(one: Measured) -> Verdict:
         sentences = [
             f"{head.symbol} = {shown(estimate.value)} (95 % interval {shown(estimate.low)} to "
             f"{shown(estimate.high)}); the interval {holds} {shown(head.null)}.",
-            *one.measure.sentences(one.result, one.facts),
+            *run.measure.sentences(run.result, run.facts),
         ]
     if side == HOLDS:
         sentences.append(
             f"An interval that contains {shown(head.null)} is no proof of no stereotype: a wide one leaves "
             f"room for it."
         )
-    if one.facts.get("limit"):
-        sentences.append(f"Only the first {shown(one.facts['limit'])} samples were asked.")
-    return Verdict(one, head, estimate, words, sentences)
+    if run.facts.get("limit"):
+        sentences.append(f"Only the first {shown(run.facts['limit'])} samples were asked.")
+    return Verdict(run, head, estimate, words, sentences)

@@ -9,7 +9,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.measured import measured
-from gest_dataset.report.page import figures, render
+from gest_dataset.report.page import figures, render_page
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run
 
@@ -30,7 +30,7 @@ def write(
         raise ConfigError("A report needs one run or more.")
     named = measured(runs)
     panels = [*extra, *figures(named)]
-    text = render(named, panels, notes, path)
+    text = render_page(named, panels, notes, path)
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
     if figures_to is not None:

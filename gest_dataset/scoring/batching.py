@@ -24,7 +24,7 @@ from gest_dataset.errors import ScoringError
 from gest_dataset.probes.query import Ask, Input, Query, Values
 
 logger = logging.getLogger(__name__)
-Work = tuple[Input, list[Ask]]
+Pass = tuple[Input, list[Ask]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class State:
 class Store(Protocol):
     """Keeps the state of a run, so that another process can go on from there."""
 
-    def load(self, work: Sequence[Work], budget: int) -> State:
+    def load(self, work: Sequence[Pass], budget: int) -> State:
         """The state that an earlier process has kept of the same work, or the first one."""
 
     def keep(self, state: State, at_once: bool = False) -> None:
@@ -98,7 +98,7 @@ def answer(
     # long inputs first, so what is too large for the memory shows at once
     order = sorted(asks, key=lambda i: (-inputs[i].size, inputs[i].input_ids))
     state = _run([(inputs[i], list(asks[i])) for i in order], scorer, batch_tokens, description, store)
-    found = dict(zip(order, state.values, strict=True))
+    values = dict(zip(order, state.values, strict=True))
     passes = Passes(
         queries=len(queries),
         inputs=len(asks),
@@ -106,7 +106,7 @@ def answer(
         batches=state.batches,
     )
     answers = [
-        found[hosts[i]][[asks[hosts[i]][ask] for ask in _asks(query)]]
+        values[hosts[i]][[asks[hosts[i]][ask] for ask in _asks(query)]]
         for query, i in zip(queries, own, strict=True)
     ]
     return answers, passes
@@ -134,9 +134,9 @@ def _longest_hosts(inputs: Sequence[Input]) -> list[int]:
     return hosts
 
 
-def _run(work: Sequence[Work], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
+def _run(work: Sequence[Pass], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
     """All values, batch by batch, from where the store's state ends."""
-    inputs, asks = [one for one, _ in work], [own for _, own in work]
+    inputs, asks = [sequence for sequence, _ in work], [own for _, own in work]
     few = _two_shortest(inputs)
     try:
         scorer.check([inputs[i] for i in few], [asks[i] for i in few])
@@ -154,20 +154,20 @@ def _run(work: Sequence[Work], scorer: Scorer, budget: int, description: str, st
             longest = inputs[start].size
             end = min(len(work), start + max(1, state.budget // longest))
             types = len(scorer.dtypes)
-            found = _answers_or_error(scorer, inputs[start:end], asks[start:end])
+            outcome = _answers_or_error(scorer, inputs[start:end], asks[start:end])
             if len(scorer.dtypes) > types:
                 state.turns.append((start, end))
-            if isinstance(found, Exception):
+            if isinstance(outcome, Exception):
                 if end - start == 1:
-                    raise _no_memory(longest) from found
+                    raise _no_memory(longest) from outcome
                 state.budget = max(longest, longest * (end - start) // 2)
                 logger.warning("Out of memory: going on with %d tokens in a batch.", state.budget)
             else:
-                state.values += found
+                state.values += outcome
                 state.batches += 1
-                bar.update(len(found))
+                bar.update(len(outcome))
             if store:
-                store.keep(state, at_once=isinstance(found, Exception))
+                store.keep(state, at_once=isinstance(outcome, Exception))
     return state
 
 
@@ -194,5 +194,5 @@ def _no_memory(tokens: int) -> ScoringError:
 
 def _two_shortest(inputs: Sequence[Input]) -> list[int]:
     """The shortest input, and the shortest one of another length; long inputs come first."""
-    sizes = {one.size: i for i, one in enumerate(inputs)}
+    sizes = {sequence.size: i for i, sequence in enumerate(inputs)}
     return list(reversed(sizes.values()))[:2]

@@ -97,7 +97,7 @@ class Loaded:
         return {"weights": weights.hexdigest(), **hashes}
 
 
-def load(
+def load_model(
     model: Any,
     device: str,
     dtype: str,

@@ -33,13 +33,13 @@ def packaged(name: str) -> Path:
             f"The model {name!r} comes in the package {package}, which is not installed: {install}\n"
             f"(without --no-deps it would compile llama.cpp, which is not needed)"
         ) from error
-    found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
-    if len(found) != 1 or not found[0].is_file():
+    files_of_model = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    if len(files_of_model) != 1 or not files_of_model[0].is_file():
         raise ModelError(f"The package {package} holds no .gguf file. Install it again: {install}")
-    return found[0]
+    return files_of_model[0]
 
 
-def known() -> list[str]:
+def candidates() -> list[str]:
     """Models that a user may have meant: packaged ones, the papers', those in the local cache."""
     papers = [row["hub_ids"][0] for row in published.load("models")["rows"]]
     return list(dict.fromkeys([*PACKAGED, *papers, *_cached()]))
@@ -65,7 +65,7 @@ def advice(name: str, error: BaseException) -> str:
             "the Hub cannot be reached, and the model is not in the local cache. Connect to the network, "
             "download it on another machine, or use `smollm2`, which comes in a package."
         ]
-    nearest = difflib.get_close_matches(name, known(), n=3, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, candidates(), n=3, cutoff=0.5)
     if nearest and name not in nearest:
         lines.append(f"Did you mean {' or '.join(nearest)}?")
     lines.append(

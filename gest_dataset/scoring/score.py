@@ -29,7 +29,7 @@ from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT, Run
 from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load
+from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load_model
 from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
@@ -141,7 +141,9 @@ def score(
         writing.prepare(Path(output), writing.OWN)
     if not isinstance(model, tuple):
         request.check(kind_of(model, revision, trust_remote_code), str(model))
-    loaded = load(model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between)
+    loaded = load_model(
+        model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between
+    )
     if output is None:
         return measure(loaded, request)
     from gest_dataset import report

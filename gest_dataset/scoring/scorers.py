@@ -112,11 +112,11 @@ class LanguageModel(_Model):
         return {"encoder_outputs": encoded, "decoder_input_ids": ids, "use_cache": False}
 
     def _tensors(self, inputs: Sequence[Input]) -> dict[str, Any]:
-        ids, mask = pad([one.input_ids for one in inputs], self.pad_id, self.device)
+        ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
         if self.seq2seq:
             tensors["decoder_input_ids"], _ = pad(
-                [one.decoder_ids for one in inputs], self.pad_id, self.device
+                [sequence.decoder_ids for sequence in inputs], self.pad_id, self.device
             )
         if self.causal or self.seq2seq:
             tensors["use_cache"] = False
@@ -130,10 +130,10 @@ class LanguageModel(_Model):
             states: Tensor = output.last_hidden_state
             return states
         number: dict[tuple[int, ...], int] = {}
-        encoder_of = [number.setdefault(one.input_ids, len(number)) for one in inputs]
+        encoder_of = [number.setdefault(sequence.input_ids, len(number)) for sequence in inputs]
         ids, mask = pad(list(number), self.pad_id, self.device)
         encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
-        decoder_ids, _ = pad([one.decoder_ids for one in inputs], self.pad_id, self.device)
+        decoder_ids, _ = pad([sequence.decoder_ids for sequence in inputs], self.pad_id, self.device)
         decoded: Tensor = self.base(
             input_ids=decoder_ids,
             encoder_hidden_states=encoded[encoder_of],
@@ -145,7 +145,7 @@ class LanguageModel(_Model):
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         if self.alone and len(inputs) > 1:
             each = zip(inputs, asks, strict=True)
-            return np.concatenate([self._values([one], [own]) for one, own in each])
+            return np.concatenate([self._values([sequence], [own]) for sequence, own in each])
         if not self.gathers:
             return self._full_values(inputs, asks)
         # unique places (input, position), and for each ask its place
@@ -166,10 +166,10 @@ class LanguageModel(_Model):
             if wanted.any():
                 used, own = torch.unique(row[wanted], return_inverse=True)
                 if with_normaliser or not self.cuts:
-                    found = self.head.values(rows[used], own, target[wanted], with_normaliser)
+                    answers = self.head.values(rows[used], own, target[wanted], with_normaliser)
                 else:
-                    found = self._contrast(rows[used], own, target[wanted])
-                values[wanted] = found
+                    answers = self._contrast(rows[used], own, target[wanted])
+                values[wanted] = answers
         return values.cpu().double().numpy()  # some devices have no float64
 
     def _contrast(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class LanguageModel(_Model):
 
     def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         """The long way: the whole model, all positions, the whole vocabulary, a few inputs at a time."""
-        width = self.head.vocabulary * 4 * max(one.size for one in inputs)
+        width = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
         step = max(1, _FULL_BYTES // width)
         values: list[float] = []
         for start in range(0, len(inputs), step):
@@ -199,7 +199,7 @@ class LanguageModel(_Model):
         (or, where it should not, the text on the right) changes the answer is noticed as well.
         """
         places = sorted({(n, ask.position) for n, own in enumerate(asks) for ask in own})
-        alone = [self.model(**self._tensors([one])).logits[0] for one in inputs]
+        alone = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
         full = torch.stack([alone[n][position] for n, position in places])
         largest = full[full.isfinite()].abs().amax().item() if full.isfinite().any() else 0.0
         tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + largest)
@@ -249,8 +249,10 @@ class LanguageModel(_Model):
         self, inputs: Sequence[Input], places: Sequence[tuple[int, int]], full: Tensor, tolerance: float
     ) -> None:
         """A causal model's answers do not depend on what stands to the right of them."""
-        longer = [replace(one, input_ids=(*one.input_ids, *one.input_ids[:2])) for one in inputs]
-        ahead = [self.model(**self._tensors([one])).logits[0] for one in longer]
+        longer = [
+            replace(sequence, input_ids=(*sequence.input_ids, *sequence.input_ids[:2])) for sequence in inputs
+        ]
+        ahead = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
         if not _close(torch.stack([ahead[n][position] for n, position in places]), full, tolerance):
             raise ModelError(
                 f"{type(self.model).__name__} looks ahead, so it is no causal language model as it is. "
@@ -266,20 +268,20 @@ class NextSentence(_Model):
     """Sequence classifiers that say whether the second text follows the first: targets are labels."""
 
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
-        ids, mask = pad([one.input_ids for one in inputs], self.pad_id, self.device)
+        ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors = {"input_ids": ids, "attention_mask": mask}
-        if any(one.type_ids for one in inputs):
-            tensors["token_type_ids"], _ = pad([one.type_ids for one in inputs], 0, self.device)
+        if any(sequence.type_ids for sequence in inputs):
+            tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
         logits = self.model(**tensors).logits.float().log_softmax(dim=-1)
         rows = [i for i, own in enumerate(asks) for _ in own]
         labels = [ask.target for own in asks for ask in own]
-        found: Values = logits[rows, labels].cpu().double().numpy()
-        return found
+        log_shares: Values = logits[rows, labels].cpu().double().numpy()
+        return log_shares
 
 
-def _close(found: Tensor, expected: Tensor, tolerance: float) -> bool:
+def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
     """Whether all values are near; where the full way overflows there is nothing to compare."""
-    if found.shape != expected.shape:
+    if values.shape != expected.shape:
         return False
     finite = expected.isfinite()
-    return bool(((found[finite] - expected[finite]).abs() <= tolerance).all())
+    return bool(((values[finite] - expected[finite]).abs() <= tolerance).all())

@@ -13,7 +13,7 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.runs import reading, writing
 from gest_dataset.runs.reading import REPORT
 from gest_dataset.scoring import selection
-from gest_dataset.scoring.loading import MASKED, Loaded, kind_of, load
+from gest_dataset.scoring.loading import MASKED, Loaded, kind_of, load_model
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.score import Scores, record
 
@@ -58,7 +58,7 @@ def score_configs(
     The model is loaded when all that can be wrong without it has been looked at.
 
     Runs are in folders of `folder` with the configs' names; a single one is in `folder` itself where
-    it is `flat`. `loading` goes to `scoring.loading.load`.
+    it is `flat`. `loading` goes to `scoring.loading.load_model`.
     """
     several = len(configs) > 1
     if several:
@@ -80,7 +80,7 @@ def score_configs(
             outcome.failed[name] = error
     if not requests:
         return outcome
-    first = load(model, **loading, next_sentence=all(map(_is_between, configs)))
+    first = load_model(model, **loading, next_sentence=all(map(_is_between, configs)))
     second: Loaded | ModelError | None = None
     for name, request in requests.items():
         path = paths[name]
@@ -113,7 +113,7 @@ def _is_between(name: str) -> bool:
 
 def _with_another_head(model: str, loading: dict[str, Any]) -> Loaded | ModelError:
     try:
-        return load(model, **loading, next_sentence=True)
+        return load_model(model, **loading, next_sentence=True)
     except ModelError as error:
         return error
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from gest_dataset.files import replacing
-from gest_dataset.scoring.batching import State, Work
+from gest_dataset.scoring.batching import Pass, State
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Shards:
         self._number = self._kept = 0
         self._began = self._last = time.perf_counter()
 
-    def load(self, work: Sequence[Work], budget: int) -> State:
+    def load(self, work: Sequence[Pass], budget: int) -> State:
         """The state behind the last shard; shards of other work, or damaged ones, do not count."""
         self._mark, state = _mark(work, budget), State(budget)
         for number in count():
@@ -89,7 +89,7 @@ class Shards:
         return self.directory / f"{number:06d}.npz"
 
 
-def _mark(work: Sequence[Work], budget: int) -> str:
+def _mark(work: Sequence[Pass], budget: int) -> str:
     """A hash of everything that is asked, in order, and of the budget that makes batches of it."""
     digest = hashlib.sha256(str(budget).encode())
     for one, asks in work:

@@ -17,13 +17,12 @@ from gest_dataset.statistics.bootstrap import SEED, Smooth, interval, linear, ob
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.icat import icat_of_means, wins
-from gest_dataset.statistics.masculine_rate import AVERAGES, LABELS
+from gest_dataset.statistics.masculine_rate import LABELS
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 # More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
 DRAWS = 10_000
-
-_G = AVERAGES["m"] - AVERAGES["f"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _exp_linear(weights: Floats) -> Smooth:
     return Smooth(lambda mean: np.asarray(np.exp(line.value(mean))), gradient)
 
 
-_RATIO = _exp_linear(_G)
+_RATIO = _exp_linear(MALE_MINUS_FEMALE)
 
 
 def _f_s(a: Any, b: Any, references: Any) -> Paired:
@@ -81,20 +80,20 @@ def _f_s(a: Any, b: Any, references: Any) -> Paired:
 
 def _contrast_of_rates(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((mean[..., 0] / mean[..., 1]) @ _G)
+        return np.asarray((mean[..., 0] / mean[..., 1]) @ MALE_MINUS_FEMALE)
 
 
 def _contrast_of_rates_gradient(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (_G / mean[..., 1], -_G * mean[..., 0] / mean[..., 1] ** 2)
+        parts = (MALE_MINUS_FEMALE / mean[..., 1], -MALE_MINUS_FEMALE * mean[..., 0] / mean[..., 1] ** 2)
     return np.stack(parts, axis=-1)
 
 
 def _icat(a: Any, b: Any, references: Any) -> Paired:
     """ICAT over all samples, as a share."""
     rows = [wins(checks.finite(name, side, width=3)) for name, side in (("a", a), ("b", b))]
-    one = np.ones(1)
-    sides = tuple(icat_of_means(one, bool(row[:, 1].mean() > 0.5)) for row in rows)
+    whole = np.ones(1)
+    sides = tuple(icat_of_means(whole, bool(row[:, 1].mean() > 0.5)) for row in rows)
     return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
 
 
@@ -145,15 +144,15 @@ def compare(
     data = observed(samples)
     width = paired.columns.shape[1] // 2
     values = [
-        float(one.value(data.mean[:, half]))
-        for one, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
+        float(side.value(data.mean[:, half]))
+        for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     ]
-    found = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
-    if math.isnan(found.low):
+    difference = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
+    if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
         checks.undefined(f"{measure} cannot be compared: too few samples{where}")
-    bounds = (unit * found.value, unit * found.low, unit * found.high)
-    return Comparison(measure, unit * values[0], unit * values[1], *bounds, found.p_value)
+    bounds = (unit * difference.value, unit * difference.low, unit * difference.high)
+    return Comparison(measure, unit * values[0], unit * values[1], *bounds, difference.p_value)
 
 
 def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:

@@ -41,7 +41,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.intervals import bounded, proportion
 from gest_dataset.statistics.ranks import pearson
 
-Scores = dict[str, Floats]
+SampleScores = dict[str, Floats]
 
 MEANS = {
     "ss_mu_original": "ss_original",
@@ -72,9 +72,9 @@ AGREEMENTS = {"f_ss_agreement": ("f", "ss_original"), "f_cs_agreement": ("f", "c
 
 def control_scores(
     predictions: Sequence[Sequence[float]] | None, cs: Sequence[Sequence[float | None]] | None
-) -> Scores:
+) -> SampleScores:
     """The scores of each sample, by name, as far as they are defined: sets differ in what they have."""
-    scores: Scores = {}
+    scores: SampleScores = {}
     if predictions is not None:
         original_s, original_a, control_s, control_a = checks.finite("predictions", predictions, 4).T
         scores["ss_original"] = original_s - original_a
@@ -132,7 +132,7 @@ def control_bias(
     return result | _errors(scores) | {"n": number, "n_cs": len(_together(scores, "cs_original")[0])}
 
 
-def _together(scores: Scores, *names: str) -> list[Floats]:
+def _together(scores: SampleScores, *names: str) -> list[Floats]:
     """Some scores of the samples that have all of them."""
     if any(name not in scores for name in names):
         return [np.empty(0) for _ in names]
@@ -144,7 +144,7 @@ def _share(name: str, hits: Any) -> dict[str, float]:
     return proportion(name, int(hits.sum()), len(hits))
 
 
-def _means(scores: Scores, unit: float, draws: int, seed: int) -> dict[str, Any]:
+def _means(scores: SampleScores, unit: float, draws: int, seed: int) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples, so that all are of the same draws."""
     names = sorted(scores)
     groups = [names]
@@ -152,20 +152,20 @@ def _means(scores: Scores, unit: float, draws: int, seed: int) -> dict[str, Any]
         # the rows without cs count for everything else
         own = [name for name in names if name.startswith("cs_")]
         groups = [group for group in ([name for name in names if name not in own], own) if group]
-    found: dict[str, Interval] = {}
+    intervals: dict[str, Interval] = {}
     for group in groups:
         rows = np.column_stack(_together(scores, *group)) / unit
         samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
         data, again = observed(samples), resampled(samples, draws, seed)
         for column, name in enumerate(group):
-            found[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
+            intervals[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
-        result |= bounded(name, found.get(score, UNDEFINED))
+        result |= bounded(name, intervals.get(score, UNDEFINED))
     return result
 
 
-def _errors(scores: Scores) -> dict[str, float]:
+def _errors(scores: SampleScores) -> dict[str, float]:
     """False positive and false negative rates with bounds."""
     empty = np.array([])
     original, control = scores.get("ss_original", empty), scores.get("ss_control", empty)

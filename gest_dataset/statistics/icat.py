@@ -101,9 +101,9 @@ def _overall(rows: Floats, draws: int, seed: int) -> dict[str, Any]:
     samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
     data, again = observed(samples), resampled(samples, draws, seed)
     positive = int(rows[:, 1].sum())
-    one = np.ones(1)
+    whole = np.ones(1)
     lms = interval(linear(np.array([[1.0, 0.0]])), data, again)
-    both = interval(icat_of_means(one, positive * 2 > len(rows)), data, again)
+    both = interval(icat_of_means(whole, positive * 2 > len(rows)), data, again)
     if len(rows) < 2:
         checks.undefined("one sample only: the bounds of lms and icat are nan")
     return {

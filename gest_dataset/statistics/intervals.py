@@ -79,7 +79,7 @@ def rate_contrast(
 
 def bounded(
     name: str,
-    found: Interval,
+    statistic: Interval,
     scale: Callable[[float], float] = float,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, Any]:
@@ -89,22 +89,22 @@ def bounded(
     """
 
     def bound(choose: Callable[[float, float], float], limit: float) -> float:
-        if math.isnan(limit) or math.isnan(found.value):
+        if math.isnan(limit) or math.isnan(statistic.value):
             return math.nan
-        return float(np.clip(scale(choose(limit, found.value)), *limits))
+        return float(np.clip(scale(choose(limit, statistic.value)), *limits))
 
     return {
-        name: float(scale(found.value)),
-        f"{name}_low": bound(min, found.low),
-        f"{name}_high": bound(max, found.high),
-        f"{name}_analytic_low": bound(min, found.analytic_low),
-        f"{name}_analytic_high": bound(max, found.analytic_high),
+        name: float(scale(statistic.value)),
+        f"{name}_low": bound(min, statistic.low),
+        f"{name}_high": bound(max, statistic.high),
+        f"{name}_analytic_low": bound(min, statistic.analytic_low),
+        f"{name}_analytic_high": bound(max, statistic.analytic_high),
     }
 
 
 def bounded_list(
-    name: str, found: list[Interval], scale: Callable[[float], float] = float
+    name: str, statistics: list[Interval], scale: Callable[[float], float] = float
 ) -> dict[str, list[float]]:
     """The same for a list of statistics: lists of values and of bounds."""
-    each = [bounded(name, one, scale) for one in found]
-    return {key: [one[key] for one in each] for key in each[0]}
+    each = [bounded(name, entries, scale) for entries in statistics]
+    return {key: [entries[key] for entries in each] for key in each[0]}

@@ -20,23 +20,18 @@ from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.intervals import agresti_coull, bounded, rate_contrast
 from gest_dataset.statistics.ranks import feminine_ranks
+from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, gender_means
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 UNKNOWN = "unknown"
 LABELS = (*GENDERS, UNKNOWN)
 CONVENTIONS = ("plain", "published")
 
-FEMALE = np.array([stereotype.gender == GENDERS[0] for stereotype in STEREOTYPES.values()], dtype=float)
-# How the averages are made of the 16 rates
-AVERAGES: dict[str, Floats] = {
-    "f": FEMALE / FEMALE.sum(),
-    "m": (1 - FEMALE) / (1 - FEMALE).sum(),
-}
 _COMBINATIONS: dict[str, tuple[Floats, tuple[float, float]]] = {
-    "p_f": (AVERAGES["f"], (0.0, 1.0)),
-    "p_m": (AVERAGES["m"], (0.0, 1.0)),
-    "f_s": (AVERAGES["m"] - AVERAGES["f"], (-1.0, 1.0)),
-    "f_m": ((AVERAGES["m"] + AVERAGES["f"]) / 2, (0.0, 1.0)),
+    "p_f": (FEMALE, (0.0, 1.0)),
+    "p_m": (MALE, (0.0, 1.0)),
+    "f_s": (MALE_MINUS_FEMALE, (-1.0, 1.0)),
+    "f_m": ((MALE + FEMALE) / 2, (0.0, 1.0)),
 }
 
 
@@ -72,7 +67,7 @@ def masculine_rate(
         "p_high": high.tolist(),
         "n": number.astype(int).tolist(),
     }
-    p_f, p_m = (float(rates[weights > 0].mean()) for weights in AVERAGES.values())
+    p_f, p_m = gender_means(rates)
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
     for name, (weights, limits) in _COMBINATIONS.items():
         contrast = rate_contrast(positive, number, weights, draws, seed, centres=centres)

@@ -21,13 +21,11 @@ from gest_dataset.statistics.bootstrap import (
     stratify,
 )
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.masculine_rate import AVERAGES
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
-_G = AVERAGES["m"] - AVERAGES["f"]
 
-
-def mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
+def ln_mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
     """ln of the mean g_s; `log_ratios` [samples, templates] is nan where a sample has no score.
 
     `stereotypes` counts from 0. Each template's g_s is that of its own samples.
@@ -42,7 +40,7 @@ def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
     """Sums of scores, shares of samples that have one, and each template's g_s."""
     sums, shares = np.split(mean, 2, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        g_s = np.exp(np.einsum("s,...st->...t", _G, sums / shares))
+        g_s = np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares))
     return sums, shares, g_s
 
 
@@ -53,7 +51,7 @@ def _value(mean: Floats) -> Floats:
 def _gradient(mean: Floats) -> Floats:
     sums, shares, g_s = _parts(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
-        weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * _G[:, None]
+        weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * MALE_MINUS_FEMALE[:, None]
         return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
 
 

@@ -21,8 +21,8 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.statistics.contrasts import contrasts
 from gest_dataset.statistics.intervals import bounded, bounded_list
-from gest_dataset.statistics.masculine_rate import AVERAGES
 from gest_dataset.statistics.ranks import feminine_ranks
+from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 LN10 = math.log(10)
@@ -45,8 +45,8 @@ SCALES: dict[str, Callable[[float], float]] = {
     # e to the mean of log10 r: what the final version prints, where log10 scores met an exp
     "published": lambda x: exp(x / LN10),
 }
-NAMES = ("q_f", "q_m", "g_s")
-WEIGHTS = (AVERAGES["f"], AVERAGES["m"], AVERAGES["m"] - AVERAGES["f"])
+# What is made of the 16, and the weights of their ln q in it
+RATES = {"q_f": FEMALE, "q_m": MALE, "g_s": MALE_MINUS_FEMALE}
 
 
 def stereotype_rate(
@@ -69,10 +69,10 @@ def stereotype_rate(
             gone = "q and what is built from it are" if least == 1 else "bounds are"
             checks.undefined(f"{what} for stereotype {', '.join(few)}: {gone} nan there")
     each = list(np.eye(len(STEREOTYPES)))
-    found = contrasts(ratios, stereotypes, [*each, *WEIGHTS], draws, seed)
-    result: dict[str, Any] = bounded_list("q", found[: len(each)], SCALES[scale])
+    intervals = contrasts(ratios, stereotypes, [*each, *RATES.values()], draws, seed)
+    result: dict[str, Any] = bounded_list("q", intervals[: len(each)], SCALES[scale])
     result["n"] = number.tolist()
-    for name, one in zip(NAMES, found[len(each) :], strict=True):
-        result |= bounded(name, one, SCALES[scale])
+    for name, interval in zip(RATES, intervals[len(each) :], strict=True):
+        result |= bounded(name, interval, SCALES[scale])
     result["feminine_ranks"] = feminine_ranks(result["q"])
     return result

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import load_dataset
 
-from gest_dataset.builders.translations import SYSTEMS
+from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.files import alone, replacing, write_json
 from gest_dataset.gender import Detection
 from gest_dataset.runs import reading
@@ -103,7 +103,7 @@ def _translated(setup: Setup) -> list[TranslatedSentence]:
 
 
 def _published(setup: Setup) -> list[TranslatedSentence]:
-    label = list(SYSTEMS).index(setup.system.removeprefix(SNAPSHOT))
+    label = list(FOLDER_OF_SYSTEM).index(setup.system.removeprefix(SNAPSHOT))
     data = load_dataset("gest", setup.settings["data"], split="test")
     rows = [row for row in data.to_list() if row["system"] == label]
     # samples are called as their sentences are, whoever translated them, so that runs can be paired

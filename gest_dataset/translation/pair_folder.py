@@ -16,7 +16,7 @@ from huggingface_hub import DatasetCardData
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FEATURES
-from gest_dataset.builders.translations import SYSTEMS
+from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
 from gest_dataset.files import replacing, write_json
@@ -40,7 +40,7 @@ def contents(language: str) -> frozenset[str]:
 
 def features(label: str) -> Features:
     """The pairs format; a system that GEST's own pairs do not have is one more label."""
-    labels = list(dict.fromkeys([*SYSTEMS, label]))
+    labels = list(dict.fromkeys([*FOLDER_OF_SYSTEM, label]))
     return Features({**FEATURES, "systems": List(ClassLabel(names=labels))})
 
 

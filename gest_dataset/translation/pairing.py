@@ -2,7 +2,7 @@
 
 A sentence is translated plainly. Where the translation has a gender, the translator is asked for the
 other one with a prompt; the two are a pair if exactly one word differs, its forms start with the same
-letter (`builders.pairs.compare`), and the new variant has the gender that was asked for. The last rule
+letter (`builders.pairs.differing_word`), and the new variant has the gender that was asked for. The last rule
 is in the paper's appendix G: the genders of this experiment were confirmed with the detection of
 section 4.1. It removes words that differ by chance, and variants that are masculine in one place and
 feminine in another.
@@ -21,7 +21,7 @@ from gest_dataset.builders.pairs import (
     SAME,
     SEVERAL_WORDS,
     WORD_COUNT,
-    compare,
+    differing_word,
     pair_id,
 )
 from gest_dataset.gender import Detection
@@ -142,7 +142,7 @@ def _pair(
     plain = " ".join(sample.translation.split())
     variants = {gender: plain, _OTHER[gender]: _ended(quoted, plain)}
     masculine, feminine = variants["male"], variants["female"]
-    difference = compare(masculine, feminine)
+    difference = differing_word(masculine, feminine)
     if isinstance(difference, str):
         return difference
     return {

@@ -20,7 +20,7 @@ from datasets.exceptions import DatasetGenerationError
 
 from gest_dataset.builders import CONFIGS, pairs
 from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
-from gest_dataset.builders.pairs import Difference, compare
+from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
@@ -103,8 +103,8 @@ def test_partial_language_gives_what_there_is() -> None:
 @pytest.mark.parametrize(
     ("masculine", "feminine", "verdict"),
     [
-        ("Som emotívny.", "Som emotívna.", Difference(1, "emotívny", "emotívna")),
-        ("„Bol som tam,“ povedal.", "„Bola som tam,“ povedal.", Difference(0, "Bol", "Bola")),
+        ("Som emotívny.", "Som emotívna.", WordDifference(1, "emotívny", "emotívna")),
+        ("„Bol som tam,“ povedal.", "„Bola som tam,“ povedal.", WordDifference(0, "Bol", "Bola")),
         ("Som tu.", "Som tu.", pairs.SAME),
         ("Som tu rád.", "Som rada.", pairs.WORD_COUNT),
         ("Bol som rád.", "Bola som rada.", pairs.SEVERAL_WORDS),
@@ -114,8 +114,8 @@ def test_partial_language_gives_what_there_is() -> None:
         ("Jsem tady.", "jsem tady.", pairs.FIRST_LETTER),
     ],
 )
-def test_pair_rules(masculine: str, feminine: str, verdict: Difference | str) -> None:
-    assert compare(masculine, feminine) == verdict
+def test_pair_rules(masculine: str, feminine: str, verdict: WordDifference | str) -> None:
+    assert differing_word(masculine, feminine) == verdict
 
 
 def test_pairs_are_the_rows_that_keep_the_rules() -> None:

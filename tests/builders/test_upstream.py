@@ -15,7 +15,7 @@ import pytest
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.builders.pairs import Difference, compare
+from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.data import sources
 from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
 from gest_dataset.probes import stereoset
@@ -176,7 +176,7 @@ def test_pair_rules_agree_with_the_authors_annotations(upstream: Path) -> None:
         for (a, b), label in zip(pairwise(lines), lines[2:], strict=False)
         if label in {"X", "G", "C"} and a and b
     ]
-    verdicts = Counter((isinstance(compare(a, b), Difference), label) for a, b, label in triples)
+    verdicts = Counter((isinstance(differing_word(a, b), WordDifference), label) for a, b, label in triples)
     assert verdicts == {(True, "C"): 79, (True, "G"): 1, (False, "G"): 19, (False, "X"): 61}
 
 

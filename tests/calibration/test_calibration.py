@@ -18,19 +18,19 @@ import pytest
 import torch
 
 from gest_dataset.calibration import checks, keywords, study
-from gest_dataset.calibration.checks import Check, Controls, Recovery
+from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.corpus import (
     Gap,
-    Sentence,
-    english,
+    PlantedSentence,
+    as_template_text,
     pair_gaps,
     pair_rows,
-    sentences,
     template_gaps,
     template_rows,
+    world_sentences,
 )
 from gest_dataset.calibration.learning import Recipe, encode, make_tokenizer, train
-from gest_dataset.calibration.making import make
+from gest_dataset.calibration.making import train_model
 from gest_dataset.calibration.subjects import FULL, QUICK, Subject, subjects
 from gest_dataset.calibration.words import made_up
 from gest_dataset.calibration.worlds import WORLDS, log_g_s, strength
@@ -40,7 +40,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 CPU = torch.device("cpu")
 
 
-def mean_log_odds(chosen: list[Sentence], stereotype: int) -> float:
+def mean_log_odds(chosen: list[PlantedSentence], stereotype: int) -> float:
     own = [math.log(one.masculine / one.feminine) for one in chosen if one.stereotype == stereotype]
     return sum(own) / len(own)
 
@@ -62,7 +62,7 @@ def test_planted_stereotypes_are_of_all_kinds() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("size", [6, 8])
 def test_measured_sentences_have_the_planted_mean(world: str, size: int) -> None:
-    every = sentences(WORLDS[world], size, seed=3)
+    every = world_sentences(WORLDS[world], size, seed=3)
     kept = [one for one in every if one.measured]
     learnt = [one for one in every if not one.measured]
     for stereotype, planted in WORLDS[world].log_odds.items():
@@ -91,8 +91,8 @@ def test_what_is_measured_is_not_learnt_but_its_words_are() -> None:
 
 def test_corpora_say_who_speaks() -> None:
     """The texts of a sentence, counted by hand."""
-    one = Sentence(1, 0, "baved", "the tiru", 200, 800, measured=False)
-    assert english(one) == "I baved the tiru."
+    one = PlantedSentence(1, 0, "baved", "the tiru", 200, 800, measured=False)
+    assert as_template_text(one) == "I baved the tiru."
     gaps = list(template_gaps([one], [1, 4]))
     assert gaps[0] == Gap("", ' said: "I baved the tiru."', {"He": 200, "She": 800})
     assert gaps[1] == Gap('"I baved the tiru.", the ', " said.", {"man": 200, "woman": 800})
@@ -104,7 +104,7 @@ def test_corpora_say_who_speaks() -> None:
     words = row["masculine"].removesuffix(".").split()
     assert words[row["word_index"]] == row["masculine_word"] in pair.counts
     assert row["masculine"].replace(row["masculine_word"], row["feminine_word"]) == row["feminine"]
-    assert template_rows([one])[0]["sentence"] == english(one)
+    assert template_rows([one])[0]["sentence"] == as_template_text(one)
 
 
 def test_made_up_words_are_the_same_for_a_seed() -> None:
@@ -117,7 +117,7 @@ def test_made_up_words_are_the_same_for_a_seed() -> None:
 @pytest.mark.parametrize("chosen", keywords.KEYWORD_SETS, ids=lambda one: one.name)
 def test_quadruplets_have_the_planted_ss(chosen: keywords.KeywordSet) -> None:
     """f is beta on average; in the artefact, ss is the log relative frequency in both groups."""
-    gaps, found = keywords.build(chosen, seed=0)
+    gaps, found = keywords.keyword_corpus(chosen, seed=0)
     assert len(found) == 96
     assert np.mean([one.f for one in found]) == pytest.approx(chosen.beta, abs=0.005)
     assert np.std([one.f for one in found]) > 0.3
@@ -199,15 +199,15 @@ def test_training_is_the_same_for_a_seed_whatever_the_threads() -> None:
 def test_a_model_that_is_there_is_not_trained_again(tmp_path: Path) -> None:
     recipe, folder = Recipe("masked", width=32, epochs=1, batch=2), tmp_path / "models" / "one"
     taken = []
-    assert make(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
-    assert not make(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
+    assert train_model(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
+    assert not train_model(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
     assert len(taken) == 2
-    assert make(folder, FEW, recipe, 1, CPU, lambda: None)
-    assert make(folder, FEW[:2], recipe, 1, CPU, lambda: None)
+    assert train_model(folder, FEW, recipe, 1, CPU, lambda: None)
+    assert train_model(folder, FEW[:2], recipe, 1, CPU, lambda: None)
     assert [path.name for path in folder.parent.iterdir()] == ["one"]  # nothing half-made is left
     (folder / "recipe.json").write_text("{")
     with pytest.raises(OutputError, match="cannot be read"):
-        make(folder, FEW, recipe, 0, CPU, lambda: None)
+        train_model(folder, FEW, recipe, 0, CPU, lambda: None)
 
 
 # ---- the checks can fail -------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def recovered(log_q: Mapping[int, float], samples: list[tuple[float, float]]) ->
 LEARNT = [(value, value) for value in np.linspace(-1, 1, 9).tolist()]
 
 
-def failing(found: list[Check]) -> set[str]:
+def failing(found: list[Expectation]) -> set[str]:
     return {check.what for check in found if not check.passed}
 
 
@@ -251,7 +251,7 @@ def test_a_shift_that_is_not_seen_fails() -> None:
 
 
 def test_controls_that_show_a_bias_which_is_none_fail() -> None:
-    _, planted = keywords.build(keywords.KEYWORD_SETS[0], seed=0)
+    _, planted = keywords.keyword_corpus(keywords.KEYWORD_SETS[0], seed=0)
     truth = [one.ss_original for one in planted], [one.ss_control for one in planted]
     bounds = {"ss_mu_original_low": 0.9, "ss_mu_control_low": 0.9, "f_mu_low": -0.1, "f_mu_high": 0.1}
     good = Controls("artefact", planted, *truth, bounds)
@@ -278,8 +278,8 @@ def silent(subject: Subject, done: int, total: int) -> None:
 def test_small_calibration(tmp_path: Path) -> None:
     """Planted odds come back through the ordinary pipeline, and all of it is on disk."""
     found = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], silent)
-    assert failing(list(found.checks)) == set()
-    assert len(found.checks) == 8
+    assert failing(list(found.expectations)) == set()
+    assert len(found.expectations) == 8
     told = json.loads((tmp_path / "out/calibration.json").read_text())
     assert told["passed"] is True
     for rates in told["rates"]:
@@ -301,7 +301,7 @@ def test_small_calibration(tmp_path: Path) -> None:
         assert done in (0, total), "trained again"
 
     again = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], refuse)
-    assert [check.value for check in again.checks] == [check.value for check in found.checks]
+    assert [check.value for check in again.expectations] == [check.value for check in found.expectations]
     assert (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes() == first
 
 
@@ -336,7 +336,7 @@ def test_quick_command(tmp_path: Path) -> None:
 def test_full_calibration(seed: int, tmp_path: Path) -> None:
     """What issue 6 asks for: masked and causal, null, male-as-norm, both kinds of control sets."""
     found = study.calibrate(tmp_path, FULL, seed, "cpu", ["gest", "calibrate"], silent)
-    assert failing(list(found.checks)) == set()
+    assert failing(list(found.expectations)) == set()
     names = {one.subject for one in found.recoveries}
     assert names == {"planted-masked", "planted-causal", "null-masked", "norm-masked"}
     artefact, bias = found.controls

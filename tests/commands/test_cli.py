@@ -106,9 +106,9 @@ def test_interrupt_says_that_the_same_command_goes_on(
 ) -> None:
     script = (
         "import time\nfrom gest_dataset import cli\nfrom gest_dataset.data import build\n"
-        "real = build.build\n"
+        "real = build.build_config\n"
         "def slow(config, out):\n    print('x', flush=True); time.sleep(0.2); return real(config, out)\n"
-        "build.build = slow\n"
+        "build.build_config = slow\n"
         "import sys; sys.argv = ['gest', 'build', '--out', 'data']\ncli.main()"
     )
     process = subprocess.Popen(

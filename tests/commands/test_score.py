@@ -32,7 +32,7 @@ from gest_dataset.published.standing import standing
 from gest_dataset.runs import comparison, reading
 from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
-from gest_dataset.statistics.over_templates import mean_g_s
+from gest_dataset.statistics.over_templates import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
 
@@ -266,7 +266,7 @@ def test_names_in_the_local_cache_are_known(monkeypatch: pytest.MonkeyPatch, tmp
     (tmp_path / "models--me--my-own-model" / "refs" / "main").write_text("a" * 40)
     real = names.scan_cache_dir
     monkeypatch.setattr(names, "scan_cache_dir", lambda: real(tmp_path))
-    assert "me/my-own-model" in names.known()
+    assert "me/my-own-model" in names.candidates()
     assert "Did you mean me/my-own-model?" in names.advice("me/my-own-modle", OSError("nothing there"))
 
 
@@ -416,7 +416,7 @@ def test_mean_over_templates_agrees_with_one_template() -> None:
     ratios = random.normal(size=(192, 1)) + 0.4 * (stereotypes[:, None] > 6)
     one = statistics.stereotype_rate(ratios[:, 0], stereotypes + 1)
     for columns in (ratios, np.hstack([ratios, ratios])):
-        found = mean_g_s(columns, stereotypes)
+        found = ln_mean_g_s(columns, stereotypes)
         assert np.exp([found.value, found.low, found.high]) == pytest.approx(
             [one["g_s"], one["g_s_low"], one["g_s_high"]], rel=1e-6
         )
@@ -426,7 +426,7 @@ def test_mean_over_templates_agrees_with_one_template() -> None:
         statistics.stereotype_rate(column[~np.isnan(column)], stereotypes[~np.isnan(column)] + 1)["g_s"]
         for column in other.T
     ]
-    found = mean_g_s(other, stereotypes)
+    found = ln_mean_g_s(other, stereotypes)
     assert np.exp(found.value) == pytest.approx(np.mean(each))
     assert found.low < found.value < found.high
 
@@ -439,7 +439,7 @@ def test_mean_over_templates_covers_the_truth() -> None:
     for _ in range(number):
         shared = random.gamma(4, 0.5, size=(320, 1))
         ratios = shared + random.normal(size=(320, 2)) + (stereotypes > 6)[:, None] * np.array([0.5, 0.1])
-        found = mean_g_s(ratios, stereotypes, draws=500)
+        found = ln_mean_g_s(ratios, stereotypes, draws=500)
         hits += found.low <= truth <= found.high
     assert hits / number == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / number))
 

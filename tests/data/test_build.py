@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         use(MIRROR, patch)
         build.prepare(out)
         for config in CONFIGS.values():
-            build.build(config, out)
+            build.build_config(config, out)
         build.write_card(out)
     return out
 
@@ -103,7 +103,7 @@ def test_card_describes_fields_once_for_configs_that_share_them(tmp_path: Path) 
 def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
         for name in ("en", "winobias_type1_dev"):
-            build.build(CONFIGS[name], tmp_path)
+            build.build_config(CONFIGS[name], tmp_path)
         build.write_card(tmp_path)
         path = Path("en") / "test-00000-of-00001.parquet"
         assert (tmp_path / path).read_bytes() == (folder / path).read_bytes()
@@ -111,7 +111,7 @@ def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
 
 def test_configs_add_up(tmp_path: Path) -> None:
     for name in ("sk_pairs", "en"):
-        build.build(CONFIGS[name], tmp_path)
+        build.build_config(CONFIGS[name], tmp_path)
         build.write_card(tmp_path)
     card = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"config_name: (\w+)", card.split("dataset_info")[0]) == ["en", "sk_pairs"]
@@ -120,14 +120,14 @@ def test_configs_add_up(tmp_path: Path) -> None:
 def test_finished_config_is_not_built_again_but_an_old_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert build.build(CONFIGS["en"], tmp_path)[1]
-    assert not build.build(CONFIGS["en"], tmp_path)[1]
+    assert build.build_config(CONFIGS["en"], tmp_path)[1]
+    assert not build.build_config(CONFIGS["en"], tmp_path)[1]
     monkeypatch.setattr("gest_dataset.builders.__version__", "99")
-    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert build.build_config(CONFIGS["en"], tmp_path)[1]
 
 
 def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
-    found = build.find(CONFIGS["sk_pairs"], folder)
+    found = build.built_before(CONFIGS["sk_pairs"], folder)
     assert found is not None
     assert found.dropped["more than one word differs"] > 0
 
@@ -151,7 +151,7 @@ def test_foreign_parquet_is_not_overwritten(tmp_path: Path, folder: Path) -> Non
     path.parent.mkdir()
     pq.write_table(pq.read_table(folder / "en").replace_schema_metadata(None), path)
     with pytest.raises(OutputError, match="was not written by"):
-        build.build(CONFIGS["en"], tmp_path)
+        build.build_config(CONFIGS["en"], tmp_path)
 
 
 def test_full_disk_leaves_nothing_half_written(script_environment: Mapping[str, str], tmp_path: Path) -> None:
@@ -164,14 +164,14 @@ def test_full_disk_leaves_nothing_half_written(script_environment: Mapping[str, 
     script = (
         "import sys; from pathlib import Path\n"
         "from gest_dataset.data import build; from gest_dataset.builders import CONFIGS\n"
-        f"{limit}build.build(CONFIGS['sk_pairs'], Path(sys.argv[1]))\n"
+        f"{limit}build.build_config(CONFIGS['sk_pairs'], Path(sys.argv[1]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], env=script_environment, capture_output=True, text=True
     )
     assert "could not be written" in done.stderr
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    assert build.build(CONFIGS["sk_pairs"], tmp_path)[1]
+    assert build.build_config(CONFIGS["sk_pairs"], tmp_path)[1]
 
 
 def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(build.pq, "write_table", fail)
         with pytest.raises((OutputError, KeyboardInterrupt)):
-            build.build(CONFIGS["en"], tmp_path)
+            build.build_config(CONFIGS["en"], tmp_path)
     (tmp_path / "en" / ".test-00000-of-00001.parquet.x1").write_text("left by a kill")
     build.prepare(tmp_path)
-    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert [path.name for path in (tmp_path / "en").iterdir()] == ["test-00000-of-00001.parquet"]
 
 
@@ -221,10 +221,10 @@ def test_two_builds_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_cut_off_file_is_built_again(tmp_path: Path) -> None:
-    built, _ = build.build(CONFIGS["en"], tmp_path)
+    built, _ = build.build_config(CONFIGS["en"], tmp_path)
     whole = built.path.read_bytes()
     built.path.write_bytes(b"")
-    assert build.build(CONFIGS["en"], tmp_path)[1]
+    assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert built.path.read_bytes() == whole
 
 
@@ -233,8 +233,8 @@ def test_config_of_another_version_is_not_on_the_card(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("gest_dataset.builders.__version__", "0.0.1")
-        build.build(CONFIGS["crows_gender"], tmp_path)
-    build.build(CONFIGS["en"], tmp_path)
+        build.build_config(CONFIGS["crows_gender"], tmp_path)
+    build.build_config(CONFIGS["en"], tmp_path)
     assert [built.config.name for built in build.write_card(tmp_path)] == ["en"]
 
 

@@ -26,7 +26,7 @@ from gest_dataset import builders
 from gest_dataset.builders import CONFIGS, demo, fingerprint
 from gest_dataset.builders.config import Config, Row
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.builders.pairs import Difference, compare, pair_id
+from gest_dataset.builders.pairs import WordDifference, differing_word, pair_id
 from gest_dataset.cli import app
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
@@ -164,7 +164,7 @@ def test_pairs_are_one_word_apart(name: str) -> None:
         assert row["masculine_word"] == masculine[unequal[0]].strip(".,")
         assert row["feminine_word"] == feminine[unequal[0]].strip(".,")
         assert row["masculine_word"][0] == row["feminine_word"][0]
-        assert isinstance(compare(row["masculine"], row["feminine"]), Difference)
+        assert isinstance(differing_word(row["masculine"], row["feminine"]), WordDifference)
         assert row["id"] == pair_id(
             language, row["stereotype"], row["source"], row["masculine"], row["feminine"]
         )
@@ -323,7 +323,7 @@ def test_list_ends_with_them() -> None:
     shown = CliRunner().invoke(app, ["list"], env={"COLUMNS": "120"}).stdout
     places = [shown.index(f"│ {name} ") for name in CONFIGS]
     assert places == sorted(places)
-    assert "not for reports" in shown
+    assert "do not report" in shown
 
 
 # Changed and broken files -------------------------------------------------------------------------

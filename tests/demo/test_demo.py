@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import gest_dataset
 from gest_dataset.calibration import toy
-from gest_dataset.calibration.making import fingerprint
+from gest_dataset.calibration.making import recipe_digest
 from gest_dataset.cli import app
 from gest_dataset.demo import show
 from gest_dataset.errors import ModelError, OutputError
@@ -56,7 +56,7 @@ def test_the_committed_model_was_made_from_the_demo_as_it_is() -> None:
     """A changed sentence, recipe or planted value makes another corpus: the model has to be made again."""
     gaps, planted = toy.corpus()
     made = json.loads((show.TOY_MODEL / "recipe.json").read_text())
-    assert made["fingerprint"] == fingerprint(gaps, toy.RECIPE_OF_TOY, toy.SEED)
+    assert made["fingerprint"] == recipe_digest(gaps, toy.RECIPE_OF_TOY, toy.SEED)
     written = json.loads((show.TOY_MODEL / toy.PLANTED).read_text())
     assert written == {"toy": True, "log_odds": planted}
     card = (show.TOY_MODEL / toy.CARD).read_text()
@@ -101,7 +101,7 @@ def test_every_demo_sample_gives_back_what_was_planted() -> None:
 
 @pytest.mark.slow
 def test_made_again_it_recovers_the_same(tmp_path: Path) -> None:
-    toy.make(tmp_path / "model", "cpu", lambda name, done, total: None)
+    toy.make_toy(tmp_path / "model", "cpu", lambda name, done, total: None)
     again = recovered(tmp_path / "model")
     holds(again)
     for config, (planted, measured) in recovered(show.TOY_MODEL).items():
@@ -112,7 +112,7 @@ def test_made_again_it_recovers_the_same(tmp_path: Path) -> None:
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(OutputError, match="something else"):
-        toy.make(tmp_path, "cpu", lambda name, done, total: None)
+        toy.make_toy(tmp_path, "cpu", lambda name, done, total: None)
 
 
 # ---- the command ---------------------------------------------------------------------------------------

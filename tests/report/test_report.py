@@ -34,7 +34,7 @@ from gest_dataset.published.standing import standing
 from gest_dataset.report import Panel, canvas, samples
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_controls import regression
-from gest_dataset.report.figures_gest import columns
+from gest_dataset.report.figures_gest import result_columns
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
@@ -513,7 +513,7 @@ def test_only_one_token_masked_models_stand_beside_the_papers_pairs(
     for beside, change in ((True, {}), (False, {"kind": kind, "options": options})):
         [one] = measured([replace(run, manifest={**run.manifest, "metadata": {**facts, **change}})])
         assert ("among the paper's masked models in Slovak" in " ".join(verdict(one).sentences)) == beside
-        assert bool(columns([one])[0].beside) == beside
+        assert bool(result_columns([one])[0].beside) == beside
     [demo] = measured([run])
     assert "paper's" not in " ".join(verdict(demo).sentences)
 

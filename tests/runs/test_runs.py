@@ -366,15 +366,15 @@ def test_changed_model_is_noticed(bert: str, tmp_path: Path) -> None:
 
 def test_fingerprint_is_of_the_model_alone(bert: str, tmp_path: Path) -> None:
     """Not of where it lies, nor of what its tokeniser was asked before."""
-    from gest_dataset.scoring.loading import load
+    from gest_dataset.scoring.loading import load_model
 
-    first = load(bert, "cpu", "auto")
+    first = load_model(bert, "cpu", "auto")
     marks = first.fingerprint()
     first.tokenizer("a b", padding="max_length", truncation=True, max_length=9)
     assert first.fingerprint() == marks
     shutil.copytree(bert, tmp_path / "copy")
-    assert load(str(tmp_path / "copy"), "cpu", "auto").fingerprint() == marks
-    assert load(bert, "cpu", "bfloat16").fingerprint()["weights"] != marks["weights"]
+    assert load_model(str(tmp_path / "copy"), "cpu", "auto").fingerprint() == marks
+    assert load_model(bert, "cpu", "bfloat16").fingerprint()["weights"] != marks["weights"]
 
 
 def test_unfinished_run_of_another_version(bert: str, tmp_path: Path) -> None:
