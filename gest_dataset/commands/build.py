@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out, progress_bar, show_error
+from gest_dataset.commands.console import err, interruptible, out, progress_bar, show_error
 from gest_dataset.errors import DataError, SourceError, UnreachableError
 
 EXAMPLES = (
@@ -33,11 +33,12 @@ def run(
     """
     from gest_dataset.builders import CONFIGS, get_config
     from gest_dataset.data import build as building
+    from gest_dataset.data.card import write_card
     from gest_dataset.files import alone
 
     published = [name for name, config in CONFIGS.items() if not config.embedded]
     chosen = [get_config(name) for name in dict.fromkeys(configs or published)]
-    building.prepare(out_dir)
+    building.claim_folder(out_dir)
     table = Table(title=f"Written to {out_dir}")
     table.add_column("config")
     for name in ("rows", "left out", "seconds"):
@@ -45,7 +46,8 @@ def run(
     failed: dict[str, list[str]] = {}
     bar = progress_bar()
     try:
-        with alone(out_dir), bar:
+        told = "What is written is whole; the same command goes on from here."
+        with interruptible(told), alone(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
             for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)
@@ -62,12 +64,9 @@ def run(
                     left_out = f"{sum(built.dropped.values()):,}"
                     table.add_row(config.name, f"{built.rows:,}", left_out, seconds)
                 bar.advance(task)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is written is whole; the same command goes on from here.")
-        raise typer.Exit(130) from None
     finally:
         if table.row_count:
-            listed = {built.config.name for built in building.write_card(out_dir)}
+            listed = {built.config.name for built in write_card(out_dir)}
             old = [b.config.name for b in building.find_all(out_dir) if b.config.name not in listed]
             out.print(table)
             if old:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import Model, Parser
 from gest_dataset.errors import ConfigError, DataError
 
@@ -43,22 +43,18 @@ def run(
     """Find the gender of the first person: male, female or unknown, and the words that say so."""
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
-    from gest_dataset.files import replacing
+    from gest_dataset.files import check_new_file, replacing
     from gest_dataset.gender import TextWarning, detect, explain
-    from gest_dataset.translation.outputs import check_file
 
     sentences = [text] if text is not None else read(Path(str(file)), column)
     if not sentences:
         raise DataError(f"{file} holds no sentence.")
     if output is not None:
-        check_file(output, *([] if file is None else [file]))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
-            found = detect(sentences, language, parser, model)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is parsed is kept; the same command goes on from here.")
-        raise typer.Exit(130) from None
+        check_new_file(output, *([] if file is None else [file]))
+    kept = "What is parsed is kept; the same command goes on from here."
+    with interruptible(kept), warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
+        found = detect(sentences, language, parser, model)
     plain = output is None and not out.encoding.startswith("utf")
     lines = [json.dumps(_entry(*pair), ensure_ascii=plain) for pair in zip(sentences, found, strict=True)]
     if output is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import (
     BatchTokens,
     Device,
@@ -56,7 +56,7 @@ def run(
     import datasets
 
     from gest_dataset.files import alone
-    from gest_dataset.translation import outputs, pair_folder
+    from gest_dataset.translation import pair_folder
     from gest_dataset.translation.errors import TranslationError
     from gest_dataset.translation.pairing import make
     from gest_dataset.translation.samples import sentences
@@ -74,20 +74,17 @@ def run(
         batch_tokens=batch_tokens,
         revision=revision,
     )
-    outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.names(language))
+    pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]
-    try:
-        with alone(output):
-            given = sentences(setup.limit)
-            found = make(given, setup.system, label, language, setup.ask, setup.genders)
-            if not found.rows:
-                err.print(_table(found, f"Pairs of {label}, {language}"))
-                raise TranslationError(none_found(found))
-            command = ["gest", *sys.argv[1:]]
-            pair_folder.write(output, language, label, found, setup.settings, command)
-    except KeyboardInterrupt:
-        err.print("Interrupted. What is translated and parsed is kept; the same command goes on from here.")
-        raise typer.Exit(130) from None
+    kept = "What is translated and parsed is kept; the same command goes on from here."
+    with interruptible(kept), alone(output):
+        given = sentences(setup.limit)
+        found = make(given, setup.system, label, language, setup.ask, setup.genders)
+        if not found.rows:
+            err.print(_table(found, f"Pairs of {label}, {language}"))
+            raise TranslationError(none_found(found))
+        command = ["gest", *sys.argv[1:]]
+        pair_folder.write(output, language, label, found, setup.settings, command)
     out.print(_table(found, f"Pairs of {label}, {language}"))
     err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")', highlight=False)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.console import err, interruptible, out, show_error
 from gest_dataset.commands.options import BatchTokens, Device, Dtype, Limit, Revision
 from gest_dataset.errors import GestError
 
@@ -55,11 +55,11 @@ def run(
     GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
+    from gest_dataset.files import check_new_file
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,
         open_translator,
-        outputs,
         samples,
         tables,
         work,
@@ -79,15 +79,13 @@ def run(
     }
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
-    outputs.check_file(output, *tables_read, *([] if input_file is None else [input_file]))
+    check_new_file(output, *tables_read, *([] if input_file is None else [input_file]))
     done: dict[str, Work] = {}
     failed: dict[str, list[str]] = {}
     for number, (code, translator) in enumerate(translators.items()):
         try:
-            done[code] = work.run([s.text for s in sentences], translator, code, store=store)
-        except KeyboardInterrupt:
-            err.print("Interrupted. What is translated is kept; the same command goes on from here.")
-            raise typer.Exit(130) from None
+            with interruptible("What is translated is kept; the same command goes on from here."):
+                done[code] = work.run([s.text for s in sentences], translator, code, store=store)
         except TranslationStoppedError as error:
             failed.setdefault(str(error), []).extend(languages[number:])
             break

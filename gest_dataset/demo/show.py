@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gest_dataset import report
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs import reading, writing
-from gest_dataset.runs.reading import REPORT, Run
+from gest_dataset.report.writing import write
+from gest_dataset.runs import writing
+from gest_dataset.runs.reading import REPORT, Run, read_run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load
 from gest_dataset.scoring.request import Request, prepare
@@ -54,7 +54,7 @@ def demo(
 ) -> Shown:
     """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
     own = {f"{REAL}-{config}" for config in (SENTENCES, GEST)} | {f"{TOY}-{name}" for name in TOY_CONFIGS}
-    writing.prepare(folder, {*own, REPORT})
+    writing.claim_several(folder, own)
     asked = prepare(GEST if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
     found = []
@@ -63,7 +63,7 @@ def demo(
         done(run)
     begin("Writing the report")
     notes = [*_NOTES, _WITHOUT] if missing else _NOTES
-    return Shown(found, report.write(found, folder / REPORT, notes=notes), missing)
+    return Shown(found, write(found, folder / REPORT, notes=notes), missing)
 
 
 def _missing() -> ModelError | None:
@@ -85,10 +85,10 @@ def _runs(
         begin(f"SmolLM2 on {asked.name}")
         record(real, asked, path, command)
         del real
-        yield reading.read(path)
+        yield read_run(path)
     toy = replace(load(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")
         record(toy, prepare(config, None, Options(), None), path, command)
-        yield reading.read(path)
+        yield read_run(path)

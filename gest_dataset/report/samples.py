@@ -92,7 +92,7 @@ def _texts(
             if isinstance(label, datasets.ClassLabel):
                 row["bias_type"] = label.int2str(row["bias_type"])
             found[row["id"]] = row
-    if one.facts.get("data_fingerprint") == fingerprint(CONFIGS[one.config]):
+    if one.run.manifest.data_fingerprint == fingerprint(CONFIGS[one.config]):
         return found, None
     return found, (
         f"The run was scored with another version of {one.config} or of this package, so some of its "
