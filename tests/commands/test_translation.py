@@ -134,6 +134,23 @@ def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
     assert reading.read_run(tmp_path / "run").manifest.status == "done"
 
 
+def test_an_unfinished_run_of_another_version_or_machine(gest: Gest, tmp_path: Path) -> None:
+    """As with models: what is left of it is not mixed with what another version would say."""
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
+    assert gest(*arguments).returncode == 0
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    other = {"versions": {**manifest["versions"], "numpy": "1.0"}, "machine": {"processor": "abacus"}}
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, **other, "status": "running"}))
+    done = gest(*arguments)
+    assert done.returncode == 1
+    assert "an unfinished run that is not of the same:" in done.stderr
+    assert "numpy: 1.0 there" in done.stderr
+    assert "processor: abacus there" in done.stderr
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, **other}))
+    assert gest(*arguments).returncode == 0, "a finished one is made anew"
+    assert reading.read_run(tmp_path / "run").manifest.versions == manifest["versions"]
+
+
 def test_a_file_that_was_wrong_can_be_mended(gest: Gest, tmp_path: Path) -> None:
     """What a failed run has left keeps nobody from its directory."""
     file = tmp_path / "mine.csv"
