@@ -22,8 +22,10 @@ __all__ = ["Panel", "report", "write"]
 
 
 class _Callable(ModuleType):
-    """This module, called like the function of its name (Python's data model, "Customizing module attribute
-    access"; importing the room puts it in the function's place otherwise)."""
+    """This module, which an import of the room would otherwise put in the function's place.
+
+    A module gets methods by a class of its own: Python's data model, "Customizing module attribute access".
+    """
 
     def __call__(
         self, paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
