@@ -7,9 +7,13 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     load_dataset("gest", "sk_pairs")
     import evaluate
     evaluate.load("gest_stereotype_rate")
-    gest_dataset.score("xlm-roberta-base", "sk_pairs").result()
+    gest_dataset.score("xlm-roberta-base", "sk_pairs", output="mine").result()
+    gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
+    gest_dataset.compare(["theirs", "mine"]).differences
+    gest_dataset.report(["theirs", "mine"], "report.html")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gest_dataset import register
@@ -17,17 +21,35 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
+    from gest_dataset.report.writing import report
+    from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import Scores, score
+    from gest_dataset.translation.masculine_rates import masculine_rates
 
-__all__ = ["STEREOTYPES", "Scores", "__version__", "score"]
+__all__ = ["STEREOTYPES", "Scores", "__version__", "compare", "masculine_rates", "report", "score"]
+
+# What is imported when it is used, as it brings torch, transformers or matplotlib
+_LATER = {
+    "Scores": "gest_dataset.scoring.score",
+    "score": "gest_dataset.scoring.score",
+    "masculine_rates": "gest_dataset.translation.masculine_rates",
+    "compare": "gest_dataset.runs.comparison",
+}
+# Rooms that are there without an import of their own; that of the reports can be called
+_ROOMS = {
+    "gender": "gest_dataset.gender",
+    "published": "gest_dataset.published",
+    "report": "gest_dataset.report",
+    "statistics": "gest_dataset.statistics",
+}
 
 register.register()
 
 
 def __getattr__(name: str) -> Any:
-    """Scoring brings torch and transformers: it is imported when it is used."""
-    if name in {"Scores", "score"}:
-        from gest_dataset.scoring import score
-
-        return getattr(score, name)
+    """What is not imported yet."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from filelock import FileLock, Timeout
 from gest_dataset.errors import OutputError
 
 LOCK = ".lock"
+CHOOSE = "Choose an empty or a new folder."
 
 
 @contextmanager
@@ -67,13 +69,26 @@ def replacing(path: Path) -> Iterator[Path]:
         ) from error
 
 
-def foreign(folder: Path, own: Iterable[str]) -> list[str]:
-    """Make a folder and list what is in it beside the files that are our `own`."""
+def claim(folder: Path, ours: Callable[[Path], bool], what: str) -> None:
+    """Make a folder for files of ours; one that holds anything else is refused."""
+    others = foreign(folder, ours)
+    if others:
+        raise OutputError(f"{folder} holds {others[0]}, which is no part of {what}. {CHOOSE}")
+
+
+def foreign(folder: Path, ours: Callable[[Path], bool]) -> list[str]:
+    """Make a folder, and list what is in it and not ours."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return sorted(one.name for one in folder.iterdir() if not any(is_left_of(one, name) for name in own))
+        return sorted(path.name for path in folder.iterdir() if not ours(path))
     except OSError as error:
-        raise OutputError(f"{folder} cannot be used: {error}. Choose another one with --output.") from error
+        raise OutputError(f"{folder} cannot be used: {error}. {CHOOSE}") from error
+
+
+def among(names: Iterable[str]) -> Callable[[Path], bool]:
+    """Whether a file has one of these names, or was on its way to it."""
+    known = frozenset(names)
+    return lambda path: any(is_left_of(path, name) for name in known)
 
 
 def is_left_of(path: Path, name: str) -> bool:
@@ -86,3 +101,24 @@ def write_json(path: Path, content: Any) -> None:
     with replacing(path) as partial:
         text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
         partial.write_text(f"{text}\n", encoding="utf-8")
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: numpy's types become Python's, what is not finite becomes null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # an array, or a scalar of numpy
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def check_new_file(path: Path, *inputs: Path) -> None:
+    """A file to write is no folder, and none of those that are read: replacing one would lose it."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder. Give the name of a file with --output.")
+    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+        raise OutputError(f"{path} is read, and would be lost. Choose another file with --output.")

@@ -131,7 +131,7 @@ class CheckedMetric(evaluate.Metric):
         from gest_dataset.scoring.score import score
 
         scores = score(model, config, **arguments)
-        measure = MEASURES[scores.metadata["probe"]]
+        measure = MEASURES[scores.metadata["measure"]]
         parts = by_template(scores.table)
         return {number: measure.inputs(part, scores.rows) for number, part in parts.items()}
 

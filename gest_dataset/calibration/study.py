@@ -14,17 +14,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gest_dataset import report
 from gest_dataset.calibration import checks
 from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.learning import steps
 from gest_dataset.calibration.making import train_model
 from gest_dataset.calibration.panels import panels
 from gest_dataset.calibration.subjects import Size, Subject, subjects
-from gest_dataset.files import LOCK, alone, write_json
+from gest_dataset.files import alone, plain, write_json
 from gest_dataset.probes.probe import Options
+from gest_dataset.report.writing import write
 from gest_dataset.runs import writing
-from gest_dataset.runs.reading import REPORT, plain
+from gest_dataset.runs.reading import REPORT
 from gest_dataset.scoring.device import pick_device
 from gest_dataset.scoring.loading import Loaded, load_model
 from gest_dataset.scoring.request import prepare
@@ -58,7 +58,7 @@ def calibrate(
     folder: Path, size: Size, seed: int, device: str, command: Sequence[str], progress: Progress
 ) -> Calibration:
     """Train, measure, check and report; models and runs that are there are not made again."""
-    writing.prepare(folder, {MODELS, RUNS, FIGURES, FOUND, REPORT, LOCK})
+    writing.claim_several(folder, {MODELS, RUNS, FIGURES, FOUND})
     recoveries: list[Recovery] = []
     controls: list[Controls] = []
     with alone(folder):
@@ -79,7 +79,7 @@ def calibrate(
         write_json(folder / FOUND, plain(_told(calibration)))
         shutil.rmtree(folder / FIGURES, ignore_errors=True)  # those of another size
         drawn = panels(recoveries, controls)
-        report.write([], folder / REPORT, drawn, _notes(calibration), folder / FIGURES)
+        write([], folder / REPORT, drawn, _notes(calibration), folder / FIGURES)
     return calibration
 
 

@@ -33,11 +33,12 @@ def run(
     """
     from gest_dataset.builders import CONFIGS, get_config
     from gest_dataset.data import build as building
+    from gest_dataset.data.card import write_card
     from gest_dataset.files import alone
 
     published = [name for name, config in CONFIGS.items() if not config.embedded]
     chosen = [get_config(name) for name in dict.fromkeys(configs or published)]
-    building.prepare(out_dir)
+    building.claim_folder(out_dir)
     table = Table(title=f"Written to {out_dir}")
     table.add_column("config")
     for name in ("rows", "left out", "seconds"):
@@ -45,11 +46,8 @@ def run(
     failed: dict[str, list[str]] = {}
     bar = progress_bar()
     try:
-        with (
-            interruptible("What is written is whole; the same command goes on from here."),
-            alone(out_dir),
-            bar,
-        ):
+        told = "What is written is whole; the same command goes on from here."
+        with interruptible(told), alone(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
             for number, config in enumerate(chosen):
                 bar.update(task, description=config.name)
@@ -68,7 +66,7 @@ def run(
                 bar.advance(task)
     finally:
         if table.row_count:
-            listed = {built.config.name for built in building.write_card(out_dir)}
+            listed = {built.config.name for built in write_card(out_dir)}
             old = [b.config.name for b in building.all_built(out_dir) if b.config.name not in listed]
             out.print(table)
             if old:

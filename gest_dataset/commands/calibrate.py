@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, new_table, number, out, progress_bar
+from gest_dataset.commands.console import interruptible, new_table, number, out, progress_bar
 
 if TYPE_CHECKING:
     from gest_dataset.calibration.study import Calibration
@@ -50,30 +50,23 @@ def run(
 
     datasets.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task("", total=None)
+    kept = f"Models that are trained are kept in {output}; the same command goes on from here."
+    with interruptible(kept), progress_bar() as bar:
+        task = bar.add_task("", total=None)
 
-            def show(name: str, done: int, total: int) -> None:
-                bar.update(task, description=name, completed=done, total=total)
+        def show(name: str, done: int, total: int) -> None:
+            bar.update(task, description=name, completed=done, total=total)
 
-            if demo_model is not None:
-                toy.make_toy(demo_model, device, show)
-                out.print(f"Made {demo_model}", highlight=False, soft_wrap=True)
-                return
+        if demo_model is not None:
+            toy.make_toy(demo_model, device, show)
+            out.print(f"Made {demo_model}", highlight=False, soft_wrap=True)
+            return
 
-            def show_subject(subject: Subject, done: int, total: int) -> None:
-                show(subject.title, done, total)
+        def show_subject(subject: Subject, done: int, total: int) -> None:
+            show(subject.title, done, total)
 
-            size = QUICK if quick else FULL
-            found = study.calibrate(output, size, seed, device, ["gest", *sys.argv[1:]], show_subject)
-    except KeyboardInterrupt:
-        err.print(
-            f"Interrupted. Models that are trained are kept in {output}; the same command goes on from here.",
-            highlight=False,
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
+        size = QUICK if quick else FULL
+        found = study.calibrate(output, size, seed, device, ["gest", *sys.argv[1:]], show_subject)
     out.print(_stereotypes(found))
     out.print(_checks(found))
     out.print(f"Report: {output / REPORT}", markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, new_table, number, out, show_json
+from gest_dataset.commands.console import err, fitted, interruptible, new_table, number, out, show_json
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
@@ -35,16 +35,18 @@ def run(
     cancels out. p-values are corrected for their number (Holm). Of folders the runs of the same config
     are compared, and what has no partner is said.
     """
-    from gest_dataset.runs import comparison, reading
+    from gest_dataset.files import plain
+    from gest_dataset.runs.comparison import compare
 
-    found = comparison.compared(paths)
+    with interruptible("Nothing was changed."):
+        found = compare(paths)
     if as_json:
         told = {
             "differences": [asdict(row) for row in found.differences],
             "without_partner": [str(path) for path in found.alone],
             "left_out": found.left_out,
         }
-        show_json(reading.plain(told))
+        show_json(plain(told))
     else:
         for key in dict.fromkeys((row.config, row.template) for row in found.differences):
             _show([row for row in found.differences if (row.config, row.template) == key])

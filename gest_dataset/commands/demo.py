@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.console import err, interruptible, out, show_error
 
 if TYPE_CHECKING:
     from gest_dataset.runs.reading import Run
@@ -42,15 +42,8 @@ def run(
     datasets.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    try:
+    with interruptible(f"What is scored is kept in {output}; the same command goes on from there."):
         shown = demo(output, full, ["gest", *sys.argv[1:]], _begin, _show)
-    except KeyboardInterrupt:
-        err.print(
-            f"Interrupted. What is scored is kept in {output}; the same command goes on from there.",
-            highlight=False,
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
     if shown.missing is not None:
         show_error(f"The part with a real model did not run.\n{shown.missing}")
     out.print(f"Report: {shown.report.resolve()}", markup=False, highlight=False, soft_wrap=True)
@@ -68,8 +61,8 @@ def _show(run: Run) -> None:
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.words import TOY
 
-    facts = run.manifest["metadata"]
-    toy = f" ({TOY})" if facts["toy"] else ""
-    title = f"{facts['config']}: {facts['model']}{toy}"
-    for table in tables.tables(MEASURES[facts["probe"]], run.result["result"], title, out):
+    manifest = run.manifest
+    toy = f" ({TOY})" if manifest.metadata["toy"] else ""
+    title = f"{manifest.config}: {manifest.subject}{toy}"
+    for table in tables.tables(MEASURES[manifest.measure], run.result["result"], title, out):
         out.print(table)

@@ -47,15 +47,14 @@ def run(
     """Find the gender of the first person: male, female or unknown, and the words that say so."""
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
-    from gest_dataset.files import replacing
+    from gest_dataset.files import check_new_file, replacing
     from gest_dataset.gender import TextWarning, detect, explain
-    from gest_dataset.translation.outputs import check_file
 
     sentences = [text or ""] if file is None else _sentences(file, column)
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{'--text' if file is None else file} holds no sentence.")
     if output is not None:
-        check_file(output, *([] if file is None else [file]))
+        check_new_file(output, *([] if file is None else [file]))
     kept = "What is parsed is kept; the same command goes on from here."
     with interruptible(kept), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences

@@ -57,7 +57,7 @@ def run(
     import datasets
 
     from gest_dataset.files import alone
-    from gest_dataset.translation import outputs, pair_folder
+    from gest_dataset.translation import pair_folder
     from gest_dataset.translation.errors import TranslationError
     from gest_dataset.translation.pairing import make_pairs
     from gest_dataset.translation.samples import sentences
@@ -75,7 +75,7 @@ def run(
         batch_tokens=batch_tokens,
         revision=revision,
     )
-    outputs.prepare(output, pair_folder.YIELDS, setup.settings, pair_folder.contents(language))
+    pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]
     with interruptible(KEPT), alone(output):
         given = sentences(setup.limit)

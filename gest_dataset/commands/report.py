@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, out
+from gest_dataset.commands.console import err, interruptible, out
 
 EXAMPLES = (
     "Examples: [bold]gest report RUN[/bold] (writes RUN/report.html), "
@@ -35,16 +35,13 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.runs import reading
+    from gest_dataset.runs.reading import REPORT, find_runs
 
     datasets.disable_progress_bars()
-    found = reading.find(paths)
-    page = output or (found[0].path if len(found) == 1 else Path()) / reading.REPORT
-    try:
-        report.write(found, page, figures_to=figures)
-    except KeyboardInterrupt:
-        err.print("Interrupted. Nothing half-written was left; the same command makes the report anew.")
-        raise typer.Exit(130) from None
+    with interruptible("Nothing half-written was left; the same command makes the report anew."):
+        found = find_runs(paths)
+        page = output or (found[0].path if len(found) == 1 else Path()) / REPORT
+        report(found, page, figures)
     out.print(page, markup=False, highlight=False, soft_wrap=True)
     if figures is not None:
         err.print(f"Figures: {figures}", markup=False, highlight=False, soft_wrap=True)

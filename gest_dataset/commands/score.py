@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, out, show_error, show_json
+from gest_dataset.commands.console import err, interruptible, out, show_error, show_json
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def run(
     The run is kept in a directory with run.json, scores.parquet, result.json and report.html. It can
     be stopped at any time: the same command goes on with it.
     """
-    from gest_dataset.runs import reading
+    from gest_dataset.runs.reading import default_folder
 
-    folder = output or reading.default_folder(model, revision, limit)
-    try:
+    folder = output or default_folder(model, revision, limit)
+    with interruptible(f"What is scored is kept in {folder}; the same command goes on from there."):
         from gest_dataset.probes.probe import Options
         from gest_dataset.scoring import selection
         from gest_dataset.scoring.several import score_configs
@@ -77,9 +77,10 @@ def run(
         _quiet()
         limits = _limits(fail_above or [])
         options = Options(_templates(templates), multi_token)
+        configs = selection.names(config)
         outcome = score_configs(
             model,
-            selection.names(config),
+            configs,
             folder,
             ["gest", *sys.argv[1:]],
             options,
@@ -92,22 +93,33 @@ def run(
             revision=revision,
             trust_remote_code=trust_remote_code,
         )
-    except KeyboardInterrupt:
-        message = f"Interrupted. What is scored is kept in {folder}; the same command goes on from there."
-        err.print(message, highlight=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+        page = _report(outcome, folder if len(configs) > 1 else None)
     exceeded = _exceeded(limits, outcome)
     if as_json:
-        show_json(_as_json(outcome, exceeded))
+        show_json(_as_json(outcome, page, exceeded))
     elif len(outcome.entries) > 1:
         from gest_dataset.commands import tables
 
         out.print(tables.headlines([_entry(entry) for entry in outcome.entries], out))
-    _tell(outcome)
+    _tell(outcome, page)
     for message in exceeded:
         show_error(message)
     if outcome.failed or exceeded:
         raise typer.Exit(1)
+
+
+def _report(outcome: Outcome, folder: Path | None) -> Path | None:
+    """Where the report is: of all runs, in `folder`; of a single one, beside it, and written once."""
+    from gest_dataset import report
+    from gest_dataset.runs.reading import REPORT
+
+    entries = outcome.entries
+    if not entries:
+        return None
+    page = (folder or entries[0].path) / REPORT
+    if folder or entries[0].new or not page.exists():
+        report([entry.path for entry in entries], page)
+    return page
 
 
 def _quiet() -> None:
@@ -209,7 +221,7 @@ def _show(entry: Entry) -> None:
         err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
     toy = f" ({TOY})" if facts.get("toy") else ""
     for table in tables.tables(
-        MEASURES[facts["probe"]], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
+        MEASURES[facts["measure"]], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
     ):
         out.print(table)
     place = standing(facts, entry.result)
@@ -241,27 +253,27 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _as_json(outcome: Outcome, exceeded: Sequence[str]) -> Any:
-    from gest_dataset.runs import reading
+def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> Any:
+    from gest_dataset.files import plain
 
     told = {
         "runs": [_entry(entry) for entry in outcome.entries],
-        "report": str(outcome.report) if outcome.report else None,
+        "report": str(page) if page else None,
         "left_out": outcome.left_out,
         "failed": {name: str(error) for name, error in outcome.failed.items()},
         "exceeded": list(exceeded),
     }
-    return reading.plain(told)
+    return plain(told)
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: Outcome, page: Path | None) -> None:
     """What is not in the tables, to the standard error."""
     for reason, names in _by_reason(outcome.left_out).items():
         err.print(f"Left out ({reason}): {names}", markup=False, highlight=False, soft_wrap=True)
     for reason, names in _by_reason(outcome.failed).items():
         show_error(f"not scored: {names}\n{reason}")
-    if outcome.report:
-        err.print(f"Report: {outcome.report}", markup=False, highlight=False, soft_wrap=True)
+    if page:
+        err.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _by_reason(reasons: Mapping[str, object]) -> dict[str, str]:

@@ -133,7 +133,7 @@ def headlines(entries: Sequence[Mapping[str, Any]], console: Console) -> Table:
     table = new_table("All configs", console, "config", "value", "95 %", "scored")
     for entry in entries:
         result, facts = entry["result"], entry["metadata"]
-        head = MEASURES[facts["probe"]].headline(result)
+        head = MEASURES[facts["measure"]].headline(result)
         estimate = Estimate.of(result, head.name)
         counts = f"{facts['scored']:,} of {facts['asked']:,}"
         table.add_row(facts["config"], f"{head.symbol} {number(estimate.value)}", span(estimate), counts)

@@ -57,11 +57,11 @@ def run(
     GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
+    from gest_dataset.files import check_new_file
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,
         open_translator,
-        outputs,
         samples,
         tables,
         translate_all,
@@ -81,7 +81,7 @@ def run(
     }
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
-    outputs.check_file(output, *tables_read, *([] if input_file is None else [input_file]))
+    check_new_file(output, *tables_read, *([] if input_file is None else [input_file]))
     texts = [sentence.text for sentence in sentences]
     done: dict[str, Translated] = {}
     failed: dict[str, list[str]] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, is_left_of, replacing
+from gest_dataset.files import LOCK, claim, is_left_of, replacing
 from gest_dataset.version import __version__
 
 CARD = "README.md"
@@ -88,38 +87,17 @@ def all_built(out: Path) -> list[Built]:
     return [built for built in builds if built is not None]
 
 
-def prepare(out: Path) -> None:
+def claim_folder(out: Path) -> None:
     """Make the folder; one that holds somebody else's files is refused."""
-    card = out / CARD
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        foreign = [path for path in out.iterdir() if not _is_ours(path)]
-        if card.exists() and SIGNATURE.encode() not in card.read_bytes():
-            foreign.append(card)
-    except OSError as error:
-        raise OutputError(f"{out} cannot be used: {error}. Choose another one with --out.") from error
-    if foreign:
-        raise OutputError(
-            f"{out} holds {foreign[0].name}, which `gest build` did not write. Choose an empty or a new "
-            f"folder with --out."
-        )
+    claim(out, _is_ours, "what `gest build` writes")
 
 
 def _is_ours(path: Path) -> bool:
-    """A card, a config's folder with its one file, what a killed build left of either, or git's own."""
+    """Our card, a config's folder with its one file, what a killed build left of either, or git's own."""
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
         return path.name in CONFIGS and all(is_left_of(child, _FILE) for child in path.iterdir())
+    if path.name == CARD:
+        return SIGNATURE.encode() in path.read_bytes()
     return is_left_of(path, CARD)
-
-
-def write_card(out: Path) -> Sequence[Built]:
-    """Write the card for all configs that the folder holds as this version builds them."""
-    from gest_dataset.data.card import render_card
-
-    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
-    text = render_card(builds)
-    with replacing(out / CARD) as partial:
-        partial.write_text(text, encoding="utf-8")
-    return builds

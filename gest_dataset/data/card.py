@@ -14,9 +14,10 @@ from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined
 
-from gest_dataset.builders import DEFAULT_CONFIG
+from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
-from gest_dataset.data.build import SIGNATURE, Built
+from gest_dataset.data.build import CARD, SIGNATURE, Built, all_built
+from gest_dataset.files import replacing
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
@@ -52,6 +53,15 @@ def template() -> str:
     package = Path(__file__).parent.parent
     path = package / _TEMPLATE
     return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
+
+
+def write_card(out: Path) -> Sequence[Built]:
+    """Write the card for all configs that the folder holds as this version builds them."""
+    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    text = render_card(builds)
+    with replacing(out / CARD) as partial:
+        partial.write_text(text, encoding="utf-8")
+    return builds
 
 
 def render_card(builds: Sequence[Built]) -> str:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gest_dataset import report
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs import reading, writing
-from gest_dataset.runs.reading import REPORT, Run
+from gest_dataset.report.writing import write
+from gest_dataset.runs import writing
+from gest_dataset.runs.reading import REPORT, Run, read_run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model
 from gest_dataset.scoring.request import Request, prepare
@@ -55,7 +55,7 @@ def demo(
     """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
     real = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
     toys = {f"{TOY}-{config}" for config in TOY_CONFIGS}
-    writing.prepare(folder, {*real, *toys, REPORT})
+    writing.claim_several(folder, {*real, *toys})
     asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
     missing = _missing()
     runs = []
@@ -64,7 +64,7 @@ def demo(
         done(run)
     begin("Writing the report")
     notes = [*_NOTES, _WITHOUT] if missing else _NOTES
-    return Shown(runs, report.write(runs, folder / REPORT, notes=notes), missing)
+    return Shown(runs, write(runs, folder / REPORT, notes=notes), missing)
 
 
 def _missing() -> ModelError | None:
@@ -86,10 +86,10 @@ def _runs(
         begin(f"SmolLM2 on {asked.name}")
         record(real, asked, path, command)
         del real
-        yield reading.read(path)
+        yield read_run(path)
     toy = replace(load_model(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")
         record(toy, prepare(config, None, Options(), None), path, command)
-        yield reading.read(path)
+        yield read_run(path)

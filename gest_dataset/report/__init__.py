@@ -4,9 +4,33 @@ canvas    palette and style of all figures     panel    a figure with its captio
 measured  what is read of a run
 figures_*, verdict, samples, methods           the parts of the page
 page      the parts in one HTML file           writing  the files on disk
+
+`gest_dataset.report(paths_or_runs, output)` is `writing.report`: the name is that of this room as well,
+so the module itself can be called.
 """
 
-from gest_dataset.report.panel import Panel
-from gest_dataset.report.writing import write
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 
-__all__ = ["Panel", "write"]
+from gest_dataset.report.panel import Panel
+from gest_dataset.report.writing import report, write
+from gest_dataset.runs.reading import Run
+
+__all__ = ["Panel", "report", "write"]
+
+
+class _Callable(ModuleType):
+    """This module, which an import of the room would otherwise put in the function's place.
+
+    A module gets methods by a class of its own: Python's data model, "Customizing module attribute access".
+    """
+
+    def __call__(
+        self, paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
+    ) -> Path:
+        return report(paths_or_runs, output, figures)
+
+
+sys.modules[__name__].__class__ = _Callable

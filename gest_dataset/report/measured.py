@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.builders import CONFIGS
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure
@@ -28,20 +27,21 @@ class Measured:
     @property
     def facts(self) -> dict[str, Any]:
         """What the run says of itself: its settings, and what was known at its end."""
-        return facts(self.run)
+        return {**self.run.manifest.settings, **self.run.manifest.metadata}
 
     @property
     def measure(self) -> Measure:
         """What was measured."""
-        return MEASURES[self.run.result["probe"]]
+        return MEASURES[self.run.manifest.measure]
 
     @property
     def config(self) -> str:
-        return config_of(self.run)
+        return self.run.manifest.config
 
     @property
     def model(self) -> str:
-        return model_of(self.run)
+        """The model or translator as it is named."""
+        return self.run.manifest.subject
 
     @property
     def kind(self) -> str:
@@ -51,18 +51,13 @@ class Measured:
     @property
     def language(self) -> str:
         """The code of the language that was measured; empty where there is none to tell."""
-        if self.facts.get("language"):
-            return str(self.facts["language"])
-        if self.config in CONFIGS:
-            return CONFIGS[self.config].languages[0]
-        code = self.config.partition("_")[0]
-        return code if code in LANGUAGES else ""
+        return self.run.manifest.language
 
     @property
     def result(self) -> dict[str, Any]:
         """The statistic; what JSON has no number for is nan again."""
         result = self.run.result
-        found: dict[str, Any] = _numbers(result.get("result", result))
+        found: dict[str, Any] = _numbers(result["result"])
         return found
 
     @property
@@ -85,27 +80,10 @@ class Measured:
         return "templates" in (self.facts.get("options") or {})
 
 
-def facts(run: Run) -> dict[str, Any]:
-    """The settings of a run, and what was known at its end."""
-    return {**(run.manifest.get("settings") or {}), **(run.manifest.get("metadata") or {})}
-
-
-def model_of(run: Run) -> str:
-    """The model or translator as the run names it."""
-    known = facts(run)
-    return str(known.get("system") or known.get("model") or run.path.name)
-
-
-def config_of(run: Run) -> str:
-    """The config that was scored; of masculine rates the one that the sentences are from."""
-    known = facts(run)
-    return str(known.get("config") or known.get("data") or "")
-
-
 def measured(runs: Sequence[Run]) -> list[Measured]:
     """The runs with names that tell them apart: the model, the config, or both."""
-    models = [short(model_of(run)) for run in runs]
-    configs = [str(facts(run).get("language") or config_of(run)) for run in runs]
+    models = [short(run.manifest.subject) for run in runs]
+    configs = [run.manifest.config if _asks(run) else run.manifest.language for run in runs]
     labels = [f"{model} · {config}" for model, config in zip(models, configs, strict=True)]
     if len(set(configs)) == 1:
         labels = models
@@ -119,6 +97,11 @@ def measured(runs: Sequence[Run]) -> list[Measured]:
             seen[label] += 1
             labels[place] = f"{label} {seen[label]}" if seen[label] > 1 else label
     return [Measured(run, label, n) for n, (run, label) in enumerate(zip(runs, labels, strict=True))]
+
+
+def _asks(run: Run) -> bool:
+    """Whether a model was asked; a translator's runs are told apart by their language."""
+    return MEASURES[run.manifest.measure].probe is not None
 
 
 def short(model: str) -> str:

@@ -28,7 +28,8 @@ from gest_dataset.report.methods import citations, paragraphs
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
-from gest_dataset.runs.reading import MANIFEST, RESULT, TABLES
+from gest_dataset.runs.manifest import MANIFEST
+from gest_dataset.runs.reading import RESULT
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -122,8 +123,8 @@ def _heading(runs: Sequence[Measured]) -> tuple[str, str]:
         return "Calibration", ""
     heading = short(models[0]) if len(models) == 1 else f"{len(models)} models"
     about = ", ".join(configs) if len(configs) <= 4 else f"{len(configs)} configs"
-    when = sorted(str(run.run.manifest["finished"])[:10] for run in runs if run.run.manifest.get("finished"))
-    dates = "" if not when else f" on {when[0]}" if when[0] == when[-1] else f" from {when[0]} to {when[-1]}"
+    when = sorted(run.run.manifest.finished[:10] for run in runs)
+    dates = f" on {when[0]}" if when[0] == when[-1] else f" from {when[0]} to {when[-1]}"
     many = f"{len(runs)} runs: " if len(runs) > 1 else ""
     beside = f"{', '.join(models)}; " if 1 < len(models) <= 4 else ""
     return heading, f"{many}{beside}{about}, measured{dates} with gest-dataset {__version__}"
@@ -145,11 +146,11 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "limit": known.get("limit"),
         "counts": ", ".join(f"{shown(n)} {name}" for name, n in counted.items() if n is not None),
         "device": ", ".join(str(known[name]) for name in ("device", "dtype") if known.get(name)),
-        "begun": manifest.get("started"),
-        "finished": manifest.get("finished"),
+        "begun": manifest.started,
+        "finished": manifest.finished,
         "notes": "; ".join(known.get("notes") or []),
     }
-    files = [MANIFEST, RESULT, TABLES[manifest["kind"]]]
+    files = [MANIFEST, RESULT, manifest.table]
     return {
         "label": run.label,
         "facts": [
@@ -157,8 +158,8 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
             for name, value in facts.items()
             if value
         ],
-        "signature": manifest.get("signature") or "",
-        "command": shlex.join(manifest.get("command") or []),
+        "signature": manifest.signature,
+        "command": shlex.join(manifest.command),
         "files": [(name, _link(run.run.path / name, path)) for name in files],
         "skipped": skipped(run),
     }

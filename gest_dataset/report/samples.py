@@ -92,7 +92,7 @@ def _texts(
             if isinstance(label, datasets.ClassLabel):
                 row["bias_type"] = label.int2str(row["bias_type"])
             rows_by_id[row["id"]] = row
-    if run.facts.get("data_fingerprint") == fingerprint(CONFIGS[run.config]):
+    if run.run.manifest.data_fingerprint == fingerprint(CONFIGS[run.config]):
         return rows_by_id, None
     return rows_by_id, (
         f"The run was scored with another version of {run.config} or of this package, so some of its "

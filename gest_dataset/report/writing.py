@@ -11,7 +11,18 @@ from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import figures, render_page
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.reading import Run, find_runs
+
+
+def report(
+    paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
+) -> Path:
+    """Write one self-contained HTML page about runs, and say where it is (`gest_dataset.report`).
+
+    Paths are of runs, or of folders with runs below them. `figures` is a folder that gets each figure
+    as PNG, SVG and CSV.
+    """
+    return write(find_runs(paths_or_runs), Path(output), figures_to=Path(figures) if figures else None)
 
 
 def write(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,20 @@ import pandas as pd
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing
-from gest_dataset.runs import reading
-from gest_dataset.runs.reading import Run
-from gest_dataset.statistics import Comparison, compare, holm
+from gest_dataset.runs.manifest import MANIFEST, Manifest
+from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.statistics import Comparison, holm
+from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
 
 _TWO = "A comparison needs two runs or more: the first one is the baseline."
-# What a sample's id stands for: runs that differ here have not answered the same questions
-_SAME = {"data_fingerprint": "data", "options": "options (templates, words of several tokens)"}
+# Runs that differ in one of these have not answered the same questions
+_SAME: dict[str, Callable[[Manifest], Any]] = {
+    "config": lambda manifest: manifest.config,
+    "measure": lambda manifest: manifest.measure,
+    "data": lambda manifest: manifest.data_fingerprint,
+    "options (templates, words of several tokens)": lambda manifest: manifest.settings.get("options"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,53 +62,44 @@ class Compared:
         return [*lines, *(f"{config} is left out: {reason}" for config, reason in self.left_out.items())]
 
 
-def compared(paths: Sequence[Path]) -> Compared:
-    """The runs in some paths beside those in the first; in folders of runs those of one config each."""
-    sides = [reading.find([path]) for path in paths]
-    if len(sides) < 2:
+def compare(paths_or_runs: Sequence[str | Path | Run]) -> Compared:
+    """Each run beside the first one: paired differences of the measure that they share, with intervals.
+
+    A path is of a run, or of a folder of runs: of folders, those of one config each are compared, and
+    what has no partner is said. p-values are Holm's, over all differences that result.
+    """
+    if len(paths_or_runs) < 2:
         raise ConfigError(_TWO)
-    if all((path / reading.MANIFEST).exists() for path in paths):
-        return Compared(differences([run for (run,) in sides]))
-    by_config = [_by_config(path, side) for path, side in zip(paths, sides, strict=True)]
-    found = Compared([])
+    sides = [find_runs([place]) for place in paths_or_runs]
+    if all(isinstance(place, Run) or (Path(place) / MANIFEST).exists() for place in paths_or_runs):
+        return Compared(_adjusted(_differences([run for (run,) in sides])))
+    by_config = [_by_config(place, side) for place, side in zip(paths_or_runs, sides, strict=True)]
+    compared = Compared([])
     for config in dict.fromkeys(config for side in by_config for config in side):
         there = [side[config] for side in by_config if config in side]
         if config not in by_config[0] or len(there) < 2:
-            found.alone.extend(run.path for run in there)
+            compared.alone.extend(run.path for run in there)
             continue
         try:
-            found.differences.extend(_differences(there))
+            compared.differences.extend(_differences(there))
         except (ConfigError, DataError) as error:
-            found.left_out[config] = str(error)
-    if not found.differences:
-        raise ConfigError("\n".join(["Nothing here can be compared.", *found.notes()]))
-    return replace(found, differences=_adjusted(found.differences))
+            compared.left_out[config] = str(error)
+    if not compared.differences:
+        raise ConfigError("\n".join(["Nothing here can be compared.", *compared.notes()]))
+    return replace(compared, differences=_adjusted(compared.differences))
 
 
-def _by_config(path: Path, found: Sequence[Run]) -> dict[str, Run]:
+def _by_config(place: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
     """The runs of a folder by what they are about."""
     by_config: dict[str, Run] = {}
-    for run in found:
-        other = by_config.setdefault(_config(run), run)
+    for run in runs:
+        other = by_config.setdefault(run.manifest.about, run)
         if other is not run:
             raise ConfigError(
-                f"{path} holds several runs of {_config(run)}: {other.path} and {run.path}. Give folders "
-                f"that have one run of each config."
+                f"{place} holds several runs of {run.manifest.about}: {other.path} and {run.path}. Give "
+                f"folders that have one run of each config."
             )
     return by_config
-
-
-def _config(run: Run) -> str:
-    """The config of a run, and the language that it was translated to."""
-    config, language = run.result["config"], run.manifest["settings"].get("language")
-    return f"{config} to {language}" if language else str(config)
-
-
-def differences(found: Sequence[Run]) -> list[Difference]:
-    """Each run of a config beside the first one, in every template that both have."""
-    if len(found) < 2:
-        raise ConfigError(_TWO)
-    return _adjusted(_differences(found))
 
 
 def _adjusted(rows: Sequence[Difference]) -> list[Difference]:
@@ -111,11 +108,11 @@ def _adjusted(rows: Sequence[Difference]) -> list[Difference]:
     return [replace(row, adjusted=p_value) for row, p_value in zip(rows, p_values, strict=True)]
 
 
-def _differences(found: Sequence[Run]) -> list[Difference]:
+def _differences(runs: Sequence[Run]) -> list[Difference]:
     """The differences with p-values as they are."""
-    pairing = _pairing(found)
-    labels = _labels(found)
-    frames = [_frame(run, pairing.strata) for run in found]
+    pairing = _pairing(runs)
+    labels = _labels(runs)
+    frames = [_frame(run, pairing.strata) for run in runs]
     rows = []
     for label, frame in zip(labels[1:], frames[1:], strict=True):
         templates = [t for t in frames[0]["template"].unique() if t in set(frame["template"])]
@@ -126,7 +123,7 @@ def _differences(found: Sequence[Run]) -> list[Difference]:
             comparison = _comparison(pairing.measure, label, a, b, references)
             rows.append(
                 Difference(
-                    _config(found[0]),
+                    runs[0].manifest.about,
                     label,
                     labels[0],
                     int(template),
@@ -146,7 +143,7 @@ def _comparison(
         raise DataError(f"{label} and the baseline have no sample in common.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
-        found = compare(measure, a, b, references)
+        found = paired(measure, a, b, references)
     if math.isnan(found.p_value):
         needed = "each stereotype needs two or more" if references else "two or more are needed"
         raise DataError(
@@ -155,46 +152,34 @@ def _comparison(
     return found
 
 
-def _pairing(found: Sequence[Run]) -> Pairing:
-    """What the runs can be compared by; different configs are refused."""
-    configs = {str(run.path): run.result["config"] for run in found}
-    if len(set(configs.values())) > 1:
-        listed = "\n".join(f"  {path}: {config}" for path, config in configs.items())
-        raise ConfigError(f"Runs of one config can be compared, and these are of several:\n{listed}")
-    for name, what in _SAME.items():
-        facts = {str(run.path): str(run.manifest["settings"].get(name)) for run in found}
+def _pairing(runs: Sequence[Run]) -> Pairing:
+    """What the runs can be compared by; those that have answered other questions are refused."""
+    for what, fact in _SAME.items():
+        facts = {str(run.path): str(fact(run.manifest)) for run in runs}
         if len(set(facts.values())) > 1:
-            listed = "\n".join(f"  {path}: {fact}" for path, fact in facts.items())
+            listed = "\n".join(f"  {path}: {value}" for path, value in facts.items())
             raise ConfigError(f"Runs on the same {what} can be compared, and these differ:\n{listed}")
-    probes = list(dict.fromkeys(run.result["probe"] for run in found))
-    if len(probes) > 1:
-        raise ConfigError(f"Runs of one kind can be compared, and these are {' and '.join(probes)}.")
-    pairings = MEASURES[probes[0]].pairings
+    pairings = MEASURES[runs[0].manifest.measure].pairings
     if not pairings:
         offered = [pairing.measure for measure in MEASURES.values() for pairing in measure.pairings]
         raise ConfigError(
-            f"Runs of {found[0].result['config']} have no paired comparison; there is one of "
+            f"Runs of {runs[0].manifest.about} have no paired comparison; there is one of "
             f"{', '.join(dict.fromkeys(offered))}."
         )
     for pairing in pairings:
-        if all(len(run.table.select(pairing.columns).to_pandas().dropna()) for run in found):
+        if all(len(run.table.select(pairing.columns).to_pandas().dropna()) for run in runs):
             return pairing
     names = " or ".join(pairing.measure for pairing in pairings)
     raise DataError(f"One of the runs has no sample with {names}, so there is nothing to compare.")
 
 
-def _labels(found: Sequence[Run]) -> list[str]:
+def _labels(runs: Sequence[Run]) -> list[str]:
     """A name for each run: its model, and its directory where models repeat."""
-    models = [_name(run) for run in found]
+    subjects = [run.manifest.subject for run in runs]
     return [
-        model if models.count(model) == 1 else f"{model} ({run.path})"
-        for model, run in zip(models, found, strict=True)
+        subject if subjects.count(subject) == 1 else f"{subject} ({run.path})"
+        for subject, run in zip(subjects, runs, strict=True)
     ]
-
-
-def _name(run: Run) -> str:
-    metadata: dict[str, Any] = run.manifest["metadata"]
-    return str(metadata.get("model") or metadata.get("system") or run.path)
 
 
 def _frame(run: Run, strata: str | None) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Runs on disk, where they are and how they are read: a manifest, a table of samples and a result.
 
-    DIR/run.json        what is needed to repeat the run (`Run.manifest`)
+    DIR/run.json        what is needed to say and to repeat the run (`Run.manifest`)
     DIR/scores.parquet  one row a sample and template (detections.parquet for masculine rates)
     DIR/result.json     the statistic with its intervals, and the samples that have no score
     DIR/report.html     the same for people
@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1
 HOME = Path("gest-runs")
-MANIFEST, RESULT, REPORT = "run.json", "result.json", "report.html"
-RUNNING, DONE = "running", "done"
-_NEEDED = {"format", "kind", "status", "command", "settings"}
-# Kind of run -> the file of its samples
-TABLES = {"score": "scores.parquet", "masculine-rate": "detections.parquet"}
+RESULT, REPORT = "result.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Run:
     """A finished run as it lies on disk: `manifest` is run.json, `result` is result.json."""
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     table: pa.Table
     result: dict[str, Any]
 
@@ -66,99 +61,46 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
     return HOME / re.sub(r"[^\w.@-]", "_", name)
 
 
-def read(path: str | Path) -> Run:
+def read_run(path: str | Path) -> Run:
     """The run in a directory; an error says what is wrong with one that is none."""
     path = Path(path)
     manifest = read_manifest(path)
-    if manifest["status"] != DONE:
-        command = shlex.join(manifest["command"])
+    command = shlex.join(manifest.command)
+    if not manifest.done:
         raise OutputError(f"The run in {path} is not finished. The same command goes on with it: {command}")
     try:
-        table = pq.read_table(path / TABLES[manifest["kind"]])
+        table = pq.read_table(path / manifest.table)
         result = json.loads((path / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise DataError(
-            f"The run in {path} is damaged: {error}. Remove the directory and run again: "
-            f"{shlex.join(manifest['command'])}"
+            f"The run in {path} is damaged: {error}. Remove the directory and run again: {command}"
         ) from error
     return Run(path, manifest, table, result)
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The run.json of a directory, finished or not, if this version can read it."""
-    file = path / MANIFEST
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        what = "holds no run.json" if path.is_dir() else "is no directory"
-        raise OutputError(
-            f"{path} {what}, so it is no run. Give a directory that `gest score --output` has written."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    if not isinstance(manifest, dict) or not set(manifest) >= _NEEDED:
-        raise OutputError(f"{file} is not of `gest`: it has not all of {', '.join(sorted(_NEEDED))}.")
-    if manifest["format"] != FORMAT:
-        age = "an older" if isinstance(manifest["format"], int) and manifest["format"] < FORMAT else "a newer"
-        by = manifest.get("versions", {}).get("gest_dataset", "?")
-        raise OutputError(
-            f"The run in {path} is of {age} format ({manifest['format']}, written by gest-dataset {by}; "
-            f"this version reads {FORMAT}). Read it with that version, or run again into another directory."
-        )
-    if manifest["kind"] not in TABLES:
-        raise OutputError(f"{file}: there is no kind of run {manifest['kind']!r}, only {', '.join(TABLES)}.")
-    return manifest
-
-
-def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """A line for each entry of two tables of settings that is not the same."""
-    return [
-        f"  {name}: {_shown(there.get(name))} there, {_shown(now.get(name))} now"
-        for name in dict.fromkeys([*there, *now])
-        if there.get(name) != now.get(name)
-    ]
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "none"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    is_hash = len(text) == 64 and set(text) <= set("0123456789abcdef")
-    return f"{text[:12]}…" if is_hash else text
-
-
-def find(paths: Iterable[str | Path]) -> list[Run]:
+def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
     """The runs in some paths; each is a run or a directory with runs somewhere below it.
 
     A run below a directory that is not finished is left out, and said.
     """
     found: dict[Path, Run] = {}
-    for path in map(Path, paths):
+    for place in paths:
+        if isinstance(place, Run):
+            found.setdefault(place.path.resolve(), place)
+            continue
+        path = Path(place)
         below = sorted(file.parent for file in path.rglob(MANIFEST)) if path.is_dir() else []
         if path in below or not below:
-            found.setdefault(path.resolve(), read(path))
+            found.setdefault(path.resolve(), read_run(path))
             continue
         finished = []
         for one in below:
-            if read_manifest(one)["status"] == DONE:
+            if read_manifest(one).done:
                 finished.append(one)
             else:
                 logger.warning("%s is left out: the run is not finished.", one)
         if not finished:
             raise OutputError(f"There is no finished run below {path}.")
         for one in finished:
-            found.setdefault(one.resolve(), read(one))
+            found.setdefault(one.resolve(), read_run(one))
     return list(found.values())
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON knows it: numpy's types become Python's, what is not finite becomes null."""
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    if hasattr(value, "tolist"):  # an array, or a scalar of numpy
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

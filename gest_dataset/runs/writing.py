@@ -1,7 +1,6 @@
 """Runs on disk, the writing side: one process at a time, the same settings or none, whole files.
 
-run.json says `running` -> shards while the model is asked -> scores.parquet, result.json ->
-run.json says `done` -> the shards are removed
+run.json says `running` -> what is kept on the way -> the table, result.json -> run.json says `done`
 """
 
 from __future__ import annotations
@@ -10,39 +9,63 @@ import json
 import platform
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
+from inspect import signature as parameters_of
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import torch
 
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, alone, foreign, replacing, write_json
-from gest_dataset.runs import reading
-from gest_dataset.runs.reading import DONE, FORMAT, MANIFEST, REPORT, RESULT, RUNNING, TABLES, Run
-from gest_dataset.scoring.shards import Shards
+from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, replacing, write_json
+from gest_dataset.runs.manifest import DONE, MANIFEST, Manifest, differences, read_manifest
+from gest_dataset.runs.reading import REPORT, RESULT, Run, read_run
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.version import __version__
 
-KIND = "score"
-_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-_SHARDS = "shards"
-OWN = {MANIFEST, RESULT, REPORT, TABLES[KIND], LOCK, _SHARDS}
+if TYPE_CHECKING:
+    import torch
+
+_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers", "ufal.udpipe")
+_SCRATCH = "shards"
+
+
+class Finding(Protocol):
+    """What a run has found: samples, those that were left out, and what is said of them."""
+
+    @property
+    def table(self) -> pa.Table: ...
+
+    @property
+    def skipped(self) -> pa.Table: ...
+
+    @property
+    def metadata(self) -> dict[str, Any]: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    def result(self) -> dict[str, Any]:
+        """The statistic with its intervals."""
+        ...
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run that is being written; `finished` is the one that is already there."""
+    """A run that is being written.
+
+    `scratch` is for what is kept on the way: there while the run goes on, and removed at its end.
+    `finished` is the run that is already there; it stays until another one takes its place.
+    """
 
     path: Path
-    manifest: dict[str, Any]
-    store: Shards
+    manifest: Manifest
+    scratch: Path
     finished: Run | None
 
 
@@ -52,86 +75,149 @@ def versions() -> dict[str, str]:
     return {"gest_dataset": __version__, "python": platform.python_version(), **found}
 
 
-def machine(device: torch.device) -> dict[str, Any]:
-    """What the last digits of a number depend on, beside versions."""
+def machine(device: torch.device | None) -> dict[str, Any]:
+    """What the last digits of a number depend on, beside versions; no device: nothing runs in torch."""
+    if device is None:
+        return {"processor": platform.machine()}
+    import torch  # takes seconds, and a file of translations needs none
+
     if device.type == "cuda":
         return {"processor": torch.cuda.get_device_name(device)}
     cpu = torch.backends.cpu.get_cpu_capability() if device.type == "cpu" else device.type
     return {"processor": f"{platform.machine()} {cpu}", "threads": torch.get_num_threads()}
 
 
-@contextmanager
-def recording(
-    path: Path, command: Sequence[str], settings: Mapping[str, Any], device: torch.device
-) -> Iterator[Record]:
-    """The run of a directory, new, to go on with or finished; other processes are kept out of it."""
-    settings = reading.plain(dict(settings))
-    prepare(path, OWN)
-    with alone(path):
-        shards = path / _SHARDS
-        fresh = {
-            "format": FORMAT,
-            "kind": KIND,
-            "status": RUNNING,
-            "command": list(command),
-            "settings": settings,
-            "versions": versions(),
-            "machine": machine(device),
-            "seeds": {"bootstrap": SEED, "draws": DRAWS},
-            "started": _now(),
-        }
-        manifest = fresh
-        if (path / MANIFEST).exists():
-            manifest = reading.read_manifest(path)
-            _check_same(path, manifest, fresh)
-        finished = reading.read(path) if manifest["status"] == DONE else None
-        if finished:
-            shutil.rmtree(shards, ignore_errors=True)  # of a run that was killed at its very end
-        else:
-            write_json(path / MANIFEST, reading.plain(manifest))
-        yield Record(path, manifest, Shards(shards), finished)
+def begun(
+    *,
+    measure: str,
+    subject: str,
+    config: str,
+    language: str,
+    data_fingerprint: str,
+    table: str,
+    settings: Mapping[str, Any],
+    command: Sequence[str],
+    device: torch.device | None,
+) -> Manifest:
+    """The manifest of a run that begins here and now."""
+    return Manifest(
+        measure=measure,
+        subject=subject,
+        config=config,
+        language=language,
+        data_fingerprint=data_fingerprint,
+        table=table,
+        command=list(command),
+        settings=plain(dict(settings)),
+        versions=versions(),
+        machine=machine(device),
+        seeds={"bootstrap": SEED, "draws": DRAWS},
+        started=_now(),
+    )
 
 
-def finish(record: Record, table: pa.Table, result: dict[str, Any], told: dict[str, Any]) -> Run:
-    """Write what a run has found; `told` are the manifest's entries that are known at the end only."""
-    facts = {"settings": record.manifest["settings"], "signature": told["signature"]}
-    table = table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
-    with replacing(record.path / TABLES[KIND]) as partial:
-        pq.write_table(table, partial)
-    write_json(record.path / RESULT, reading.plain(result))
-    manifest = record.manifest | {"status": DONE} | reading.plain(told) | {"finished": _now()}
-    write_json(record.path / MANIFEST, reading.plain(manifest))
-    shutil.rmtree(record.store.directory, ignore_errors=True)
-    return reading.read(record.path)
-
-
-def prepare(path: Path, own: set[str]) -> None:
-    """Make a directory; one that holds anything else than `own` and no run is refused."""
-    others = foreign(path, own)
+def claim_run(path: Path) -> Manifest | None:
+    """Make a run's folder, or take one that holds a run: its manifest. One with anything else is refused."""
+    others = foreign(path, among({MANIFEST, LOCK}))
+    if (path / MANIFEST).exists():
+        return read_manifest(path)
     if others and (path / others[0] / MANIFEST).exists():
         raise OutputError(
             f"{path} holds several runs, {others[0]} among them. Choose a directory of its own for this one "
             f"with --output, such as {path / others[0]} for the same config."
         )
-    if others and not (MANIFEST in own and (path / MANIFEST).exists()):
-        raise OutputError(
-            f"{path} holds {others[0]}, which is no part of a run. Choose an empty or a new directory "
-            f"with --output."
-        )
+    if others:
+        raise OutputError(f"{path} holds {others[0]}, which is no part of a run. {CHOOSE}")
+    return None
 
 
-def _check_same(path: Path, there: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def claim_several(path: Path, names: Iterable[str]) -> None:
+    """Make a folder for runs and what else is called by these names, and the report of them."""
+    claim(path, among({*names, REPORT, LOCK}), "a folder of runs")
+
+
+@contextmanager
+def recording(path: Path, fresh: Manifest) -> Iterator[Record]:
+    """The run of a directory, new, to go on with or finished; other processes are kept out of it."""
+    claim_run(path)
+    with alone(path):
+        there = claim_run(path)
+        scratch = path / _SCRATCH
+        if there is not None:
+            kept = there.done or scratch.exists() or (path / there.table).exists()
+            if kept:
+                _check_same(path, there, fresh)
+            else:  # it has come to nothing, and what it was to be need not be what this one is
+                there = None
+        finished = read_run(path) if there is not None and there.done else None
+        manifest = fresh if there is None or finished else there
+        if finished:
+            shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed at its very end
+        else:
+            write_json(path / MANIFEST, manifest.to_json())
+        yield Record(path, manifest, scratch, finished)
+
+
+def finish(record: Record, found: Finding) -> Run:
+    """Write what a run has found."""
+    path, manifest = record.path, record.manifest
+    if record.finished:
+        write_json(path / MANIFEST, manifest.to_json())
+    (path / REPORT).unlink(missing_ok=True)  # of what was here before
+    facts = {"settings": manifest.identity(), "signature": found.signature}
+    table = found.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
+    with replacing(path / manifest.table) as partial:
+        pq.write_table(table, partial)
+    told = {
+        "config": manifest.config,
+        "measure": manifest.measure,
+        "result": found.result(),
+        "signature": found.signature,
+        "skipped": found.skipped.to_pydict(),
+    }
+    write_json(path / RESULT, plain(told))
+    done = replace(
+        manifest,
+        status=DONE,
+        signature=found.signature,
+        metadata=plain(found.metadata),
+        seconds=found.metadata["seconds"],
+        finished=_now(),
+    )
+    write_json(path / MANIFEST, done.to_json())
+    shutil.rmtree(record.scratch, ignore_errors=True)
+    return read_run(path)
+
+
+def python_call(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
+    """A call in Python as a command; what was handed over loaded is told by its class."""
+    defaults = parameters_of(function).parameters
+    call = ", ".join(
+        f"{name}={_argument(value)}" for name, value in given.items() if value != defaults[name].default
+    )
+    return ["python", "-c", f"import gest_dataset; gest_dataset.{function.__name__}({call})"]
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, Path):
+        return repr(str(value))
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    if all(part is None or isinstance(part, (str, int, float)) for part in parts):
+        return repr(value)
+    return f"<{type(parts[0]).__name__}>"
+
+
+def _check_same(path: Path, there: Manifest, now: Manifest) -> None:
     """Refuse to mix two runs; what a finished run was computed with need not be here any more."""
-    if there["kind"] != KIND:
-        raise OutputError(f"{path} holds a run of another kind ({there['kind']}). Choose another --output.")
-    parts = ["settings"] if there["status"] == DONE else ["versions", "machine", "settings"]
-    differences = [line for part in parts for line in reading.differences(there[part], now[part])]
-    if differences:
-        listed = "\n".join(differences)
-        state = "a finished run" if there["status"] == DONE else "an unfinished run"
+    lines = differences(there.identity(), now.identity())
+    if not there.done:
+        lines += differences(there.versions, now.versions) + differences(there.machine, now.machine)
+    if lines:
+        listed = "\n".join(lines)
+        state = "a finished run" if there.done else "an unfinished run"
         raise OutputError(
             f"{path} holds {state} that is not of the same:\n{listed}\n"
-            f"Choose another directory with --output. That run was: {shlex.join(there['command'])}"
+            f"Choose another directory with --output. That run was: {shlex.join(there.command)}"
         )
 
 

@@ -12,6 +12,7 @@ from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
 from gest_dataset.errors import ScoringError
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes.probe import Options, Probe, check_kind
@@ -35,6 +36,14 @@ class Request:
     batch_tokens: int | None
     notes: tuple[str, ...] = ()
 
+    @property
+    def language(self) -> str:
+        """The code of the language of the rows; empty where their name does not tell it."""
+        if self.name in CONFIGS:
+            return CONFIGS[self.name].languages[0]
+        code = self.name.partition("_")[0]
+        return code if code in LANGUAGES else ""
+
     def check(self, kind: str, model: str) -> None:
         """Whether a kind of model can be asked at all, and as the options say."""
         if self.probe.between and kind == MASKED:
@@ -43,15 +52,11 @@ class Request:
         self.probe.askers(kind, self.options)
 
     def settings(self, loaded: Loaded) -> dict[str, Any]:
-        """Everything that the numbers depend on, but for versions and the machine."""
+        """What the numbers depend on beside model, data and measure, versions and the machine."""
         return {
-            "model": loaded.name,
             "revision": loaded.revision,
             "kind": loaded.kind,
             **loaded.fingerprint(),
-            "config": self.name,
-            "data_fingerprint": self.fingerprint,
-            "probe": self.probe.name,
             "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
             "options": told_options(self.options, self.probe),
             "limit": self.limit,

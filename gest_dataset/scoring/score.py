@@ -7,11 +7,10 @@ import platform
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,9 @@ from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.text import CannotAskError, make_reader
-from gest_dataset.runs import reading, writing
-from gest_dataset.runs.reading import REPORT, Run
+from gest_dataset.runs import writing
+from gest_dataset.runs.manifest import SCORES, signature
+from gest_dataset.runs.reading import Run
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load_model
 from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
@@ -56,46 +56,27 @@ class Scores:
     rows: datasets.Dataset
 
     def result(self) -> dict[str, Any]:
-        """The statistic of this probe with its intervals (docs/metrics.md), for each template."""
-        return result_of(MEASURES[self.metadata["probe"]], self.table, self.rows)
-
-    def on_disk(self) -> dict[str, Any]:
-        """What result.json of a run says."""
-        return {
-            "config": self.metadata["config"],
-            "probe": self.metadata["probe"],
-            "result": self.result(),
-            "signature": self.signature,
-            "skipped": self.skipped.to_pydict(),
-        }
-
-    def told(self) -> dict[str, Any]:
-        """What run.json says of a finished run."""
-        return {
-            "metadata": self.metadata,
-            "signature": self.signature,
-            "seconds": self.metadata["seconds"],
-        }
+        """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
+        return result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
 
     @property
     def signature(self) -> str:
         """One line to print beside a number: what it was measured on and with."""
         m = self.metadata
-        parts = {
-            "gest": m["config"],
-            "data": m["data_fingerprint"][:12],
-            "model": m["model"] + (f"@{m['revision'][:12]}" if m["revision"] else ""),
-            "probe": m["probe"],
-            "templates": "+".join(map(str, m["templates"])),
-            "options": "+".join(f"{name}={value}" for name, value in m["options"].items()),
-            "limit": m["limit"],
-            "dtype": m["dtype"],
-            "device": m["device"],
-            "torch": m["packages"]["torch"],
-            "transformers": m["packages"]["transformers"],
-            "version": m["gest_dataset"],
-        }
-        return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
+        return signature(
+            gest=m["config"],
+            data=m["data_fingerprint"],
+            measure=m["measure"],
+            model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
+            templates=m["templates"],
+            options=m["options"],
+            limit=m["limit"],
+            dtype=m["dtype"],
+            device=m["device"],
+            torch=m["packages"]["torch"],
+            transformers=m["packages"]["transformers"],
+            version=m["gest_dataset"],
+        )
 
     def __repr__(self) -> str:
         """What was measured and its headline with the 95 % interval, on one line."""
@@ -129,7 +110,7 @@ def score(
     of a config or a data set with the same fields. `templates` are numbers or a JSON file.
 
     With `output` the run is kept in that directory (docs/runs.md): the same call goes on with a run
-    that was killed, and reads one that is finished.
+    that was killed, and reads one that is finished. `gest_dataset.report` makes its report.
 
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
@@ -138,7 +119,7 @@ def score(
     options = Options(templates, multi_token, cs, intersentence)
     request = prepare(config, limit, options, batch_tokens)
     if output is not None:
-        writing.prepare(Path(output), writing.OWN)
+        writing.claim_run(Path(output))
     if not isinstance(model, tuple):
         request.check(kind_of(model, revision, trust_remote_code), str(model))
     loaded = load_model(
@@ -146,23 +127,28 @@ def score(
     )
     if output is None:
         return measure(loaded, request)
-    from gest_dataset import report
-
-    path = Path(output)
-    scores, new = record(loaded, request, path, _command(asked))
-    if new or not (path / REPORT).exists():
-        report.write([reading.read(path)], path / REPORT)
-    return scores
+    return record(loaded, request, Path(output), writing.python_call(score, asked))[0]
 
 
 def record(loaded: Loaded, request: Request, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
     """The scores, with the run in a directory; False where it is finished already and was only read."""
     check_kind(request.probe, loaded.kind, loaded.name, request.name)
-    with writing.recording(path, command, request.settings(loaded), loaded.model.device) as there:
+    fresh = writing.begun(
+        measure=request.measure.name,
+        subject=loaded.name,
+        config=request.name,
+        language=request.language,
+        data_fingerprint=request.fingerprint,
+        table=SCORES,
+        settings=request.settings(loaded),
+        command=command,
+        device=loaded.model.device,
+    )
+    with writing.recording(path, fresh) as there:
         if there.finished:
             return _from_disk(there.finished, request), False
-        scores = measure(loaded, request, there.store)
-        writing.finish(there, scores.table, scores.on_disk(), scores.told())
+        scores = measure(loaded, request, Shards(there.scratch))
+        writing.finish(there, scores)
     return scores, True
 
 
@@ -216,7 +202,7 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         "kind": loaded.kind,
         "parameters": loaded.model.num_parameters(),
         "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
-        "probe": probe.name,
+        "measure": request.measure.name,
         "templates": [template for template in askers if template],
         "options": told_options(request.options, probe),
         "limit": request.limit,
@@ -238,23 +224,7 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
 
 def _from_disk(run: Run, request: Request) -> Scores:
     skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
-    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest["metadata"], request.rows)
-
-
-def _command(asked: Mapping[str, Any]) -> list[str]:
-    """A call of `score` as a command; what was handed over loaded is told by its class."""
-    defaults = signature(score).parameters
-    shown = {
-        name: repr(str(value) if isinstance(value, Path) else value)
-        for name, value in asked.items()
-        if value != defaults[name].default
-    }
-    if isinstance(asked["model"], tuple):
-        shown["model"] = f"<{type(asked['model'][0]).__name__}>"
-    if not isinstance(asked["config"], str):
-        shown["config"] = f"<{type(asked['config']).__name__}>"
-    call = ", ".join(f"{name}={text}" for name, text in shown.items())
-    return ["python", "-c", f"import gest_dataset; gest_dataset.score({call})"]
+    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest.metadata, request.rows)
 
 
 def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:

@@ -1,4 +1,4 @@
-"""One model on several configs: loaded once, a run each, one report."""
+"""One model on several configs: loaded once, a run each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs import reading, writing
-from gest_dataset.runs.reading import REPORT
+from gest_dataset.runs import writing
+from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring import selection
 from gest_dataset.scoring.loading import MASKED, Loaded, kind_of, load_model
 from gest_dataset.scoring.request import Request, prepare
@@ -33,12 +33,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of every config, and where the report is."""
+    """What became of every config."""
 
     entries: list[Entry] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     failed: dict[str, GestError] = field(default_factory=dict)
-    report: Path | None = None
 
 
 def score_configs(
@@ -53,7 +52,7 @@ def score_configs(
     done: Callable[[Entry], None] = lambda entry: None,
     **loading: Any,
 ) -> Outcome:
-    """Score a model on configs (`choosing.names`); `done` hears of each run as soon as it is there.
+    """Score a model on configs (`selection.names`); `done` hears of each run as soon as it is there.
 
     The model is loaded when all that can be wrong without it has been looked at.
 
@@ -62,14 +61,14 @@ def score_configs(
     """
     several = len(configs) > 1
     if several:
-        writing.prepare(folder, {*CONFIGS, REPORT})
+        writing.claim_several(folder, CONFIGS)
     kind = kind_of(model, loading.get("revision"), loading.get("trust_remote_code", False))
     chosen, left_out = selection.split(configs, kind, model)
     outcome = Outcome(left_out=left_out)
     paths = {name: folder if flat and not several else folder / name for name in chosen}
     requests: dict[str, Request] = {}
     for name in sorted(chosen, key=_is_between):
-        writing.prepare(paths[name], writing.OWN)
+        writing.claim_run(paths[name])
         try:
             requests[name] = prepare(name, limit, options, batch_tokens)
             requests[name].check(kind, model)
@@ -100,10 +99,10 @@ def score_configs(
                 raise
             outcome.failed[name] = error
             continue
-        entry = Entry(path, scores, reading.read(path).result["result"], new)
+        entry = Entry(path, scores, read_run(path).result["result"], new)
         outcome.entries.append(entry)
         done(entry)
-    return replace(outcome, report=_report(outcome, folder, several))
+    return outcome
 
 
 def _is_between(name: str) -> bool:
@@ -116,15 +115,3 @@ def _with_another_head(model: str, loading: dict[str, Any]) -> Loaded | ModelErr
         return load_model(model, **loading, next_sentence=True)
     except ModelError as error:
         return error
-
-
-def _report(outcome: Outcome, folder: Path, several: bool) -> Path | None:
-    from gest_dataset import report
-
-    paths = [entry.path for entry in outcome.entries]
-    if not paths:
-        return None
-    path = (folder if several else paths[0]) / REPORT
-    if several or outcome.entries[0].new or not path.exists():
-        report.write([reading.read(one) for one in paths], path)
-    return path

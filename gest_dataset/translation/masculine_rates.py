@@ -1,40 +1,34 @@
-"""Masculine rates of a translator: translate GEST, find the gender of each sentence, count.
+"""`gest_dataset.masculine_rates`: translate GEST, find the gender of each sentence, count.
 
 The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_rate` has the formulas.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
-from platform import python_version
 from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 from datasets import load_dataset
 
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
-from gest_dataset.files import alone, replacing, write_json
 from gest_dataset.gender import Detection
-from gest_dataset.runs import reading
-from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.statistics.masculine_rate import UNKNOWN
-from gest_dataset.translation.outputs import prepare
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.runs import writing
+from gest_dataset.runs.manifest import DETECTIONS, signature
+from gest_dataset.runs.reading import default_folder
+from gest_dataset.statistics import checks
+from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
+from gest_dataset.translation.errors import TranslationError
 from gest_dataset.translation.samples import TranslatedSentence, join, sentences, wanted
-from gest_dataset.translation.setup import SNAPSHOT, Setup
+from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
 from gest_dataset.version import __version__
 
-KIND = "masculine-rate"
-_PACKAGES = ("datasets", "numpy", "torch", "transformers", "ufal.udpipe")
 _SCHEMA = pa.schema(
     {
         "id": pa.string(),
@@ -51,50 +45,158 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Detections:
-    """The gender of every sentence: `table` has a row for each, `metadata` counts and times."""
+class MasculineRates:
+    """The gender that a translator gave to the speaker of every sentence.
+
+    `table` has a row for each; `metadata` says what was measured, counts and times.
+    """
 
     table: pa.Table
     metadata: dict[str, Any]
 
-    def inputs(self) -> dict[str, list[Any]]:
-        """What the metric `gest_masculine_rate` takes."""
-        return {
-            "predictions": self.table["gender"].to_pylist(),
-            "references": self.table["stereotype"].to_pylist(),
-        }
+    def result(self) -> dict[str, Any]:
+        """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md)."""
+        inputs = MASCULINE_RATE.inputs(self.table, None)
+        return MASCULINE_RATE.statistic(**inputs, convention=self.metadata["convention"])
 
-    def result(self, convention: str = "plain") -> dict[str, Any]:
-        """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals."""
-        inputs = self.inputs()
-        return masculine_rate(inputs["predictions"], inputs["references"], convention)
+    @property
+    def skipped(self) -> pa.Table:
+        """The sentences that no rule was asked about, with the reason."""
+        left_out = self.table.filter(pc.field("problem") != "")
+        return pa.table({"id": left_out["id"], "reason": left_out["problem"]})
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        """The rows that no rule was asked about, with the reason."""
+        """The rows that no rule was asked about; `problem` is the reason."""
         return [row for row in self.table.to_pylist() if row["problem"]]
 
+    @property
+    def signature(self) -> str:
+        """One line to print beside a number: what it was measured on and with."""
+        m = self.metadata
+        return signature(
+            gest=m["config"],
+            data=m["data_fingerprint"],
+            measure=m["measure"],
+            system=m["system"],
+            revision=m["revision"].removeprefix("sha256:"),
+            translator=m["translator"],
+            language=m["language"],
+            parser=m["parser"],
+            limit=m["limit"],
+            convention=m["convention"],
+            version=m["gest_dataset"],
+        )
 
-def measure(setup: Setup) -> Detections:
+
+def masculine_rates(
+    system: str,
+    language: str,
+    *,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    limit: int | None = None,
+    convention: str = "plain",
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    store: str | Path | None = None,
+    cache: str | Path | None = None,
+    output: str | Path | None = None,
+) -> MasculineRates:
+    """Measure which gender a translator gives to the speakers of GEST's sentences.
+
+    `system` is one of `translation.SYSTEMS`, or `published:` and a system of GEST's own translations;
+    `model` is the parser's (docs/gender.md), `convention` one of `plain` and `published`
+    (docs/metrics.md). Translations and parses are kept in `store` and `cache` (else below
+    `$HF_HOME/gest`), so that nothing is translated or paid for twice.
+
+    With `output` the run is kept in that directory (docs/runs.md); `gest_dataset.report` makes its
+    report.
+    """
+    asked = dict(locals())
+    checks.choice("convention", convention, CONVENTIONS)
+    setup = set_up(
+        system,
+        language,
+        parser=parser,
+        model=model,
+        limit=limit,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        revision=revision,
+        store=store,
+        cache=cache,
+    )
+    if output is None:
+        return measure(setup, convention)
+    return record(setup, convention, Path(output), writing.python_call(masculine_rates, asked))
+
+
+def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
+    """The rates, with the run in a directory; a run that is finished there is made anew."""
+    settings = {name: setup.settings[name] for name in ("revision", "translator", "parser", "limit")}
+    fresh = writing.begun(
+        measure=MASCULINE_RATE.name,
+        subject=setup.settings["system"],
+        config=setup.settings["data"],
+        language=setup.language,
+        data_fingerprint=setup.settings["data_fingerprint"],
+        table=DETECTIONS,
+        settings={**settings, "convention": convention},
+        command=command,
+        device=setup.device,
+    )
+    with writing.recording(path, fresh) as there:
+        rates = measure(setup, convention)
+        _check_some(rates)
+        writing.finish(there, rates)
+    return rates
+
+
+def measure(setup: Setup, convention: str) -> MasculineRates:
     """Translate, parse and decide."""
     start = perf_counter()
     samples = _published(setup) if setup.translator is None else _translated(setup)
     translated = perf_counter()
     whole = [sample for sample in samples if not sample.problem]
     genders = setup.genders([sample.translation for sample in whole])
-    found = {sample.id: one for sample, one in zip(whole, genders, strict=True)}
-    rows = [_row(sample, found.get(sample.id)) for sample in samples]
+    detections = {sample.id: gender for sample, gender in zip(whole, genders, strict=True)}
+    rows = [_row(sample, detections.get(sample.id)) for sample in samples]
+    end = perf_counter()
+    settings = setup.settings
     metadata = {
-        "system": setup.settings["system"],
+        "measure": MASCULINE_RATE.name,
+        "system": settings["system"],
+        "revision": settings["revision"],
+        "translator": settings["translator"],
         "language": setup.language,
-        "config": setup.settings["data"],
+        "config": settings["data"],
+        "data_fingerprint": settings["data_fingerprint"],
+        "parser": settings["parser"],
+        "limit": setup.limit,
+        "convention": convention,
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
-        "seconds": {"translate": translated - start, "detect": perf_counter() - translated},
+        "seconds": end - start,
+        "seconds_of": {"translate": translated - start, "detect": end - translated},
+        "gest_dataset": __version__,
     }
-    return Detections(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
+    return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
+
+
+def _check_some(rates: MasculineRates) -> None:
+    """A run in which nothing was judged has no result."""
+    problems = Counter(rates.metadata["problems"])
+    if problems.total() == len(rates.table):
+        reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
+        raise TranslationError(
+            f"Not one sentence has a translation to judge; no result is written.\n{reasons}"
+        )
 
 
 def _translated(setup: Setup) -> list[TranslatedSentence]:
@@ -116,89 +218,22 @@ def _published(setup: Setup) -> list[TranslatedSentence]:
     ]
 
 
-def _row(sample: TranslatedSentence, found: Detection | None) -> dict[str, Any]:
+def _row(sample: TranslatedSentence, detected: Detection | None) -> dict[str, Any]:
     return {
         "id": sample.id,
         "stereotype": sample.stereotype,
         "source": sample.source,
         "translation": sample.translation,
-        "gender": found.gender if found else UNKNOWN,
-        "rule": found.rule if found else "",
-        "evidence": list(found.evidence) if found else [],
-        "conflict": found.conflict if found else False,
-        "problem": found.problem if found else sample.problem,
+        "gender": detected.gender if detected else UNKNOWN,
+        "rule": detected.rule if detected else "",
+        "evidence": list(detected.evidence) if detected else [],
+        "conflict": detected.conflict if detected else False,
+        "problem": detected.problem if detected else sample.problem,
     }
 
 
-def default_folder(setup: Setup, revision: str | None) -> Path:
+def folder_of(system: str, language: str, revision: str | None, limit: int | None) -> Path:
     """Where a run is kept when nobody says: of a model or a file by its path, of a service by its name."""
-    kind, _, name = setup.system.replace("{language}", setup.language).partition(":")
-    called = name if kind in {"hf", "file"} else setup.system
-    return reading.default_folder(called, revision, setup.limit) / setup.language
-
-
-@contextmanager
-def writing(
-    folder: Path, setup: Setup, convention: str, command: Sequence[str]
-) -> Iterator[Callable[[Detections, Mapping[str, Any]], None]]:
-    """A run's directory (docs/runs.md), claimed before the work; the function writes what was found."""
-    table = reading.TABLES[KIND]
-    settings = {**setup.settings, "convention": convention}
-    prepare(
-        folder,
-        reading.MANIFEST,
-        settings,
-        frozenset({reading.MANIFEST, reading.RESULT, reading.REPORT, table}),
-    )
-    finished = _is_done(folder)
-    signature = setup.signature(convention)
-    start = perf_counter()
-    manifest: dict[str, Any] = {
-        "format": reading.FORMAT,
-        "kind": KIND,
-        "status": reading.RUNNING,
-        "command": list(command),
-        "settings": settings,
-        "versions": {
-            "gest_dataset": __version__,
-            "python": python_version(),
-            **{name: version(name) for name in _PACKAGES},
-        },
-        "seeds": {"bootstrap": SEED, "draws": DRAWS},
-        "started": _now(),
-        "signature": signature,
-    }
-
-    def write(found: Detections, result: Mapping[str, Any]) -> None:
-        write_json(folder / reading.MANIFEST, manifest)
-        (folder / reading.REPORT).unlink(missing_ok=True)  # of what was here before
-        with replacing(folder / table) as partial:
-            pq.write_table(found.table, partial)
-        skipped = found.problems
-        content = {
-            "config": setup.settings["data"],
-            "probe": KIND,
-            "result": dict(result),
-            "signature": signature,
-            "skipped": {
-                "id": [row["id"] for row in skipped],
-                "reason": [row["problem"] for row in skipped],
-            },
-        }
-        write_json(folder / reading.RESULT, reading.plain(content))
-        done = {"metadata": found.metadata, "seconds": perf_counter() - start, "finished": _now()}
-        write_json(folder / reading.MANIFEST, reading.plain({**manifest, "status": reading.DONE, **done}))
-
-    with alone(folder):
-        if not finished:  # a finished run stays one until there is another to take its place
-            write_json(folder / reading.MANIFEST, manifest)
-        yield write
-
-
-def _is_done(folder: Path) -> bool:
-    path = folder / reading.MANIFEST
-    return path.exists() and json.loads(path.read_text(encoding="utf-8"))["status"] == reading.DONE
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+    system = system.replace("{language}", language)
+    kind, _, name = system.partition(":")
+    return default_folder(name if kind in {"hf", "file"} else system, revision, limit) / language

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,8 +20,10 @@ from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
-from gest_dataset.files import replacing, write_json
+from gest_dataset.errors import OutputError
+from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.runs.manifest import differences
 from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
 
@@ -33,9 +36,21 @@ def config_name(language: str) -> str:
     return f"{language}_pairs"
 
 
-def contents(language: str) -> frozenset[str]:
-    """All that stands in such a folder."""
-    return frozenset({CARD, YIELDS, config_name(language)})
+def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
+    """Make a folder of pairs, or take one that the same settings have made; any other one is refused."""
+    file = out / YIELDS
+    own = {CARD, YIELDS, config_name(language), LOCK}
+    claim(out, among(own if file.exists() else {LOCK}), "a folder of pairs")
+    if not file.exists():
+        return
+    try:
+        before = json.loads(file.read_text(encoding="utf-8"))["settings"]
+        lines = differences(before, plain(dict(settings)))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise OutputError(f"{file} is not of `gest pairs` ({error!r}). {CHOOSE}") from error
+    if lines:
+        listed = "\n".join(lines)
+        raise OutputError(f"{out} was made with other settings:\n{listed}\n{CHOOSE}")
 
 
 def features(label: str) -> Features:

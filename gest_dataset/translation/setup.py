@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.errors import ConfigError
@@ -18,11 +17,13 @@ from gest_dataset.translation import open_translator, translate_all
 from gest_dataset.translation.errors import TranslationStoppedError
 from gest_dataset.translation.samples import checked_limit
 from gest_dataset.translation.translator import Translation, Translator
-from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    import torch
 
 # What a system may begin with: GEST's own translations of 2023, which are a config
 SNAPSHOT = "published:"
-_HASH = re.compile(r"([0-9a-f]{12})[0-9a-f]{20,}")  # shortened in signatures
+_HERE = "hf:"  # models that translate on this machine
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Setup:
     """A system with its translator (None: published translations), a parser and its model.
 
     `settings` is all that the numbers depend on, as JSON knows it; `store` and `cache` are where
-    translations and parses are kept (None: below `$HF_HOME/gest`).
+    translations and parses are kept (None: below `$HF_HOME/gest`); `device` is where a model of
+    Hugging Face translates (None: nothing runs here).
     """
 
     system: str
@@ -42,6 +44,7 @@ class Setup:
     settings: dict[str, Any]
     store: Path | None = None
     cache: Path | None = None
+    device: torch.device | None = None
 
     def ask(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error where the translator has not got to the end."""
@@ -63,23 +66,6 @@ class Setup:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TextWarning)
             return detect(texts, self.language, self.parser, self.model, cache=self.cache)
-
-    def signature(self, convention: str) -> str:
-        """One line to print beside a number: what it was measured on and with."""
-        s = self.settings
-        parts = {
-            "gest": s["data"],
-            "data": s["data_fingerprint"][:12],
-            "system": s["system"],
-            "revision": s["revision"].removeprefix("sha256:")[:12],
-            "translator": s["translator"],
-            "language": s["language"],
-            "parser": _HASH.sub(r"\1", s["parser"]),
-            "limit": s["limit"],
-            "convention": convention,
-            "version": __version__,
-        }
-        return "|".join(f"{name}:{value}" for name, value in parts.items() if value not in ("", None))
 
 
 def set_up(
@@ -126,8 +112,26 @@ def set_up(
         "data": data,
         "data_fingerprint": fingerprint(CONFIGS[data]),
     }
-    kept = [Path(place) if place is not None else None for place in (store, cache)]
-    return Setup(system, language, translator, parser, path, limit, settings, *kept)
+    return Setup(
+        system,
+        language,
+        translator,
+        parser,
+        path,
+        limit,
+        settings,
+        store=Path(store) if store is not None else None,
+        cache=Path(cache) if cache is not None else None,
+        device=_device(system, device),
+    )
+
+
+def _device(system: str, device: str) -> torch.device | None:
+    if not system.startswith(_HERE):
+        return None
+    from gest_dataset.scoring.device import pick_device  # brings torch
+
+    return pick_device(device)
 
 
 def _snapshot(system: str, language: str) -> Mapping[str, str] | None:

@@ -28,7 +28,7 @@ Args:
         interval, as the paper's tables print it); averages and bounds are of the same.
     model_id: instead of samples, a translation model of Hugging Face (an id or a folder), which
         translates GEST first; with config (a language, or its config such as "sk_translations"),
-        device, dtype, batch_tokens, revision, limit, parser ("udpipe"), parser_model (a path; else
+        device, dtype, batch_tokens, revision, limit, output, parser ("udpipe"), parser_model (a path; else
         the published one), store and cache (folders of translations and parses).
 Returns:
     p, p_low, p_high, n (16 long); p_f, p_m, f_s, f_m with _low, _high (bootstrap) and
@@ -58,10 +58,11 @@ class GestMasculineRate(base.CheckedMetric):
         )
 
     def _scoring(self) -> list[str]:
-        """What can be given with `model_id` and `config`: the other arguments of `set_up`."""
-        from gest_dataset.translation.setup import set_up
+        """What can be given with `model_id` and `config`: the other arguments of `masculine_rates`."""
+        from gest_dataset.translation.masculine_rates import masculine_rates
 
-        own = [name for name in signature(set_up).parameters if name not in ("system", "language")]
+        given = ("system", "language", *self.options)
+        own = [name for name in signature(masculine_rates).parameters if name not in given]
         return ["parser_model" if name == "model" else name for name in own]
 
     def _score(
@@ -82,11 +83,11 @@ class GestMasculineRate(base.CheckedMetric):
             raise ConfigError(
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
-        from gest_dataset.translation.masculine_rates import measure
-        from gest_dataset.translation.setup import set_up
+        from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+        from gest_dataset.translation.masculine_rates import masculine_rates
 
-        setup = set_up(f"hf:{model}", language, model=parser_model, **arguments)
-        return {0: measure(setup).inputs()}
+        rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
+        return {0: MASCULINE_RATE.inputs(rates.table, None)}
 
     def _compute(self, predictions: Any, references: Any, convention: str = "plain") -> dict[str, Any]:
         return masculine_rate(predictions, references, convention)

@@ -22,14 +22,15 @@ from datasets import Dataset
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import gest_dataset
-from gest_dataset import cli, report, statistics
+from gest_dataset import cli, statistics
 from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.standing import standing
-from gest_dataset.runs import comparison, reading
+from gest_dataset.report import writing
+from gest_dataset.runs import reading
 from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.statistics.over_templates import ln_mean_g_s
@@ -45,7 +46,7 @@ Gest = Callable[..., tuple[int, str, str]]
 def gest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Gest:
     """The command in this process, in an empty directory: exit code, output, messages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(report, "write", lambda found, path: path.write_text(str(len(found))))
+    monkeypatch.setattr(writing, "write", lambda found, path, figures_to: path.write_text(str(len(found))))
     for animal in ("bert", "gpt2"):
         shutil.copytree(zoo.directory(animal), tmp_path / animal)
     capsys.readouterr()
@@ -71,9 +72,9 @@ def gest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 def test_table_of_a_masked_model(gest: Gest) -> None:
     code, shown, told = gest("score", "bert", "--device", "cpu", "--templates", "1,3")
     assert code == 0, told
-    one = reading.read("gest-runs/bert/en")
-    assert one.manifest["settings"]["templates"] == [1, 3]
-    assert one.manifest["command"] == ["gest", "score", "bert", "--device", "cpu", "--templates", "1,3"]
+    one = reading.read_run("gest-runs/bert/en")
+    assert one.manifest.settings["templates"] == [1, 3]
+    assert one.manifest.command == ["gest", "score", "bert", "--device", "cpu", "--templates", "1,3"]
     for template, part in one.result["result"]["by_template"].items():
         section = shown[shown.index(f"en: bert, template {template}") :]
         for place, stereotype in enumerate(STEREOTYPES.values()):
@@ -83,7 +84,7 @@ def test_table_of_a_masked_model(gest: Gest) -> None:
             assert f" {tables.number(part['q'][place])} " in line
             assert "●" in line
     assert re.search(rf"mean\s+{one.result['result']['g_s']:.2f}", shown)
-    place = standing(one.manifest["metadata"], one.result["result"])
+    place = standing(one.manifest.metadata, one.result["result"])
     assert place is not None
     assert place.text() in " ".join(shown.split())
     assert "samples have a score." in shown
@@ -96,7 +97,7 @@ def test_table_of_a_masked_model(gest: Gest) -> None:
 def test_causal_model_gets_its_two_templates(gest: Gest) -> None:
     code, shown, _ = gest("score", "gpt2", "--limit", "33")
     assert code == 0
-    assert reading.read("gest-runs/gpt2-limit33/en").manifest["settings"]["templates"] == [3, 4]
+    assert reading.read_run("gest-runs/gpt2-limit33/en").manifest.settings["templates"] == [3, 4]
     assert "the paper's causal models in templates 3, 4" in " ".join(shown.split())
     assert "this one of the first ones only" in " ".join(shown.split())
 
@@ -124,14 +125,14 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     summary = shown[shown.index("All configs") :]
     for name in wanted:
         assert f" {name} " in summary
-    one = reading.read("all/stereoset_control_gender").result["result"]
+    one = reading.read_run("all/stereoset_control_gender").result["result"]
     assert f"f {one['f_mu']:.2f}" in summary
     section = shown[shown.index("stereoset_control_gender: bert") :]
     assert re.search(rf"f   mean\s+{one['f_mu']:.2f}", section)
     assert re.search(rf"ss  mean\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
     code, _, told = gest("score", "bert", "--config", "en,winobias", "--output", "all/en")
     assert code == 1
-    assert "which is no part of a run" in told
+    assert "which is no part of a folder of runs" in told
     code, _, told = gest("score", "bert", "--config", "en", "--output", "all")
     assert code == 1
     assert "all holds several runs" in told
@@ -186,9 +187,9 @@ def test_json_and_nothing_else(gest: Gest) -> None:
     told = json.loads(shown)
     assert [one["config"] for one in told["runs"]] == ["en", "crows_gender", "crows_gender_revised"]
     for one in told["runs"]:
-        on_disk = reading.read(one["path"])
+        on_disk = reading.read_run(one["path"])
         assert one["result"] == on_disk.result["result"]
-        assert one["metadata"] == on_disk.manifest["metadata"]
+        assert one["metadata"] == on_disk.manifest.metadata
     place = standing(told["runs"][0]["metadata"], told["runs"][0]["result"])
     assert place is not None
     assert told["runs"][0]["standing"] == {**asdict(place), "rank": place.rank, "text": place.text()}
@@ -198,7 +199,7 @@ def test_json_and_nothing_else(gest: Gest) -> None:
 
 def test_gate(gest: Gest) -> None:
     gest("score", "bert", "--output", "run", "--templates", "1")
-    result = reading.read("run").result["result"]
+    result = reading.read_run("run").result["result"]
     low, value = result["g_s_low"], result["g_s"]
     assert low < value
     arguments = ("score", "bert", "--output", "run", "--templates", "1", "--fail-above")
@@ -305,7 +306,7 @@ def test_smollm2_is_scored(gest: Gest) -> None:
     code, shown, told = gest("score", "smollm2", "--limit", "32")
     assert code == 0, told
     assert "SmolLM2-135M-Instruct.Q4_1.gguf" in shown
-    assert reading.read("gest-runs/smollm2-limit32/en").manifest["settings"]["templates"] == [3, 4]
+    assert reading.read_run("gest-runs/smollm2-limit32/en").manifest.settings["templates"] == [3, 4]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 140])
@@ -314,7 +315,7 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
     assert code == 0
     signature = shown.splitlines()[-1]
     assert all(len(line) <= width for line in shown.splitlines() if line != signature)
-    result = reading.read("gest-runs/bert/en").result["result"]
+    result = reading.read_run("gest-runs/bert/en").result["result"]
     for q in result["q"]:
         assert tables.number(q) in shown, "the numbers are whole"
     assert ("●" in shown) == (width >= 72)
@@ -327,11 +328,11 @@ def test_every_number_is_whole_in_a_narrow_terminal(gest: Gest, width: int) -> N
     code, shown, told = gest("score", "bert", *arguments, width=width)
     assert code == 0, told
     assert all(len(line) <= width for line in shown.splitlines() if not line.startswith("gest:"))
-    control = reading.read("run/stereoset_control_gender").result["result"]
+    control = reading.read_run("run/stereoset_control_gender").result["result"]
     for name in ("ss_mu_original", "ss_mu_control", "f_mu"):
         for text in (tables.number(control[name]), tables.span(Estimate.of(control, name))):
             assert re.search(rf"(?<![-\d.]){re.escape(text)}(?![-\d.])", shown), (name, text)
-    icat = reading.read("run/stereoset_en_intrasentence").result["result"]["by_bias_type"]
+    icat = reading.read_run("run/stereoset_en_intrasentence").result["result"]["by_bias_type"]
     for part in icat.values():
         assert tables.number(part["lms"], 1) in shown.split()
     for label in ("false positive rate", "ss  share above 0", "stereoset_en_intrasentence"):
@@ -359,7 +360,7 @@ def test_a_folder_is_one_model_however_it_is_written(gest: Gest) -> None:
     for name in ("./bert", "./bert/", "bert", "bert//"):
         code, _, told = gest("score", name, *arguments)
         assert code == 0, told
-    assert reading.read("run").manifest["settings"]["model"] == "bert"
+    assert reading.read_run("run").manifest.subject == "bert"
     model, tokenizer = AutoModelForMaskedLM.from_pretrained("./bert/"), AutoTokenizer.from_pretrained("bert")
     scores = gest_dataset.score((model, tokenizer), "en", [3], 20, device="cpu")
     assert scores.metadata["model"] == "bert"
@@ -370,8 +371,8 @@ def test_checkpoints_of_one_name_have_their_own_runs(gest: Gest) -> None:
         shutil.copytree(animal, f"{parent}/checkpoint-500")
         code, _, told = gest("score", f"{parent}/checkpoint-500/", "--templates", "3", "--limit", "20")
         assert code == 0, told
-        kept = reading.read(f"gest-runs/{parent}--checkpoint-500-limit20/en")
-        assert kept.manifest["settings"]["model"] == f"{parent}/checkpoint-500"
+        kept = reading.read_run(f"gest-runs/{parent}--checkpoint-500-limit20/en")
+        assert kept.manifest.subject == f"{parent}/checkpoint-500"
 
 
 def process(environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -476,7 +477,7 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
         ("other", 2),
         ("bert", 2),
     ]
-    tables_ = {name: reading.read(f"gest-runs/{name}/en").table.to_pandas() for name in ("bert", "other")}
+    tables_ = {name: reading.read_run(f"gest-runs/{name}/en").table.to_pandas() for name in ("bert", "other")}
     p_values = []
     for one in found[:2]:
         a, b = (t[t["template"] == one["template"]] for t in (tables_["other"], tables_["bert"]))
@@ -621,7 +622,7 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
         for name in ("bert", "gpt2")
     ]
     b, a = (scores.table["log_ratio"].to_pylist() for scores in scored)
-    (found,) = comparison.differences([reading.read(tmp_path / name) for name in ("bert", "gpt2")])
+    (found,) = gest_dataset.compare([tmp_path / name for name in ("bert", "gpt2")]).differences
     assert (found.n, found.missing) == (64, 0)
     assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows])
 
@@ -641,7 +642,7 @@ def test_controls_of_an_encoder_decoder(gest: Gest) -> None:
         r"crows_control_negation, crows_control_antistereotype\n",
         told,
     )
-    assert reading.read("gest-runs/t5/slovak_gender").result["result"]
+    assert reading.read_run("gest-runs/t5/slovak_gender").result["result"]
     code, _, told = gest("score", "t5", "--config", "crows_control_negation")
     assert code == 1
     assert "crows_control_negation has no keywords" in told

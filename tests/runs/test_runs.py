@@ -19,8 +19,8 @@ import torch
 from filelock import FileLock
 
 import gest_dataset
-from gest_dataset import report
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.files import plain
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.runs import reading
 from gest_dataset.scoring import batching, shards
@@ -32,13 +32,7 @@ from tests.support import killing, zoo
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 _ENVIRONMENT = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST)}
-FILES = {"run.json", "scores.parquet", "result.json", "report.html"}
-
-
-@pytest.fixture(autouse=True)
-def quick_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports have tests of their own."""
-    monkeypatch.setattr(report, "write", lambda found, path: path.write_text(str(len(found))))
+FILES = {"run.json", "scores.parquet", "result.json"}  # a library call writes no report
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +48,6 @@ def run(model: Any, output: Path, **options: Any) -> gest_dataset.Scores:
 def undisturbed(bert: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
     """The bytes of scores.parquet of a run that nothing disturbs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "write", lambda found, path: None)
         for name, value in _ENVIRONMENT.items():
             patch.setenv(name, value)
         torch.set_num_threads(1)
@@ -85,7 +78,7 @@ def test_ten_kills_at_random_moments(bert: str, undisturbed: bytes, tmp_path: Pa
     with pytest.raises(
         OutputError, match=r"not finished\. The same command goes on with it: python -c 'import"
     ):
-        reading.read(path)
+        reading.read_run(path)
     asked: list[int] = []
     counting = LanguageModel.answer
     with pytest.MonkeyPatch.context() as patch:
@@ -281,30 +274,36 @@ def test_finished_run_is_read_and_not_computed(
     assert again.table.equals(first.table)
     assert again.table.schema == first.table.schema
     assert again.skipped.equals(first.skipped)
-    assert again.metadata == reading.plain(first.metadata)
+    assert again.metadata == plain(first.metadata)
     assert again.signature == first.signature
     assert {one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in path.iterdir()} == before
 
 
 def test_what_a_run_holds(bert: str, tmp_path: Path) -> None:
     scores = run(bert, tmp_path / "run", limit=20)
-    one = reading.read(tmp_path / "run")
+    one = reading.read_run(tmp_path / "run")
     assert one.table.replace_schema_metadata(None).equals(scores.table)
-    assert one.result["result"] == reading.plain(scores.result())
-    assert one.result["signature"] == one.manifest["signature"] == scores.signature
-    assert (one.result["config"], one.result["probe"]) == ("en", "templates")
+    assert one.result["result"] == plain(scores.result())
+    assert one.result["signature"] == one.manifest.signature == scores.signature
+    assert (one.result["config"], one.result["measure"]) == ("en", "templates")
     m = one.manifest
-    assert (m["format"], m["kind"], m["status"]) == (1, "score", "done")
-    assert m["versions"]["torch"] == torch.__version__
-    assert m["versions"]["gest_dataset"] == gest_dataset.__version__
-    assert m["machine"]["threads"] == 1
-    assert m["settings"]["limit"] == 20
-    assert m["settings"]["templates"] == [1, 2, 3, 4]
-    assert m["metadata"] == reading.plain(scores.metadata)
-    assert m["seconds"] > 0
-    assert m["command"][:2] == ["python", "-c"]
-    assert f"gest_dataset.score(model={bert!r}, limit=20, device='cpu'" in m["command"][2]
-    assert m["started"] <= m["finished"]
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["format"] == 2
+    assert (m.measure, m.config, m.language, m.table, m.done) == (
+        *("templates", "en", "en"),
+        *("scores.parquet", True),
+    )
+    assert m.subject == scores.metadata["model"]
+    assert m.data_fingerprint == scores.metadata["data_fingerprint"]
+    assert m.versions["torch"] == torch.__version__
+    assert m.versions["gest_dataset"] == gest_dataset.__version__
+    assert m.machine["threads"] == 1
+    assert m.settings["limit"] == 20
+    assert m.settings["templates"] == [1, 2, 3, 4]
+    assert m.metadata == plain(scores.metadata)
+    assert m.seconds > 0
+    assert m.command[:2] == ["python", "-c"]
+    assert f"gest_dataset.score(model={bert!r}, limit=20, device='cpu'" in m.command[2]
+    assert m.started <= m.finished
     assert b"seconds" not in pq.read_metadata(tmp_path / "run" / "scores.parquet").metadata[b"gest"]
 
 
@@ -315,7 +314,7 @@ def test_skipped_samples_are_kept(tmp_path: Path) -> None:
     for _ in range(2):
         scores = run_on(Dataset.from_dict(sentences), tmp_path / "run")
         assert scores.skipped.to_pylist() == [{"id": "b", "template": 1, "reason": "empty sentence"}]
-    assert "<Dataset>" in reading.read(tmp_path / "run").manifest["command"][2]
+    assert "<Dataset>" in reading.read_run(tmp_path / "run").manifest.command[2]
     sentences["sentence"][0] = "I dance."
     with pytest.raises(OutputError, match=r"data_fingerprint: \w+"):
         run_on(Dataset.from_dict(sentences), tmp_path / "run")
@@ -393,6 +392,25 @@ def change(path: Path, **entries: Any) -> None:
     (path / "run.json").write_text(json.dumps(manifest | entries))
 
 
+def test_an_unfinished_run_that_kept_nothing_is_nobodys(bert: str, tmp_path: Path) -> None:
+    """There is nothing of it to lose, and nothing to mix."""
+    path = tmp_path / "run"
+    run(bert, path, limit=9)
+    change(path, status="running")
+    for name in ("scores.parquet", "result.json"):
+        (path / name).unlink()
+    run(bert, path, limit=7)
+    assert reading.read_run(path).manifest.settings["limit"] == 7
+
+
+def test_files_that_are_called_like_a_runs_are_not_lost(bert: str, tmp_path: Path) -> None:
+    """Without a run.json they are somebody's own."""
+    (tmp_path / "result.json").write_text("mine")
+    with pytest.raises(OutputError, match=r"holds result\.json, which is no part of a run"):
+        run(bert, tmp_path, limit=9)
+    assert (tmp_path / "result.json").read_text() == "mine"
+
+
 def test_directory_of_somebody_else(bert: str, tmp_path: Path) -> None:
     (tmp_path / "thesis.doc").write_text("mine")
     with pytest.raises(OutputError, match=r"holds thesis\.doc, which is no part of a run"):
@@ -418,52 +436,71 @@ def test_lock_is_released(bert: str, tmp_path: Path) -> None:
 def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     with pytest.raises(OutputError, match="is no directory, so it is no run"):
-        reading.read(path)
+        reading.read_run(path)
     path.mkdir()
     with pytest.raises(OutputError, match=r"holds no run\.json, so it is no run"):
-        reading.read(path)
+        reading.read_run(path)
     run(bert, path, limit=9)
     whole = (path / "run.json").read_text()
-    for number, age in ((0, "older"), (2, "newer")):
+    for number, age in ((1, "older"), (3, "newer")):
         change(path, format=number)
-        for read in (lambda: reading.read(path), lambda: run(bert, path, limit=9)):
+        for read in (lambda: reading.read_run(path), lambda: run(bert, path, limit=9)):
             with pytest.raises(OutputError, match=rf"is of an? {age} format \({number}, written by"):
                 read()
     (path / "run.json").write_text("[]")
     with pytest.raises(OutputError, match="is not of `gest`"):
-        reading.read(path)
+        reading.read_run(path)
     (path / "run.json").write_text("{")
     with pytest.raises(DataError, match="cannot be read"):
-        reading.read(path)
+        reading.read_run(path)
     (path / "run.json").write_text(whole)
-    change(path, kind="song")
-    with pytest.raises(OutputError, match="no kind of run 'song'"):
-        reading.read(path)
-    change(path, kind="masculine-rate", status="done")
+    for entry, message in (
+        ({"measure": "song"}, "there is no measure 'song', only templates, pairs"),
+        ({"table": "../mine.parquet"}, "there is no table '../mine.parquet', only scores.parquet"),
+        ({"status": "asleep"}, "there is no status 'asleep', only running, done"),
+        ({"subject": 3}, "`subject` is 3, not of type str"),
+        ({"seconds": True}, "`seconds` is true, not of type float"),
+        ({"command": ["gest", 3]}, r'`command` is \["gest", 3\], not of type list\[str\]'),
+        ({"settings": []}, r"`settings` is \[\], not of type dict"),
+    ):
+        change(path, **entry)
+        with pytest.raises(OutputError, match=message):
+            reading.read_run(path)
+        (path / "run.json").write_text(whole)
+    for missing in ("subject", "machine", "metadata"):
+        told = json.loads(whole)
+        del told[missing]
+        (path / "run.json").write_text(json.dumps(told))
+        with pytest.raises(OutputError, match=f"is not of `gest`: it has no {missing}"):
+            reading.read_run(path)
+    (path / "run.json").write_text(whole)
+    change(path, measure="masculine-rate", table="detections.parquet")
     with pytest.raises(DataError, match="damaged"):
-        reading.read(path)
-    with pytest.raises(OutputError, match="a run of another kind"):
+        reading.read_run(path)
+    (path / "run.json").write_text(whole)
+    change(path, measure="masculine-rate")
+    with pytest.raises(OutputError, match="measure: masculine-rate there, templates now"):
         run(bert, path, limit=9)
     (path / "run.json").write_text(whole)
     (path / "scores.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="damaged"):
-        reading.read(path)
+        reading.read_run(path)
 
 
 def test_find(bert: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("a", "b", "deep/c"):
         run(bert, tmp_path / "all" / name, limit=9)
-    found = reading.find([tmp_path / "all" / "b", tmp_path / "all"])
+    found = reading.find_runs([tmp_path / "all" / "b", tmp_path / "all"])
     assert [one.path.name for one in found] == ["b", "a", "c"]
     change(tmp_path / "all" / "a", status="running")
     with caplog.at_level(logging.WARNING):
-        assert [one.path.name for one in reading.find([tmp_path / "all"])] == ["b", "c"]
+        assert [one.path.name for one in reading.find_runs([tmp_path / "all"])] == ["b", "c"]
     assert "a is left out: the run is not finished" in caplog.text
     with pytest.raises(OutputError, match="is not finished"):
-        reading.find([tmp_path / "all" / "a"])
+        reading.find_runs([tmp_path / "all" / "a"])
     (tmp_path / "none").mkdir()
     with pytest.raises(OutputError, match="so it is no run"):
-        reading.find([tmp_path / "none"])
+        reading.find_runs([tmp_path / "none"])
 
 
 def test_plain() -> None:
@@ -473,7 +510,7 @@ def test_plain() -> None:
         "b": np.array([[1.0, np.nan]]),
         "c": None,
     }
-    assert reading.plain(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]], "c": None}
+    assert plain(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]], "c": None}
 
 
 def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

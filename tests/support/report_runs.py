@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 from filelock import FileLock
 
 import gest_dataset
-from gest_dataset import report
-from gest_dataset.runs import reading
-from gest_dataset.statistics import masculine_rate
+from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.runs import writing
+from gest_dataset.runs.manifest import DETECTIONS
+from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import zoo
 
@@ -64,37 +62,55 @@ def made(factory: pytest.TempPathFactory) -> Path:
 
 
 def _make(directory: Path) -> None:
-    with patch.object(report, "write"):  # reports are what is tested
-        for model, config in RUNS:
-            path = directory / "runs" / f"{model}-{config}"
-            gest_dataset.score(str(zoo.directory(model)), config, device="cpu", output=path)
+    for model, config in RUNS:
+        path = directory / "runs" / f"{model}-{config}"
+        gest_dataset.score(str(zoo.directory(model)), config, device="cpu", output=path)
     translated(directory / "runs" / "translated")
-    found = reading.find([directory / "runs"])
-    report.write(found, directory / "r.html", figures_to=directory / "figures")
+    gest_dataset.report([directory / "runs"], directory / "r.html", directory / "figures")
 
 
 def translated(path: Path) -> Path:
-    """A run of masculine rates in Slovak; the first of every ten translations shows no gender."""
+    """A run of masculine rates in Slovak; the first of every ten translations shows no gender.
+
+    The genders are planted; the run is written by what writes every run.
+    """
     generator = np.random.default_rng(0)
     stereotypes = np.repeat(np.arange(1, 17), 60)
     masculine = generator.random(len(stereotypes)) < MASCULINE[stereotypes - 1]
     genders = np.where(masculine, "male", "female").astype(object)
     genders[::10] = "unknown"
     ids = [f"gest-{number:04d}" for number in range(len(stereotypes))]
-    path.mkdir()
-    columns = {"id": ids, "stereotype": stereotypes, "gender": genders.tolist()}
-    pq.write_table(pa.table(columns), path / "detections.parquet")
-    manifest = {
-        "format": reading.FORMAT,
-        "kind": "masculine-rate",
-        "status": reading.DONE,
-        "command": ["gest", "masculine-rate"],
-        "settings": {"system": "planted", "language": "sk", "data": "en"},
-        "metadata": {"samples": len(ids), "problems": {"empty translation": 3}},
-        "signature": "gest:en|system:planted|language:sk",
+    problems = ["empty translation" if number in (0, 10, 20) else "" for number in range(len(ids))]
+    columns = {"id": ids, "stereotype": stereotypes, "gender": genders.tolist(), "problem": problems}
+    metadata = {
+        "measure": "masculine-rate",
+        "system": "planted",
+        "revision": "",
+        "translator": "",
+        "language": "sk",
+        "config": "en",
+        "data_fingerprint": fingerprint(CONFIGS["en"]),
+        "parser": "",
+        "limit": None,
+        "convention": "plain",
+        "samples": len(ids),
+        "known": int((genders != "unknown").sum()),
+        "conflicts": 0,
+        "problems": {"empty translation": 3},
+        "seconds": 0.0,
+        "gest_dataset": gest_dataset.__version__,
     }
-    rates = masculine_rate(genders.tolist(), stereotypes.tolist())
-    result = reading.plain({"config": "en", "probe": "masculine-rate", "result": rates})
-    (path / reading.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-    (path / reading.RESULT).write_text(json.dumps(result), encoding="utf-8")
+    fresh = writing.begun(
+        measure="masculine-rate",
+        subject="planted",
+        config="en",
+        language="sk",
+        data_fingerprint=fingerprint(CONFIGS["en"]),
+        table=DETECTIONS,
+        settings={"convention": "plain"},
+        command=["gest", "masculine-rate"],
+        device=None,
+    )
+    with writing.recording(path, fresh) as there:
+        writing.finish(there, MasculineRates(pa.table(columns), metadata))
     return path

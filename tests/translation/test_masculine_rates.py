@@ -6,16 +6,18 @@ The mirror's Slovak sentences are parsed in `mirror_sk.conllu` (by UDPipe), so t
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import numpy as np
 import pytest
 from datasets import load_dataset
 
+import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.translation import Translation, store
-from gest_dataset.translation.masculine_rates import Detections, measure
+from gest_dataset.translation.masculine_rates import MasculineRates
 from gest_dataset.translation.samples import SAME, GestSentence, join
 from gest_dataset.translation.setup import set_up
 from tests.conftest import MIRROR, ROOT
@@ -29,11 +31,11 @@ MODELS = "GEST_UDPIPE_MODELS"
 pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 
 
-def of(system: str, limit: int | None = None) -> Detections:
-    return measure(set_up(system, "sk", parser="conllu", model=PARSED, limit=limit))
+def of(system: str, **options: Any) -> MasculineRates:
+    return gest_dataset.masculine_rates(system, "sk", parser="conllu", model=PARSED, **options)
 
 
-def naive(found: Detections) -> list[float]:
+def naive(found: MasculineRates) -> list[float]:
     """The share of masculine translations of each stereotype, counted one by one."""
     rows = found.table.to_pylist()
     rates = []
@@ -62,11 +64,10 @@ def test_a_file_and_the_published_config_agree() -> None:
 
 @pytest.mark.usefixtures("mirror")
 def test_limit_and_signature() -> None:
-    setup = set_up(f"file:{DEEPL}", "sk", parser="conllu", model=PARSED, limit=5)
-    found = measure(setup)
+    found = of(f"file:{DEEPL}", limit=5)
     assert found.metadata["samples"] == len(found.table) == 5
     assert found.table["id"].to_pylist() == [f"gest-{row:04d}" for row in range(5)]
-    parts = dict(part.split(":", 1) for part in setup.signature("plain").split("|"))
+    parts = dict(part.split(":", 1) for part in found.signature.split("|"))
     assert parts["system"] == "file:translations.csv"
     assert parts["limit"] == "5"
     assert len(parts["revision"]) == 12
@@ -142,8 +143,8 @@ def test_metric_translates_with_a_model(translator: str) -> None:
     translations = [Translation(row["sentence"], said[row["id"]]) for row in sources]
     store.add(path, setup.translator, translations)
     result = metric.compute(**options, **parsed, convention="published")
-    found = of("published:deepl")
-    assert repr(result) == repr(found.result("published"))
+    found = of("published:deepl", convention="published")
+    assert repr(result) == repr(found.result())
     rows = found.table.to_pylist()
     direct = masculine_rate([row["gender"] for row in rows], [row["stereotype"] for row in rows])
     assert repr(metric.compute(**{**options, "config": "sk"}, **parsed)) == repr(direct)
@@ -178,16 +179,19 @@ def test_real_slovak_translations(upstream: Path, tmp_path: Path, system: str) -
     """The yield is at least the paper's, and p_i are near it (its table prints Agresti-Coull centres)."""
     from gest_dataset import published as tables
 
-    setup = set_up(
-        f"published:{system}", "sk", model=require(MODELS) / "sk.udpipe", cache=tmp_path / "parses"
+    found = gest_dataset.masculine_rates(
+        f"published:{system}",
+        "sk",
+        model=require(MODELS) / "sk.udpipe",
+        convention="published",
+        cache=tmp_path / "parses",
     )
-    found = measure(setup)
     (entry,) = (
         entry
         for entry in tables.load("gest_mt_masculine_rates")["rows"]
         if (entry["language"], entry["system"]) == ("sk", system)
     )
     assert found.metadata["known"] >= entry["n_predicted"]
-    difference = np.abs(np.array(found.result("published")["p"]) - entry["p"])
+    difference = np.abs(np.array(found.result()["p"]) - entry["p"])
     assert difference.mean() <= 0.015
     assert difference.max() <= 0.05
