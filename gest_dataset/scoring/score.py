@@ -82,7 +82,7 @@ class Scores:
         """What was measured and its headline with the 95 % interval, on one line."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
-            headline = headline_text(MEASURES[self.metadata["probe"]], self.result())
+            headline = headline_text(MEASURES[self.metadata["measure"]], self.result())
         return (
             f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
             f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"

@@ -90,8 +90,8 @@ def test_card_has_a_section_per_family_with_counts(folder: Path) -> None:
 
 def test_card_describes_fields_once_for_configs_that_share_them(tmp_path: Path) -> None:
     for name in ("en", "en_1_0", "annotations"):
-        build.build(CONFIGS[name], tmp_path)
-    build.write_card(tmp_path)
+        build.build_config(CONFIGS[name], tmp_path)
+    write_card(tmp_path)
     card = (tmp_path / "README.md").read_text(encoding="utf-8")
     sentences, annotations = card.split("Fields of ")[1:]
     assert sentences.startswith("en, en_1_0:")

@@ -105,7 +105,7 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
 def test_not_one_config_of_several_can_be_built(tmp_path: Path) -> None:
     outcome = score_configs("bert", {"en": True, "sk_pairs": True}, tmp_path / "runs")
     assert set(outcome.failed) == {"en", "sk_pairs"}
-    assert outcome.report is None
+    assert outcome.entries == []
 
 
 # ---- damaged models ------------------------------------------------------------------------------------
