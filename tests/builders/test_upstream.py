@@ -19,7 +19,7 @@ from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.data import sources
 from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
 from gest_dataset.probes import stereoset
-from gest_dataset.probes.text import make_reader
+from gest_dataset.probes.text import CannotAskError, make_reader
 from tests.conftest import ROOT
 from tests.support import zoo
 
@@ -92,16 +92,26 @@ def test_stereoset_english(test: str, counts: dict[str, int]) -> None:
     assert len({row["target_en"] for row in rows}) == 79
 
 
-@pytest.mark.parametrize("animal", ["bert-bent", "roberta", "xlm-roberta", "t5"])
+# Rows with two candidates that are equal but for their case, which are the same tokens to many models
+EQUAL = {"en": 0, "de": 0, "fr": 2, "es": 4, "tr": 12}
+
+
+@pytest.mark.parametrize("animal", ["roberta", "t5-bytes"])
 @pytest.mark.parametrize("language", STEREOSET)
 def test_every_context_of_stereoset_can_be_asked(animal: str, language: str) -> None:
-    """Odd slots (`BLANK!p`, `BLANKed`) and contexts with two of them as well."""
+    """Odd slots (`BLANK!p`, `BLANKed`) and contexts with two of them as well; bytes know every word."""
     model, tokenizer = zoo.load(animal)
     reader = make_reader(tokenizer, model, zoo.BY_NAME[animal].family)
     boundless = replace(reader, limit=None)  # the zoo's models are for short sentences
+    refused = []
     for row in read(f"stereoset_{language}_intrasentence")[0]:
-        sample = stereoset.ask_intrasentence(row, boundless)
-        assert len(sample.queries) >= len(stereoset.CANDIDATES)
+        try:
+            sample = stereoset.ask_intrasentence(row, boundless)
+            assert len(sample.queries) >= len(stereoset.CANDIDATES)
+        except CannotAskError as error:
+            refused.append(str(error))
+    assert set(refused) <= {"the words that are compared are the same tokens"}
+    assert len(refused) <= EQUAL[language]
 
 
 def test_words_of_stereoset_are_what_stands_in_the_sentence() -> None:
