@@ -78,7 +78,7 @@ def find(config: Config, out: Path) -> Built | None:
     except (KeyError, ValueError) as error:
         raise OutputError(
             f"{path} was not written by `gest build` ({error!r}).\n"
-            f"Choose another folder with --out, or remove that file."
+            f"Choose another folder with --output, or remove that file."
         ) from error
 
 
@@ -97,11 +97,11 @@ def prepare(out: Path) -> None:
         if card.exists() and SIGNATURE.encode() not in card.read_bytes():
             foreign.append(card)
     except OSError as error:
-        raise OutputError(f"{out} cannot be used: {error}. Choose another one with --out.") from error
+        raise OutputError(f"{out} cannot be used: {error}. Choose another one with --output.") from error
     if foreign:
         raise OutputError(
             f"{out} holds {foreign[0].name}, which `gest build` did not write. Choose an empty or a new "
-            f"folder with --out."
+            f"folder with --output."
         )
 
 
