@@ -32,17 +32,42 @@ CONFIGS: dict[str, Config] = {
     for config in family.CONFIGS
 }
 
+# Name of a group -> the families of its configs
+_FAMILIES = {
+    "slavic": ("pairs",),
+    "controls": ("stereoset_control", "crows_control", "slovak_gender"),
+    "crows": ("crows",),
+    "stereoset": ("stereoset",),
+    "winobias": ("winobias",),
+    "demo": ("demo", "demo_control"),
+}
+# Name of a group -> its configs; the demo's own data are no test set and not in `all`
+GROUPS: dict[str, tuple[str, ...]] = {
+    group: tuple(config.name for config in CONFIGS.values() if config.family.name in families)
+    for group, families in _FAMILIES.items()
+} | {"all": tuple(config.name for config in CONFIGS.values() if not config.embedded)}
+_NEAREST = 5
+
 
 def get_config(name: str) -> Config:
-    """The config of that name; a wrong name is answered with the list, the nearest first."""
+    """The config of that name; a wrong name is answered with the nearest, the best first."""
     if name in CONFIGS:
         return CONFIGS[name]
+    if name in GROUPS or "," in name:
+        raise ConfigError(
+            f"{name!r} names several configs, and one is needed here. Take them one by one:\n"
+            f"    from gest_dataset.data.selection import names\n"
+            f"    for config in names({name!r}): ...\n"
+            f"or, to score them with one command: gest score MODEL --config {name}"
+        )
     asked = name.casefold()
-    nearest = difflib.get_close_matches(asked, CONFIGS, n=len(CONFIGS), cutoff=0.0)
-    close = difflib.get_close_matches(asked, CONFIGS, n=1)
-    question = f" Did you mean {close[0]!r}?" if close else ""
+    nearest = difflib.get_close_matches(asked, CONFIGS, n=_NEAREST, cutoff=0.0)
+    meant = [repr(config) for config in difflib.get_close_matches(asked, CONFIGS, n=1)]
+    meant += [f"the group {group!r}" for group in difflib.get_close_matches(asked, GROUPS, n=1)]
+    question = f" Did you mean {' or '.join(meant)}?" if meant else ""
     raise ConfigError(
-        f"There is no config {name!r}.{question}\nConfigs, the nearest first: {', '.join(nearest)}"
+        f"There is no config {name!r}.{question}\n"
+        f"The nearest are {', '.join(nearest)}. All configs and groups: gest list"
     )
 
 

@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from gest_dataset.commands.console import out, show_error
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.errors import GestError
 from gest_dataset.version import __version__
 
 # The commands in the order of `gest --help`, and the heading that each stands under
 COMMANDS = {
     "list": "Data",
     "build": "Data",
+    "sentences": "Data",
     "score": "Models",
     "demo": "Models",
     "calibrate": "Models",
@@ -46,12 +47,9 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")
     try:
         app()
-    except ConfigError as error:
-        show_error(error)
-        sys.exit(2)
     except GestError as error:
         show_error(error)
-        sys.exit(1)
+        sys.exit(error.exit_code)
 
 
 def _show_version(asked: bool) -> None:

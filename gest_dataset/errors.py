@@ -1,12 +1,22 @@
-"""The errors that a user of the package meets; every message says what happened and what to do."""
+"""The errors that a user of the package meets; every message says what happened and what to do.
+
+`exit_code` is what a command ends with: 2 for a wrong use, which another command line mends, 1 for what
+the data, the model, the network or the disk did not allow.
+"""
+
+from typing import ClassVar
 
 
 class GestError(Exception):
     """Base of all errors of this package."""
 
+    exit_code: ClassVar[int] = 1
+
 
 class ConfigError(GestError, ValueError):
-    """A config or a name that does not exist."""
+    """A wrong use: a config, a name or a combination of options that does not exist."""
+
+    exit_code = 2
 
 
 class SourceError(GestError):
@@ -36,4 +46,8 @@ class ModelError(GestError):
 
 
 class ScoringError(GestError):
-    """Something that a run cannot go on with: a setting, a template, memory."""
+    """Something that a run cannot go on with: memory, a model without an answer, or a `SettingError`."""
+
+
+class SettingError(ConfigError, ScoringError):
+    """A wrong use of scoring: a template, limit or device that does not exist, a config that does not fit."""

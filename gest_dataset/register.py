@@ -47,7 +47,7 @@ def register_dataset(load: ModuleType) -> None:
     if missing:
         warnings.warn(
             f"load_dataset({NAME!r}, …) is not available: this version of `datasets` has no "
-            f"{', '.join(missing)} in datasets.load. Write the data with `gest build --out DIR` "
+            f"{', '.join(missing)} in datasets.load. Write the data with `gest build --output DIR` "
             f"and use load_dataset('DIR', …), or install a version of `datasets` that "
             f"gest-dataset is tested with.",
             stacklevel=2,

@@ -131,7 +131,7 @@ def test_registering_again_changes_nothing() -> None:
 
 
 def test_moved_hook_is_a_warning_that_says_what_to_do() -> None:
-    with pytest.warns(UserWarning, match="gest build --out DIR"):
+    with pytest.warns(UserWarning, match="gest build --output DIR"):
         register.register_dataset(ModuleType("load"))
 
 
@@ -158,9 +158,8 @@ def test_unknown_config_names_the_nearest_first() -> None:
         load_dataset("gest", "sk_pair")
     first, second = str(caught.value).splitlines()
     assert "Did you mean 'sk_pairs'?" in first
-    names = second.split(": ")[1].split(", ")
-    assert names[0] == "sk_pairs"
-    assert sorted(names) == sorted(CONFIGS)
+    assert second.startswith("The nearest are sk_pairs, ")
+    assert second.endswith("gest list")
 
 
 def test_data_files_are_refused() -> None:

@@ -1,21 +1,34 @@
-"""`gest list`: every config with its rows, languages and licence."""
+"""`gest list`: every config with its rows, languages and licence, and the groups."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from rich.table import Table
 
-from gest_dataset.commands.console import out
+from gest_dataset.commands.console import out, show_json
+from gest_dataset.commands.options import Json
 
-EXAMPLES = "Example: [bold]gest list[/bold]"
+EXAMPLES = (
+    "Examples: [bold]gest list[/bold], [bold]gest list --json | jq -r '.groups.slavic[]'[/bold] (the names "
+    "in a group)"
+)
 
 _CAPTION = "load_dataset('gest', CONFIG, split='test')\ndemo_…: {}"
 
 
-def run() -> None:
-    """Show every config: rows, languages, licence."""
-    from gest_dataset.builders import CONFIGS
+def run(as_json: Json = False) -> None:
+    """Show every config: rows, languages, licence; and the groups that --config takes.
+
+    [bold]--json[/bold] gives all facts: also fields, sources, descriptions, limits and citations.
+    """
+    from gest_dataset.builders import CONFIGS, GROUPS
     from gest_dataset.builders.demo import NOT_VALIDATED
 
+    if as_json:
+        show_json(_facts())
+        return
     table = Table(title="Configs of gest", caption=_CAPTION.format(NOT_VALIDATED))
     table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
@@ -31,3 +44,32 @@ def run() -> None:
         licence = config.licence
         table.add_row(config.name, rows if config.exact else f"up to {rows}", languages, licence)
     out.print(table)
+    groups = ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items())
+    out.print(f"Groups: {groups}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _facts() -> dict[str, Any]:
+    from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, GROUPS
+
+    families = {config.family.name: config.family for config in CONFIGS.values()}
+    return {
+        "default": DEFAULT_CONFIG,
+        "configs": [
+            {
+                "name": config.name,
+                "family": config.family.name,
+                "description": config.description,
+                "languages": config.languages,
+                "licence": config.licence,
+                "rows": config.published_rows,
+                "exact": config.exact,
+                "demo": config.embedded is not None,
+                "fields": config.features.to_dict(),
+                "sources": config.sources,
+                "groups": [group for group, names in GROUPS.items() if config.name in names],
+            }
+            for config in CONFIGS.values()
+        ],
+        "families": {name: asdict(family) for name, family in families.items()},
+        "groups": GROUPS,
+    }

@@ -1,13 +1,98 @@
-"""Options that several commands about translations have, and what two of them mean together."""
+"""The options that several commands have: one name, one meaning, one help, and what the shell completes.
+
+What a completion needs is imported when the shell asks for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gest_dataset.errors import ConfigError
+
+
+def complete_configs(incomplete: str) -> list[str]:
+    """Names of configs and groups, also after a comma."""
+    from gest_dataset.builders import CONFIGS, GROUPS
+
+    return _completed(incomplete, [*CONFIGS, *GROUPS])
+
+
+def complete_english(incomplete: str) -> list[str]:
+    """Names of configs with English sentences to translate."""
+    from gest_dataset.builders import CONFIGS
+
+    english = (name for name, config in CONFIGS.items() if "sentence" in config.features)
+    return [name for name in english if name.startswith(incomplete)]
+
+
+def complete_languages(incomplete: str) -> list[str]:
+    """Codes of languages to translate to, and their group, also after a comma."""
+    from gest_dataset.languages import LANGUAGES
+
+    return _completed(incomplete, [*(code for code in LANGUAGES if code != "en"), "slavic"])
+
+
+def complete_numbers(incomplete: str) -> list[str]:
+    """Names of numbers that a limit can be set for, up to the sign before its value."""
+    from gest_dataset.measures import NUMBERS
+
+    return [f"{name}=" for name in NUMBERS if name.startswith(incomplete)]
+
+
+def _completed(incomplete: str, offered: Iterable[str]) -> list[str]:
+    """The lists with commas that begin so and end with one of what is offered.
+
+    >>> _completed("sk,c", ["cs", "cz", "sk"])
+    ['sk,cs', 'sk,cz']
+    """
+    before, comma, last = incomplete.rpartition(",")
+    taken = before.split(",")
+    return [f"{before}{comma}{name}" for name in offered if name.startswith(last) and name not in taken]
+
+
+CONFIG = typer.Option(
+    help="Configs and groups with commas, as in en,slavic (gest list shows them).",
+    autocompletion=complete_configs,
+    metavar="NAME,...",
+)
+Config = Annotated[str, CONFIG]
+English = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        help="A config with English sentences: en (GEST 1.1), en_1_0, ...",
+        autocompletion=complete_english,
+        metavar="NAME",
+    ),
+]
+Language = Annotated[
+    str,
+    typer.Option(
+        help="Languages with commas, as in sk,cs; slavic stands for the nine of GEST.",
+        autocompletion=complete_languages,
+        metavar="CODE,...",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path | None, typer.Option(help="The folder of the run (default: one in gest-runs).", metavar="DIR")
+]
+OutputFile = Annotated[
+    Path, typer.Option("--output", help="The file to write; - is the standard output.", metavar="FILE")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FailAbove = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="NAME=VALUE: exit code 1 where its lower bound is above.",
+        autocompletion=complete_numbers,
+        metavar="NAME=VALUE",
+    ),
+]
 
 System = Annotated[
     str | None,

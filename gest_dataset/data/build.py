@@ -77,7 +77,7 @@ def built_before(config: Config, out: Path) -> Built | None:
     except (KeyError, ValueError) as error:
         raise OutputError(
             f"{path} was not written by `gest build` ({error!r}).\n"
-            f"Choose another folder with --out, or remove that file."
+            f"Choose another folder with --output, or remove that file."
         ) from error
 
 

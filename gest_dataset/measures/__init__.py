@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.measures.crows import CROWS
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
@@ -34,6 +34,10 @@ MEASURES: dict[str, Measure] = {
         MASCULINE_RATE,
     )
 }
+# What a limit can be set for: a number's name in a result, or the symbol of a headline -> the name
+NUMBERS: dict[str, str] = {
+    head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines
+} | {name: name for measure in MEASURES.values() for name in measure.numbers}
 
 
 def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
@@ -46,6 +50,6 @@ def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
         for measure in MEASURES.values()
         if measure.probe is not None
     ]
-    raise ScoringError(
+    raise SettingError(
         f"No probe reads {config}: its fields are {', '.join(fields)}. The probes need\n" + "\n".join(lacking)
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import Sample
 from gest_dataset.probes.text import Reader
 
@@ -50,7 +50,7 @@ class Probe:
 def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:
     """Refuse a model of a kind that the probe cannot ask."""
     if kind not in probe.kinds:
-        raise ScoringError(
+        raise SettingError(
             f"{model} is a {kind} model, and the {probe.name} probe of {config} needs a "
             f"{' or '.join(sorted(probe.kinds))} one. Choose another config or another model."
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, masked, spanned
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.query import Query, Values
@@ -30,7 +30,7 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
     `cs` takes ten times the passes of the rest; None computes it for gender sets only, as the paper.
     """
     if cs and reader.kind != "masked":
-        raise ScoringError("cs masks one token at a time, which takes a masked model: leave out cs=True.")
+        raise SettingError("cs masks one token at a time, which takes a masked model: leave out cs=True.")
     tokens = {field: reader(row[field]) for field in FIELDS}
     if row["keywords"] is None:
         for side in _SIDES:

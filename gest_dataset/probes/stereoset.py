@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.builders.stereoset import BLANK
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, continuation, spanned
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query, Values
@@ -33,14 +33,14 @@ def choose_method(asked: str, kind: str) -> str:
     """The way to score between sentences that suits the kind of model."""
     methods = METHODS.get(kind, ())
     if not methods:
-        raise ScoringError(
+        raise SettingError(
             f"Between sentences a {kind} model has nothing to say: use a checkpoint with a "
             f"next-sentence head, a causal or an encoder-decoder model, or the intrasentence config."
         )
     if asked == "auto":
         return methods[0]
     if asked not in methods:
-        raise ScoringError(f"A {kind} model cannot do {asked!r}; use one of auto, {', '.join(methods)}.")
+        raise SettingError(f"A {kind} model cannot do {asked!r}; use one of auto, {', '.join(methods)}.")
     return asked
 
 

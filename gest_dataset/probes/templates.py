@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import (
     Sample,
     check_distinct,
@@ -67,13 +67,13 @@ def choose(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template
         numbers = DEFAULTS[kind] if asked is None else asked
         unknown = [number for number in numbers if number not in TEMPLATES]
         if unknown:
-            raise ScoringError(f"There is no template {unknown[0]}. Use some of 1, 2, 3, 4, or a file.")
+            raise SettingError(f"There is no template {unknown[0]}. Use some of 1, 2, 3, 4, or a file.")
         chosen = [TEMPLATES[number] for number in numbers]
     if not chosen:
-        raise ScoringError("No template is left: name some of 1, 2, 3, 4, or a file with one or more.")
+        raise SettingError("No template is left: name some of 1, 2, 3, 4, or a file with one or more.")
     for template in chosen:
         if kind == "causal" and "{sentence}" not in template.text.split("{word}")[0]:
-            raise ScoringError(
+            raise SettingError(
                 f"Template {template.id} ({template.text}) has the word before the sentence, which a "
                 f"causal model cannot know there. Use templates 3 and 4, or a masked model."
             )
@@ -84,26 +84,26 @@ def _read(path: Path) -> list[Template]:
     try:
         found = [Template(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError) as error:
-        raise ScoringError(
+        raise SettingError(
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
     for template in found:
         strings = (template.text, template.masculine, template.feminine)
         if not isinstance(template.id, int) or not 0 < template.id < 2**31:
-            raise ScoringError(f"A template in {path} has the id {template.id!r}: use a number from 1 on.")
+            raise SettingError(f"A template in {path} has the id {template.id!r}: use a number from 1 on.")
         if not all(isinstance(string, str) and string.strip() for string in strings):
-            raise ScoringError(f"Template {template.id} in {path} needs text, masculine and feminine.")
+            raise SettingError(f"Template {template.id} in {path} needs text, masculine and feminine.")
         if template.masculine == template.feminine:
-            raise ScoringError(
+            raise SettingError(
                 f"Template {template.id} in {path} compares {template.masculine!r} with itself."
             )
         if template.text.count("{word}") != 1 or template.text.count("{sentence}") != 1:
-            raise ScoringError(
+            raise SettingError(
                 f"Template {template.id} in {path} needs one {{word}} and one {{sentence}}: {template.text!r}"
             )
     if len({template.id for template in found}) != len(found):
-        raise ScoringError(f"Two templates in {path} have the same id.")
+        raise SettingError(f"Two templates in {path} have the same id.")
     return found
 
 

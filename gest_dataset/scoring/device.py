@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 
 if TYPE_CHECKING:
     import torch
@@ -25,12 +25,12 @@ def pick_device(asked: str) -> torch.device:
     try:
         device = torch.device(asked)
     except RuntimeError as error:
-        raise ScoringError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
+        raise SettingError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ScoringError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
+        raise SettingError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
     at_hand = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not at_hand.get(device.type, True):
-        raise ScoringError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
+        raise SettingError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
     return device
 
 
@@ -39,7 +39,7 @@ def pick_dtype(asked: str, device: torch.device) -> torch.dtype:
     import torch
 
     if asked not in DTYPES:
-        raise ScoringError(f"There is no dtype {asked!r}. Use one of {', '.join(DTYPES)}.")
+        raise SettingError(f"There is no dtype {asked!r}. Use one of {', '.join(DTYPES)}.")
     if asked != "auto":
         dtype: torch.dtype = getattr(torch, asked)
         return dtype

@@ -11,7 +11,7 @@ import datasets
 from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
@@ -75,7 +75,7 @@ def prepare(
 ) -> Request:
     """The rows of a config and their probe; what is wrong with them shows before a model is loaded."""
     if batch_tokens is not None and batch_tokens < 1:
-        raise ScoringError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
+        raise SettingError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
     rows, name, data_fingerprint, notes = _rows(config, limit)
     measure, probe = measure_of(rows.column_names, name)
     return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens, notes)
@@ -87,14 +87,15 @@ def _rows(
     """The rows to score, a name for them, a hash of their content, and notes on them."""
     notes: tuple[str, ...] = ()
     if limit is not None and limit < 1:
-        raise ScoringError(f"limit={limit} leaves nothing to score: use 1 or more.")
+        raise SettingError(f"limit={limit} leaves nothing to score: use 1 or more.")
     if isinstance(config, str):
         rows = datasets.load_dataset("gest", get_config(config).name, split="test")
         mark = fingerprint(CONFIGS[config])
     elif not isinstance(config, datasets.Dataset):
-        raise ScoringError(
-            f"A {type(config).__name__} cannot be scored: give the name of a config, or one split of a "
-            f"data set (datasets.Dataset)."
+        raise SettingError(
+            f"A {type(config).__name__} cannot be scored: give the name of one config, or one split of a "
+            f"data set (datasets.Dataset). For several configs call this in a loop, or use `gest score "
+            f"MODEL --config NAME,NAME,GROUP`."
         )
     else:
         rows, notes = _with_ids(config)

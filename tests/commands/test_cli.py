@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from gest_dataset import cli, errors
 from gest_dataset.builders import CONFIGS
 from gest_dataset.version import __version__
-
-Gest = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def gest(script_environment: Mapping[str, str], tmp_path: Path) -> Gest:
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "gest_dataset", *arguments],
-            env={**script_environment, **environment},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
-
-    return run
+from tests.commands.conftest import Gest
 
 
 def test_version_and_help(gest: Gest) -> None:
     assert gest("--version").stdout == f"gest-dataset {__version__}\n"
-    for command in ([], ["list"], ["build"]):
+    for command in ([], ["list"], ["build"], ["sentences"]):
         shown = gest(*command, "--help")
         assert shown.returncode == 0
         assert not command or "Example" in shown.stdout
@@ -52,14 +40,6 @@ def test_help_imports_nothing_heavy(gest: Gest, script_environment: Mapping[str,
     assert done.stdout == "[]\n"
 
 
-def test_list_shows_every_config(gest: Gest) -> None:
-    shown = gest("list")
-    assert shown.returncode == 0
-    for name, config in CONFIGS.items():
-        line = next(line for line in shown.stdout.splitlines() if f"│ {name} " in line)
-        assert f"{config.published_rows:,}" in line
-
-
 def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
     done = gest("build", "sk_pairs", "en", "--out", "data")
     assert done.returncode == 0, done.stderr
@@ -68,13 +48,52 @@ def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
     assert gest("build", "en", "--out", "data").stdout.count("was there") == 1
 
 
-def test_wrong_usage_is_exit_code_2(gest: Gest) -> None:
+def test_build_takes_names_and_groups_with_commas(gest: Gest, tmp_path: Path) -> None:
+    """As every command does; names with blanks are the same list."""
+    for arguments in (("--config", "en,crows"), ("crows", "en"), ("crows", "--config", "en")):
+        done = gest("build", *arguments, "--output", "_".join(arguments))
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / "_".join(arguments)
+        assert {path.name for path in folder.iterdir()} == {
+            "README.md",
+            "en",
+            "crows_gender",
+            "crows_gender_revised",
+        }
+
+
+def test_build_as_json(gest: Gest, mirror: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = shutil.copytree(mirror, tmp_path / "mirror")
+    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
+    arguments = ("build", "--config", "winobias_type1_dev,sk_pairs", "--output", "data", "--json")
+    done = gest(*arguments, GEST_MIRROR=str(copy))
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    (built,) = told["configs"]
+    file = pq.read_metadata(tmp_path / built["path"])
+    assert (built["config"], built["rows"], built["new"]) == ("winobias_type1_dev", file.num_rows, True)
+    assert built["left_out"] == json.loads(file.metadata[b"gest"])["dropped"]
+    assert list(told["not_built"].values()) == [["sk_pairs"]]
+    assert (told["folder"], told["not_on_card"]) == ("data", [])
+    again = json.loads(gest(*arguments).stdout)
+    assert [entry["new"] for entry in again["configs"]] == [False, True]
+    assert again["not_built"] == {}
+
+
+def test_wrong_usage_is_exit_code_2(gest: Gest, tmp_path: Path) -> None:
     missing = gest("build")
     assert missing.returncode == 2
-    assert "--out" in missing.stderr
+    assert "--output" in missing.stderr
     unknown = gest("build", "sk_pair", "--out", "data")
     assert unknown.returncode == 2
     assert "Did you mean 'sk_pairs'?" in unknown.stderr
+    for config in ("", ",", "en,slavik"):
+        wrong = gest("build", "--config", config, "--output", "data")
+        assert wrong.returncode == 2
+        assert "slavic" in wrong.stderr
+    assert not (tmp_path / "data").exists()
     assert "Traceback" not in unknown.stderr
 
 
@@ -99,6 +118,32 @@ def test_folder_of_somebody_else(gest: Gest, tmp_path: Path) -> None:
     done = gest("build", "en", "--out", "data")
     assert done.returncode == 1
     assert "no part of what `gest build` writes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.ConfigError, 2),
+        (errors.SettingError, 2),
+        (errors.GestError, 1),
+        (errors.ScoringError, 1),
+        (errors.ModelError, 1),
+        (errors.DataError, 1),
+        (errors.SourceError, 1),
+        (errors.OutputError, 1),
+    ],
+)
+def test_the_error_says_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: type[Exception], code: int
+) -> None:
+    def fail() -> None:
+        raise error("What happened. What to do.")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == code
+    assert "What to do." in capsys.readouterr().err
 
 
 def test_interrupt_says_that_the_same_command_goes_on(

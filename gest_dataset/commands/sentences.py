@@ -1,0 +1,74 @@
+"""`gest sentences`: the English sentences as text or CSV, to be translated elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gest_dataset.commands.console import err, show_text
+from gest_dataset.commands.options import English, OutputFile
+
+if TYPE_CHECKING:
+    from gest_dataset.translation.tables import Source
+
+EXAMPLES = (
+    "Examples: [bold]gest sentences --output en.txt[/bold], [bold]gest sentences --config en_1_0 --output "
+    "en_1_0.csv[/bold] (with ids and stereotypes)"
+)
+_STANDARD_OUTPUT = Path("-")
+
+
+def run(
+    config: English = "en",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="txt: one sentence a line; csv: id, sentence, stereotype (default: as the file is called).",
+            autocompletion=lambda: list(_FORMATS),
+            metavar="txt|csv",
+            show_default=False,
+        ),
+    ] = None,
+    output: OutputFile = _STANDARD_OUTPUT,
+) -> None:
+    """Write the English sentences as text or CSV: to be translated elsewhere.
+
+    The order is that of the config. A file and a pipe are UTF-8.
+    """
+    import datasets
+
+    from gest_dataset.files import replacing
+    from gest_dataset.statistics.checks import choice
+    from gest_dataset.translation.tables import read_config
+
+    datasets.disable_progress_bars()
+    wanted = format or ("csv" if output.suffix.lower() == ".csv" else "txt")
+    choice("--format", wanted, tuple(_FORMATS))
+    sentences = read_config(config)
+    text = _FORMATS[wanted](sentences)
+    if output == _STANDARD_OUTPUT:
+        show_text(text)
+        return
+    with replacing(output) as partial:
+        partial.write_bytes(text.encode())
+    err.print(f"{output}: {len(sentences):,} sentences", markup=False, highlight=False, soft_wrap=True)
+
+
+def _lines(sentences: Sequence[Source]) -> str:
+    return "".join(f"{sentence.text}\n" for sentence in sentences)
+
+
+def _table(sentences: Sequence[Source]) -> str:
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(("id", "sentence", "stereotype"))
+    writer.writerows((sentence.id, sentence.text, sentence.stereotype) for sentence in sentences)
+    return table.getvalue()
+
+
+_FORMATS: dict[str, Callable[[Sequence[Source]], str]] = {"txt": _lines, "csv": _table}

@@ -1,0 +1,55 @@
+"""`gest list`: the table, and all facts as JSON."""
+
+from __future__ import annotations
+
+import json
+
+from gest_dataset.builders import CONFIGS, GROUPS
+from gest_dataset.data.selection import names
+from tests.commands.conftest import Gest
+
+
+def test_list_shows_every_config(gest: Gest) -> None:
+    shown = gest("list")
+    assert shown.returncode == 0
+    for name, config in CONFIGS.items():
+        line = next(line for line in shown.stdout.splitlines() if f"│ {name} " in line)
+        assert f"{config.published_rows:,}" in line
+
+
+def test_list_shows_the_groups(gest: Gest) -> None:
+    line = gest("list").stdout.splitlines()[-1]
+    assert line.startswith("Groups: ")
+    for group in GROUPS:
+        assert f"{group} ({len(names(group))})" in line
+
+
+def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
+    shown = gest("list", "--json")
+    assert shown.returncode == 0
+    told = json.loads(shown.stdout)
+    assert told["default"] == "en"
+    assert [facts["name"] for facts in told["configs"]] == list(CONFIGS)
+    for facts in told["configs"]:
+        config = CONFIGS[facts["name"]]
+        assert facts["rows"] == config.published_rows
+        assert facts["exact"] == config.exact
+        assert facts["fields"] == config.features.to_dict()
+        assert facts["languages"] == list(config.languages)
+        assert facts["sources"] == list(config.sources)
+        assert facts["demo"] == facts["name"].startswith("demo_")
+        assert facts["licence"]
+        assert told["families"][facts["family"]]["citation"] == config.family.citation
+        for group in facts["groups"]:
+            assert facts["name"] in told["groups"][group]
+    assert told["groups"] == {group: list(names(group)) for group in GROUPS}
+
+
+def test_json_in_an_encoding_that_lacks_letters(gest: Gest) -> None:
+    shown = gest("list", "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert shown.returncode == 0
+    assert json.loads(shown.stdout)["families"]["gest"]["title"] == CONFIGS["en"].family.title
+
+
+def test_a_wrong_option_is_wrong_use(gest: Gest) -> None:
+    assert gest("list", "--jsno").returncode == 2

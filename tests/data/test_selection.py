@@ -1,0 +1,83 @@
+"""Configs by names and groups, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import pytest
+from datasets import load_dataset
+
+import gest_dataset
+from gest_dataset.builders import CONFIGS, GROUPS, get_config
+from gest_dataset.data.selection import names
+from gest_dataset.errors import ConfigError
+from gest_dataset.languages import SLAVIC
+
+
+def test_names_and_groups() -> None:
+    assert list(names("slavic")) == [f"{code}_pairs" for code in SLAVIC]
+    assert names(" en , crows,en") == {"en": True, "crows_gender": False, "crows_gender_revised": False}
+
+
+def test_a_name_of_its_own_counts_before_and_after_its_group() -> None:
+    assert names("sk_pairs,slavic")["sk_pairs"]
+    assert names("slavic,sk_pairs")["sk_pairs"]
+    assert list(names("sk_pairs,slavic")) == [
+        "sk_pairs",
+        *(name for name in GROUPS["slavic"] if name != "sk_pairs"),
+    ]
+
+
+def test_all_is_everything_but_the_demo() -> None:
+    assert set(names("all")) == {name for name, config in CONFIGS.items() if not config.embedded}
+    assert set(names("all,demo")) == set(CONFIGS)
+    assert all(config.embedded for name, config in CONFIGS.items() if name in names("demo"))
+
+
+@pytest.mark.parametrize("asked", ["", ",", " , "])
+def test_no_name_at_all(asked: str) -> None:
+    with pytest.raises(ConfigError, match=r"names no config\. Give names, or groups: slavic"):
+        names(asked)
+
+
+def test_an_unknown_config_names_the_five_nearest() -> None:
+    with pytest.raises(ConfigError) as caught:
+        get_config("sk_pair")
+    first, second = str(caught.value).splitlines()
+    assert first == "There is no config 'sk_pair'. Did you mean 'sk_pairs'?"
+    nearest = second.removeprefix("The nearest are ").split(". ")[0].split(", ")
+    assert nearest[0] == "sk_pairs"
+    assert len(nearest) == len(set(nearest) & set(CONFIGS)) == 5
+    assert second.endswith("gest list")
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("slavik", "the group 'slavic'"),
+        ("Controls", "the group 'controls'"),
+        ("stereosets", "the group 'stereoset'"),
+    ],
+)
+def test_a_group_that_is_near_is_named(asked: str, meant: str) -> None:
+    for call in (get_config, names):
+        with pytest.raises(ConfigError) as caught:
+            call(asked)
+        assert f"{meant}?" in str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize("asked", ["slavic", "all", "en,sk_pairs"])
+def test_several_where_one_is_needed(asked: str) -> None:
+    """One call makes one `Scores`, and one data set."""
+    for call in (
+        lambda: load_dataset("gest", asked),
+        lambda: gest_dataset.score("nothing-that-is-there", asked),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            call()
+        assert "names several configs, and one is needed here" in str(caught.value)
+        assert f"for config in names({asked!r})" in str(caught.value)
+        assert f"gest score MODEL --config {asked}" in str(caught.value)
+
+
+def test_a_list_in_python() -> None:
+    with pytest.raises(ConfigError, match="in a loop, or use `gest score MODEL --config NAME,NAME,GROUP`"):
+        gest_dataset.score("nothing-that-is-there", ["en", "sk_pairs"])  # type: ignore[arg-type]
