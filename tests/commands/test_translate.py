@@ -219,7 +219,7 @@ def test_slavic_is_the_nine(gest: Gest) -> None:
         ("--system deepl --language sk --input empty.txt", 1, "empty.txt has no sentence"),
         ("--system deepl --language sk --input latin.txt", 1, "line 1: this is not UTF-8. Save it as UTF-8"),
         ("--system file:lost.csv --language sk", 2, "There is no file lost.csv"),
-        ("--system hf:odd.csv --language sk --device quantum", 1, "no device 'quantum'"),
+        ("--system hf:odd.csv --language sk --device quantum", 2, "no device 'quantum'"),
     ],
 )
 def test_bad_input(arguments: str, code: int, said: str, gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
