@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
@@ -615,6 +617,69 @@ def test_compare_other_statistics(gest: Gest) -> None:
         else:
             assert code == 0, told
             assert f"{measure} minus that of bert ({config}/float32)" in " ".join(shown.split())
+
+
+def test_a_comparison_as_a_flat_table(gest: Gest) -> None:
+    """A line a difference; a name that a spreadsheet would compute is text, and Markdown's signs are letters."""
+    for config in ("en", "crows_gender"):
+        for folder, model in (("base", "bert"), ("other", "=cmd|x_y"), ("third", "@gpt")):
+            if not Path(model).exists():
+                shutil.copytree("bert", model)
+            code, _, told = gest(
+                "score", model, "--config", config, "--templates", "1,2", "--output", f"{folder}/{config}"
+            )
+            assert code == 0, told
+    folders = ("base", "other", "third")
+    differences = json.loads(gest("compare", *folders, "--json")[1])["differences"]
+    code, shown, told = gest("compare", *folders, "--format", "csv", width=40)
+    assert code == 0, told
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert len(rows) == len(differences) == 6
+    for row, direct in zip(rows, differences, strict=True):
+        assert list(row) == [
+            "config",
+            "template",
+            "run",
+            "baseline",
+            "measure",
+            "value",
+            "baseline_value",
+            "difference",
+            "low",
+            "high",
+            "p",
+            "p_holm",
+            "n",
+            "missing",
+        ]
+        assert row["run"] == f"'{direct['run']}"
+        assert (row["config"], row["baseline"]) == (direct["config"], "bert")
+        for name, value in (
+            ("template", direct["template"]),
+            ("value", direct["found"]["a"]),
+            ("baseline_value", direct["found"]["b"]),
+            ("difference", direct["found"]["difference"]),
+            ("low", direct["found"]["low"]),
+            ("high", direct["found"]["high"]),
+            ("p", direct["found"]["p_value"]),
+            ("p_holm", direct["adjusted"]),
+            ("n", direct["n"]),
+            ("missing", direct["missing"]),
+        ):
+            assert float(row[name]) == value
+    code, shown, told = gest("compare", *folders, "--format", "markdown", width=40)
+    assert code == 0, told
+    header, rule, *lines = shown.splitlines()
+    assert header.startswith("| config | template | run | baseline | measure | value |")
+    assert rule == f"| --- | ---: | --- | --- | --- | {' | '.join(['---:'] * 9)} |"
+    assert len(lines) == 6
+    first = differences[0]["found"]
+    assert " | =cmd\\|x\\_y | bert | " in lines[0] + lines[1]
+    assert f" | {first['a']:.3f} | {first['b']:.3f} | {first['difference']:.3f} | " in lines[0]
+    for wrong in (("--format", "xml"), ("--format", "csv", "--json")):
+        code, shown, told = gest("compare", *folders, *wrong)
+        assert (code, shown) == (2, "")
+        assert "--format" in told
 
 
 def test_every_line_of_a_comparison_adds_up(gest: Gest) -> None:
