@@ -34,9 +34,7 @@ def as_csv(differences: Sequence[Difference]) -> str:
 def as_markdown(differences: Sequence[Difference]) -> str:
     """A table of Markdown with three decimals; numbers are on the right."""
     rows = _rows(differences)
-    edges = [
-        "---:" if all(isinstance(cell, (int, float)) for cell in column) else "---" for column in zip(*rows)
-    ]
+    edges = ["---" if isinstance(cell, str) else "---:" for cell in rows[0]]
     lines = [list(_CELLS), edges, *([_shown(cell) for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

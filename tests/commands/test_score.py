@@ -620,7 +620,7 @@ def test_compare_other_statistics(gest: Gest) -> None:
 
 
 def test_a_comparison_as_a_flat_table(gest: Gest) -> None:
-    """A line a difference; a name that a spreadsheet would compute is text, and Markdown's signs are letters."""
+    """A line a difference; a name that a spreadsheet would compute stays text, and so do Markdown's signs."""
     for config in ("en", "crows_gender"):
         for folder, model in (("base", "bert"), ("other", "=cmd|x_y"), ("third", "@gpt")):
             if not Path(model).exists():
