@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from filelock import FileLock, Timeout
 from gest_dataset.errors import OutputError
 
 LOCK = ".lock"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 CHOOSE = "Choose an empty or a new folder."
 
 
@@ -101,6 +104,25 @@ def write_json(path: Path, content: Any) -> None:
     with replacing(path) as partial:
         text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
         partial.write_text(f"{text}\n", encoding="utf-8")
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV; what is not there is empty.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV
+    injection"): names of models and configs are somebody else's.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import interruptible, new_table, number, out, progress_bar
+from gest_dataset.commands.console import interruptible, new_table, number, out, progress_bar, show_report
 
 if TYPE_CHECKING:
     from gest_dataset.calibration.study import Calibration
@@ -69,7 +69,7 @@ def run(
         found = study.calibrate(output, size, seed, device, ["gest", *sys.argv[1:]], show_subject)
     out.print(_stereotypes(found))
     out.print(_checks(found))
-    out.print(f"Report: {output / REPORT}", markup=False, highlight=False, soft_wrap=True)
+    show_report(output / REPORT)
     if not found.passed:
         raise typer.Exit(1)
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands.console import err, fitted, interruptible, new_table, number, out, show_json
+from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
 
 EXAMPLES = (
     "Examples: [bold]gest compare gest-runs/roberta-base/en gest-runs/my-model/en[/bold], [bold]gest compare "
-    "gest-runs/roberta-base gest-runs/my-model[/bold] (every config that both have)"
+    "gest-runs/roberta-base gest-runs/my-model[/bold] (every config that both have), [bold]gest compare "
+    "gest-runs/a gest-runs/b gest-runs/c --format csv[/bold] (a line a difference)"
 )
 
 
@@ -27,6 +29,9 @@ def run(
             metavar="RUN RUN...", help="Runs of one config, or folders of runs; the first is the baseline."
         ),
     ],
+    form: Annotated[
+        str, typer.Option("--format", help="table, csv or markdown: the last two are one flat table.")
+    ] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
     """Compare runs: is the one model more biased than the other?
@@ -35,9 +40,15 @@ def run(
     cancels out. p-values are corrected for their number (Holm). Of folders the runs of the same config
     are compared, and what has no partner is said.
     """
+    from gest_dataset.commands.flat import as_csv, as_markdown
     from gest_dataset.files import plain
     from gest_dataset.runs.comparison import compare
+    from gest_dataset.statistics import checks
 
+    flat = {"csv": as_csv, "markdown": as_markdown}
+    checks.choice("--format", form, ["table", *flat])
+    if as_json and form != "table":
+        raise ConfigError(f"--json and --format {form} are two forms of one output: leave one of them out.")
     with interruptible("Nothing was changed."):
         found = compare(paths)
     if as_json:
@@ -47,6 +58,8 @@ def run(
             "left_out": found.left_out,
         }
         show_json(plain(told))
+    elif form in flat:
+        typer.echo(flat[form](found.differences), nl=False)
     else:
         for key in dict.fromkeys((row.config, row.template) for row in found.differences):
             _show([row for row in found.differences if (row.config, row.template) == key])

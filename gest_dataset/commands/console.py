@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 from rich.box import ASCII2, SIMPLE_HEAD
@@ -19,11 +21,29 @@ out = Console()
 err = Console(stderr=True)
 _ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
 _BETWEEN = 3  # two columns: padding and an edge
+_HELD = "\N{NO-BREAK SPACE}"  # in a line, the spaces of a field
 
 
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
     err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_report(page: Path) -> None:
+    """Where a report is: of every command that writes one the last line, on the standard error."""
+    err.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_fields(fields: Sequence[str]) -> None:
+    """Fields on one line; where there is no room for all, the next one begins an indented line."""
+    line = textwrap.fill(
+        " ".join(field.replace(" ", _HELD) for field in fields if field),
+        out.width,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    out.print(line.replace(_HELD, " "), markup=False, highlight=False, soft_wrap=True)
 
 
 def show_json(value: object) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_error
+from gest_dataset.commands.console import err, interruptible, out, show_error, show_report
 
 if TYPE_CHECKING:
     from gest_dataset.runs.reading import Run
@@ -46,7 +46,7 @@ def run(
         shown = demo(output, full, ["gest", *sys.argv[1:]], _begin, _show)
     if shown.missing is not None:
         show_error(f"The part with a real model did not run.\n{shown.missing}")
-    out.print(f"Report: {shown.report.resolve()}", markup=False, highlight=False, soft_wrap=True)
+    show_report(shown.report)
     if shown.missing is not None:
         raise typer.Exit(1)
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
-import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_json
+from gest_dataset.commands.console import (
+    err,
+    interruptible,
+    out,
+    show_error,
+    show_fields,
+    show_json,
+    show_report,
+)
 from gest_dataset.commands.options import (
     BatchTokens,
     Device,
@@ -22,27 +30,37 @@ from gest_dataset.commands.options import (
     Parser,
     Revision,
     System,
-    Translations,
     system_of,
 )
+from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from gest_dataset.translation.masculine_rates import MasculineRates
 
 EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
-    "translation), [bold]gest masculine-rate --system hf:facebook/nllb-200-distilled-600M --language "
-    "cs[/bold], [bold]gest masculine-rate --system published:google --language sk[/bold] (the "
-    "translations of 2023 in GEST)"
+    "translation, or text in the order of gest sentences), [bold]gest masculine-rate --system "
+    "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
+    "published:google --language sk[/bold] (the translations of 2023 in GEST)"
 )
 _LISTED = 5  # sentences that a reason names
 _LONGEST = 100  # characters of a sentence that is shown
 
 
 def run(
-    language: Annotated[str, typer.Option(help="The language that was translated to, such as sk.")],
+    language: Annotated[
+        str,
+        typer.Option(help="The language that was translated to: sk, several with commas, or slavic."),
+    ],
     system: System = None,
-    translations: Translations = None,
+    translations: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of translations instead (short for --system file:PATH): a table, or text with a "
+            "line for each of gest sentences --config en (- is the standard input)."
+        ),
+    ] = None,
     parser: Parser = "udpipe",
     model: Model = None,
     convention: Annotated[
@@ -50,66 +68,142 @@ def run(
         typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
     ] = "plain",
     output: Annotated[
-        Path | None, typer.Option(help="The run's directory (default: gest-runs/SYSTEM/LANGUAGE).")
+        Path | None,
+        typer.Option(
+            help="The run's directory, for several OUTPUT/LANGUAGE (default: gest-runs/SYSTEM/LANGUAGE)."
+        ),
     ] = None,
     limit: Limit = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     batch_tokens: BatchTokens = None,
     revision: Revision = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
 
     Translations and parses are kept, so an interrupted run goes on where it was. The run's directory
-    holds run.json, result.json, report.html and detections.parquet with every sentence's evidence.
+    holds run.json, result.json, report.html and detections.parquet with every sentence's evidence. Of
+    several languages each is one line: f_s with its 95 % interval, what it says, sentences of known
+    gender of all. [bold]{language}[/bold] in a system, a file or a parser's model stands for the code.
     """
-    start = time.perf_counter()
     system = system_of(system, translations)
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.commands import tables
     from gest_dataset.files import plain
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+    from gest_dataset.runs import writing
     from gest_dataset.runs.reading import REPORT, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
+    from gest_dataset.translation.errors import TranslationStoppedError
     from gest_dataset.translation.masculine_rates import folder_of, record
     from gest_dataset.translation.setup import set_up
+    from gest_dataset.translation.tables import target_languages
 
     datasets.disable_progress_bars()
     checks.choice("convention", convention, CONVENTIONS)
-    setup = set_up(
-        system,
-        language,
-        parser=parser,
-        model=model,
-        limit=limit,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-    )
-    folder = output or folder_of(system, language, revision, limit)
+    languages = target_languages(language)
+    several = len(languages) > 1
+    if several and system == "file:-":
+        raise ConfigError(
+            "The standard input is of one language. Give one, or a file for each: {language}.txt."
+        )
+    # all of them before the first one is translated: a wrong name shows at once
+    setups = {
+        code: set_up(
+            system,
+            code,
+            parser=parser,
+            model=None if model is None else str(model).replace("{language}", code),
+            limit=limit,
+            device=device,
+            dtype=dtype,
+            batch_tokens=batch_tokens,
+            revision=revision,
+        )
+        for code in languages
+    }
+    folders = {code: folder_of(system, code, revision, limit) for code in languages}
+    if output is not None:
+        folders = {code: output / code if several else output for code in languages}
+        if several:
+            writing.claim_several(output, LANGUAGES)
+    done: dict[str, MasculineRates] = {}
+    lines: list[list[str]] = []
+    failed: dict[str, list[str]] = {}
     told = "What is translated and parsed is kept; the same command goes on from here."
     with interruptible(told), warnings.catch_warnings():
         warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
-        rates = record(setup, convention, folder, ["gest", *sys.argv[1:]])
-        kept = read_run(folder)
-        report([kept], folder / REPORT)
-    result = kept.result["result"]
+        for place, (code, setup) in enumerate(setups.items()):
+            try:
+                done[code] = record(setup, convention, folders[code], ["gest", *sys.argv[1:]])
+            except GestError as error:
+                if not several:
+                    raise
+                stopped = isinstance(error, TranslationStoppedError)  # the next one would stop as well
+                failed.setdefault(str(error), []).extend(languages[place:] if stopped else [code])
+                if stopped:
+                    break
+                continue
+            lines.append(_fields(done[code]))
+            if several and not as_json:
+                show_fields(lines[-1])
+        home = Path(os.path.commonpath([folders[code] for code in languages]))
+        runs = {code: read_run(folders[code]) for code in done}
+        page = report(list(runs.values()), home / REPORT) if done else None
     if as_json:
-        show_json(plain({"signature": rates.signature, **rates.metadata, **result}))
+        results = [
+            {"signature": rates.signature, **rates.metadata, **runs[code].result["result"]}
+            for code, rates in done.items()
+        ]
+        failures = {code: reason for reason, codes in failed.items() for code in codes}
+        show_json(plain({"runs": results, "failed": failures} if several else results[0]))
+    elif several:
+        _summarise(lines)
     else:
-        printed = ", as the paper prints them" if convention == "published" else ""
-        title = f"Masculine rates{printed}: {kept.manifest.subject}, {language}"
-        out.print(tables.drawn(MASCULINE_RATE.grid(result), title, out))
-        for line in _totals(result, rates):
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
-    _tell_problems(rates)
-    seconds = time.perf_counter() - start
-    err.print(f"{folder}: written in {seconds:.1f} s", highlight=False, soft_wrap=True)
+        (code,) = languages
+        _show(runs[code].result["result"], done[code])
+    for rates in done.values():
+        _tell_problems(rates, several)
+    for reason, codes in failed.items():
+        show_error(f"not measured: {', '.join(codes)}\n{reason}")
+    if page is not None:
+        show_report(page)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _fields(rates: MasculineRates) -> list[str]:
+    """A run in a line."""
+    from gest_dataset.commands.tables import headline_fields
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+
+    facts = rates.metadata
+    told = headline_fields(MASCULINE_RATE, rates.result())
+    return [facts["language"], *told, f"{facts['known']:,}/{facts['samples']:,}"]
+
+
+def _summarise(lines: Sequence[Sequence[str]]) -> None:
+    """How many languages showed what."""
+    from gest_dataset.commands.tables import counted
+
+    if lines:
+        counts = counted(line[2] for line in lines)
+        out.print(f"{len(lines)} languages: {counts}", markup=False, highlight=False)
+
+
+def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
+    """The table of a run, and what it does not say."""
+    from gest_dataset.commands import tables
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+
+    facts = rates.metadata
+    printed = ", as the paper prints them" if facts["convention"] == "published" else ""
+    title = f"Masculine rates{printed}: {facts['system']}, {facts['language']}"
+    out.print(tables.drawn(MASCULINE_RATE.grid(result), title, out))
+    for line in _totals(result, rates):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _totals(result: Mapping[str, Any], rates: MasculineRates) -> list[str]:
@@ -122,17 +216,20 @@ def _totals(result: Mapping[str, Any], rates: MasculineRates) -> list[str]:
     return [*lines, f"yield  {known:,} of {samples:,} have a known gender ({conflicts} conflicts)"]
 
 
-def _tell_problems(rates: MasculineRates) -> None:
-    """How many sentences have no translation to judge, by reason, and the first of each."""
+def _tell_problems(rates: MasculineRates, briefly: bool) -> None:
+    """How many sentences have no translation to judge, by reason, and (unless briefly) the first of each."""
     problems = rates.problems
     if not problems:
         return
     reasons: dict[str, list[dict[str, Any]]] = {}
     for row in problems:
         reasons.setdefault(row["problem"], []).append(row)
-    err.print(f"{len(problems)} sentences count as unknown:", style="yellow", highlight=False)
+    where = f"{rates.metadata['language']}: " if briefly else ""
+    err.print(f"{where}{len(problems)} sentences count as unknown:", style="yellow", highlight=False)
     for reason, rows in sorted(reasons.items(), key=lambda item: -len(item[1])):
         err.print(f"  {len(rows)} x {reason}", markup=False, highlight=False, soft_wrap=True)
+        if briefly:
+            continue
         for row in rows[:_LISTED]:
             shown = textwrap.shorten(row["translation"].strip() or row["source"], _LONGEST, placeholder="…")
             err.print(f"      {row['id']}  {shown}", markup=False, highlight=False, soft_wrap=True)

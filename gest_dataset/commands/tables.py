@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from gest_dataset.commands.console import fitted, new_table, number
-from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.measure import TOO_FEW, Measure, Result
 from gest_dataset.measures.result import of_templates
+from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, side_of
 
 _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
 _CELLS = {92: 25, 82: 15, 72: 9}
 _ROOM_FOR_NAMES = 48
+# Where a headline's interval lies, in a line
+_SHORT = {ABOVE: "shown", HOLDS: "not shown", BELOW: "reversed"}
 
 
 def tables(measure: Measure, result: Result, title: str, console: Console) -> Iterator[Table]:
@@ -128,13 +130,19 @@ def bar(
     return "".join(cells)
 
 
-def headlines(entries: Sequence[Mapping[str, Any]], console: Console) -> Table:
-    """One line a run, where there are several."""
-    table = new_table("All configs", console, "config", "value", "95 %", "scored")
-    for entry in entries:
-        result, facts = entry["result"], entry["metadata"]
-        head = MEASURES[facts["measure"]].headline(result)
-        estimate = Estimate.of(result, head.name)
-        counts = f"{facts['scored']:,} of {facts['asked']:,}"
-        table.add_row(facts["config"], f"{head.symbol} {number(estimate.value)}", span(estimate), counts)
-    return fitted(table, console)
+def headline_fields(measure: Measure, result: Result) -> list[str]:
+    """The headline of a run with its interval, and what it says in a word or two."""
+    head = measure.headline(result)
+    digits = measure.grid(next(iter(of_templates(result).values()))).digits
+    estimate = Estimate.of(result, head.name)
+    value, low, high = (number(point, digits) for point in (estimate.value, estimate.low, estimate.high))
+    if math.isnan(estimate.value):
+        return [f"{head.symbol} {value}", measure.undefined(result)[0].lower()]
+    side = side_of(estimate, head.null)
+    bounds = "" if side == UNKNOWN else f" [{low} to {high}]"
+    return [f"{head.symbol} {value}{bounds}", _SHORT.get(side, TOO_FEW.lower())]
+
+
+def counted(words: Iterable[str]) -> str:
+    """How often each of some words is there, such as `2 shown, 1 reversed`."""
+    return ", ".join(f"{count} {word}" for word, count in Counter(words).items())

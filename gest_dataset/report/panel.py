@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from gest_dataset.files import csv_text
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 
@@ -47,11 +45,7 @@ class Panel:
     @property
     def csv(self) -> str:
         """The numbers, in full."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([[_written(value) for value in row] for row in self.rows])
-        return buffer.getvalue()
+        return csv_text(self.columns, self.rows)
 
     @property
     def shown(self) -> list[list[str]]:
@@ -65,8 +59,3 @@ OWN, PUBLISHED = "this report", "published"
 def own_first(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     """Rows that begin with their source: those of the report before the published ones."""
     return sorted(rows, key=lambda row: row[0] != OWN)
-
-
-def _written(value: Any) -> Any:
-    """A cell of a CSV file: what is not there is empty."""
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

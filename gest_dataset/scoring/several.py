@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from datasets import Dataset
+
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SourceError
 from gest_dataset.probes.probe import Options
@@ -103,6 +105,26 @@ def score_configs(
         outcome.entries.append(entry)
         done(entry)
     return outcome
+
+
+def score_rows(
+    model: str,
+    rows: Dataset,
+    path: Path,
+    command: Sequence[str],
+    options: Options,
+    limit: int | None = None,
+    batch_tokens: int | None = None,
+    **loading: Any,
+) -> Outcome:
+    """Score a model on data of a user's own, as `score_configs` does on one config."""
+    writing.claim_run(path)
+    request = prepare(rows, limit, options, batch_tokens)
+    kind = kind_of(model, loading.get("revision"), loading.get("trust_remote_code", False))
+    request.check(kind, model)
+    loaded = load_model(model, **loading, next_sentence=request.probe.between)
+    scores, new = record(loaded, request, path, command)
+    return Outcome([Entry(path, scores, read_run(path).result["result"], new)])
 
 
 def _is_between(name: str) -> bool:

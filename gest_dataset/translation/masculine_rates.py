@@ -5,6 +5,7 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ from datasets import load_dataset
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.gender import Detection
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.result import headline_text
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
 from gest_dataset.translation.errors import TranslationError
-from gest_dataset.translation.samples import TranslatedSentence, join, sentences, wanted
+from gest_dataset.translation.samples import TranslatedSentence, aligned, join, sentences, wanted
 from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
 from gest_dataset.version import __version__
 
@@ -88,6 +90,17 @@ class MasculineRates:
             version=m["gest_dataset"],
         )
 
+    def __repr__(self) -> str:
+        """What was measured and its headline with the 95 % interval, on one line."""
+        facts = self.metadata
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", checks.UndefinedWarning)  # the words say it
+            headline = headline_text(MASCULINE_RATE, self.result())
+        return (
+            f"MasculineRates(system={facts['system']!r}, language={facts['language']!r}, "
+            f"known={facts['known']}, samples={facts['samples']}, {headline})"
+        )
+
 
 def masculine_rates(
     system: str,
@@ -107,7 +120,8 @@ def masculine_rates(
 ) -> MasculineRates:
     """Measure which gender a translator gives to the speakers of GEST's sentences.
 
-    `system` is one of `translation.SYSTEMS`, or `published:` and a system of GEST's own translations;
+    `system` is one of `translation.SPELLINGS`, or `published:` and a system of GEST's own translations; a
+    file that is no table is text with a translation a line, in the order of the config `en`.
     `model` is the parser's (docs/gender.md), `convention` one of `plain` and `published`
     (docs/metrics.md). Translations and parses are kept in `store` and `cache` (else below
     `$HF_HOME/gest`), so that nothing is translated or paid for twice.
@@ -159,7 +173,7 @@ def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) ->
 def measure(setup: Setup, convention: str) -> MasculineRates:
     """Translate, parse and decide."""
     start = perf_counter()
-    samples = _published(setup) if setup.translator is None else _translated(setup)
+    samples = _samples(setup)
     translated = perf_counter()
     whole = [sample for sample in samples if not sample.problem]
     genders = setup.genders([sample.translation for sample in whole])
@@ -199,8 +213,12 @@ def _check_some(rates: MasculineRates) -> None:
         )
 
 
-def _translated(setup: Setup) -> list[TranslatedSentence]:
+def _samples(setup: Setup) -> list[TranslatedSentence]:
+    if setup.system.startswith(SNAPSHOT):
+        return _published(setup)
     given = sentences(setup.limit)
+    if setup.lines is not None:
+        return aligned(given, setup.lines, setup.settings["system"].removeprefix("file:"))
     return join(given, setup.ask(wanted(given, setup.system)))
 
 
@@ -236,4 +254,5 @@ def folder_of(system: str, language: str, revision: str | None, limit: int | Non
     """Where a run is kept when nobody says: of a model or a file by its path, of a service by its name."""
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
+    name = "standard-input" if name == "-" else name
     return default_folder(name if kind in {"hf", "file"} else system, revision, limit) / language

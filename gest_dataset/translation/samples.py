@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from gest_dataset.errors import ConfigError
+from gest_dataset.data.tables import is_table, read_lines
+from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.translation.translator import Translation
 
+_FILE = "file:"
 SAME = "not translated: still the English sentence"
 
 
@@ -51,7 +54,35 @@ def sentences(limit: int | None = None) -> list[GestSentence]:
 
 def is_file(system: str) -> bool:
     """Whether a system is a file of translations, which has what it has."""
-    return system.startswith("file:")
+    return system.startswith(_FILE)
+
+
+def lines_of(system: str) -> Path | None:
+    """The text of a system that is one, with a translation a line (`-` is the standard input), or None."""
+    path = Path(system.removeprefix(_FILE)).expanduser()
+    return path if is_file(system) and not is_table(path) else None
+
+
+def aligned_lines(path: Path, limit: int | None) -> list[str]:
+    """The lines of a text, one for each of GEST's sentences, or of the first `limit` of them."""
+    lines, number = read_lines(path), len(sentences())
+    if len(lines) not in {number, limit}:
+        first = f", or the first {limit:,} of them" if limit is not None and limit < number else ""
+        raise DataError(
+            f"{path} has {len(lines):,} lines. It has to have {number:,}: the translations of the lines of "
+            f"`gest sentences --config en`, in their order{first}."
+        )
+    return lines
+
+
+def aligned(given: Iterable[GestSentence], lines: Iterable[str], name: str) -> list[TranslatedSentence]:
+    """Each sentence with the line in its place."""
+    samples = []
+    for number, (sentence, line) in enumerate(zip(given, lines, strict=False), start=1):
+        same = SAME if line.strip() == sentence.text.strip() else ""
+        problem = same if line.strip() else f"{name}, line {number} is empty"
+        samples.append(TranslatedSentence(sentence.id, sentence.stereotype, sentence.text, line, problem))
+    return samples
 
 
 def wanted(given: Iterable[GestSentence], system: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation import open_translator, translate_all
 from gest_dataset.translation.errors import TranslationStoppedError
-from gest_dataset.translation.samples import checked_limit
+from gest_dataset.translation.samples import aligned_lines, checked_limit, lines_of
 from gest_dataset.translation.translator import Translation, Translator
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ _HERE = "hf:"  # models that translate on this machine
 
 @dataclass(frozen=True)
 class Setup:
-    """A system with its translator (None: published translations), a parser and its model.
+    """A system with its translator, a parser and its model.
+
+    Two kinds of systems have no translator: published translations, and a text that is aligned with GEST,
+    whose `lines` are here.
 
     `settings` is all that the numbers depend on, as JSON knows it; `store` and `cache` are where
     translations and parses are kept (None: below `$HF_HOME/gest`); `device` is where a model of
@@ -45,12 +49,13 @@ class Setup:
     store: Path | None = None
     cache: Path | None = None
     device: torch.device | None = None
+    lines: Sequence[str] | None = None
 
     def ask(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error where the translator has not got to the end."""
         if self.translator is None:
             raise ConfigError(
-                f"{self.system} is a snapshot that nothing can be asked of: choose a translator, or a file "
+                f"{self.system} is a snapshot that nothing can be asked of: choose a translator, or a table "
                 f"that also holds the prompts."
             )
         work = translate_all(texts, self.translator, self.language, store=self.store)
@@ -93,8 +98,13 @@ def set_up(
         )
     checked_limit(limit)
     path = Path(model).expanduser() if model is not None else None
-    translator, data, shown = None, f"{language}_translations", _snapshot(system, language)
-    if shown is None:
+    translator, lines = None, None
+    data, shown = f"{language}_translations", _snapshot(system, language)
+    text = lines_of(system.replace("{language}", language))
+    if text is not None:
+        lines = aligned_lines(text, limit)
+        data, shown = "en", {"system": f"file:{text.name}", "revision": _hash(lines), "translator": ""}
+    elif shown is None:
         translator = open_translator(
             system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
         )
@@ -123,7 +133,12 @@ def set_up(
         store=Path(store) if store is not None else None,
         cache=Path(cache) if cache is not None else None,
         device=_device(system, device),
+        lines=lines,
     )
+
+
+def _hash(lines: Sequence[str]) -> str:
+    return f"sha256:{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:16]}"
 
 
 def _device(system: str, device: str) -> torch.device | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
@@ -27,6 +29,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
+from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.standing import standing
 from gest_dataset.report import writing
@@ -116,26 +119,76 @@ def test_again_is_read(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_several_configs_and_groups(gest: Gest) -> None:
-    code, shown, told = gest("score", "bert", "--config", "en,controls,winobias_type1_dev", "--output", "all")
+    arguments = ("score", "bert", "--config", "en,controls,winobias_type1_dev", "--output", "all")
+    code, shown, told = gest(*arguments)
     assert code == 0, told
     controls = [c.name for c in CONFIGS.values() if c.name in selection.names("controls")]
     wanted = ["en", *controls, "winobias_type1_dev"]
     assert sorted(path.name for path in Path("all").iterdir()) == sorted([*wanted, "report.html"])
     assert Path("all/report.html").read_text() == str(len(wanted))
-    summary = shown[shown.index("All configs") :]
     for name in wanted:
-        assert f" {name} " in summary
+        facts = reading.read_run(f"all/{name}").manifest.metadata
+        line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
+        assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
     one = reading.read_run("all/stereoset_control_gender").result["result"]
-    assert f"f {one['f_mu']:.2f}" in summary
+    value, low, high = (tables.number(one[f"f_mu{end}"]) for end in ("", "_low", "_high"))
+    assert f"stereoset_control_gender f {value} [{low} to {high}] " in shown
+    assert re.search(rf"^{len(wanted)} configs: .*; {len(wanted)} new$", shown.splitlines()[-1])
+    assert told.splitlines()[-1] == "Report: all/report.html"
+    code, shown, _ = gest(*arguments, "--verbose")
     section = shown[shown.index("stereoset_control_gender: bert") :]
     assert re.search(rf"f   mean\s+{one['f_mu']:.2f}", section)
     assert re.search(rf"ss  mean\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
+    lines = shown[shown.index("All configs") :].splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == [*wanted]
+    assert all(line.endswith(" kept") for line in lines[1:])
     code, _, told = gest("score", "bert", "--config", "en,winobias", "--output", "all/en")
     assert code == 1
     assert "which is no part of a folder of runs" in told
     code, _, told = gest("score", "bert", "--config", "en", "--output", "all")
     assert code == 1
     assert "all holds several runs" in told
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_line_a_config(gest: Gest, width: int) -> None:
+    """At 80 columns each is one line; where there is less room, names and numbers stay whole."""
+    code, shown, told = gest("score", "bert", "--config", "all", "--limit", "20", width=width)
+    assert code == 0, told
+    assert "have no score" not in told
+    runs = reading.find_runs(["gest-runs/bert-limit20"])
+    lines = shown.splitlines()
+    assert all(len(line) <= width for line in lines)
+    whole = re.sub(r"\n  ", " ", shown).splitlines()
+    for run in runs:
+        facts, config = run.manifest.metadata, run.manifest.config
+        head = MEASURES[run.manifest.measure].headline(run.result["result"])
+        digits = 1 if head.name == "ss" else 2
+        value = tables.number(run.result["result"].get(head.name), digits)
+        (line,) = (line for line in whole if line.startswith(f"{config} "))
+        assert line.startswith(f"{config} {head.symbol} {value} ")
+        assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
+        assert (line in lines) or width < 80
+    assert f"{len(runs)} configs: " in shown
+    assert len(runs) > 20
+
+
+def test_what_a_line_says(gest: Gest) -> None:
+    """Whether the interval lies above its null, holds it or lies below it, and what has none."""
+    for result, told in (
+        ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
+        ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.90 to 1.30]", "not shown"]),
+        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.80 [0.70 to 0.90]", "reversed"]),
+        ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
+        ({"g_s": math.nan}, ["g_s -", "too few samples"]),
+    ):
+        assert tables.headline_fields(MEASURES["winobias"], result) == told
+
+
+def test_caveats_stand_below_the_lines(gest: Gest) -> None:
+    code, shown, _ = gest("score", "bert", "--config", "demo", "--limit", "9")
+    assert code == 0
+    assert "The sentences of demo_en were written for the demo, not validated" in " ".join(shown.split())
 
 
 def test_option_that_means_nothing_is_said(gest: Gest) -> None:
@@ -177,7 +230,7 @@ def test_a_config_that_fails_leaves_the_others(gest: Gest, monkeypatch: pytest.M
     assert code == 1
     assert "not scored: be_pairs, ru_pairs, uk_pairs" in told
     assert told.count("The mirror lacks a file.") == 1
-    assert "en: bert" in shown
+    assert re.search(r"^en g_s .* new$", shown, re.MULTILINE)
     code, shown, told = gest("score", "bert", "--config", "sk_pairs")
     assert (code, shown, told) == (1, "", "error: The mirror lacks a file.\n")
 
@@ -325,7 +378,7 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
 
 @pytest.mark.parametrize("width", [34, 50, 80])
 def test_every_number_is_whole_in_a_narrow_terminal(gest: Gest, width: int) -> None:
-    arguments = ("--config", "controls,stereoset_en_intrasentence", "--output", "run")
+    arguments = ("--config", "controls,stereoset_en_intrasentence", "--output", "run", "--verbose")
     code, shown, told = gest("score", "bert", *arguments, width=width)
     assert code == 0, told
     assert all(len(line) <= width for line in shown.splitlines() if not line.startswith("gest:"))
@@ -565,6 +618,69 @@ def test_compare_other_statistics(gest: Gest) -> None:
         else:
             assert code == 0, told
             assert f"{measure} minus that of bert ({config}/float32)" in " ".join(shown.split())
+
+
+def test_a_comparison_as_a_flat_table(gest: Gest) -> None:
+    """A line a difference; a name that a spreadsheet would compute stays text, and so do Markdown's signs."""
+    for config in ("en", "crows_gender"):
+        for folder, model in (("base", "bert"), ("other", "=cmd|x_y"), ("third", "@gpt")):
+            if not Path(model).exists():
+                shutil.copytree("bert", model)
+            code, _, told = gest(
+                "score", model, "--config", config, "--templates", "1,2", "--output", f"{folder}/{config}"
+            )
+            assert code == 0, told
+    folders = ("base", "other", "third")
+    differences = json.loads(gest("compare", *folders, "--json")[1])["differences"]
+    code, shown, told = gest("compare", *folders, "--format", "csv", width=40)
+    assert code == 0, told
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert len(rows) == len(differences) == 6
+    for row, direct in zip(rows, differences, strict=True):
+        assert list(row) == [
+            "config",
+            "template",
+            "run",
+            "baseline",
+            "measure",
+            "value",
+            "baseline_value",
+            "difference",
+            "low",
+            "high",
+            "p",
+            "p_holm",
+            "n",
+            "missing",
+        ]
+        assert row["run"] == f"'{direct['run']}"
+        assert (row["config"], row["baseline"]) == (direct["config"], "bert")
+        for name, value in (
+            ("template", direct["template"]),
+            ("value", direct["found"]["a"]),
+            ("baseline_value", direct["found"]["b"]),
+            ("difference", direct["found"]["difference"]),
+            ("low", direct["found"]["low"]),
+            ("high", direct["found"]["high"]),
+            ("p", direct["found"]["p_value"]),
+            ("p_holm", direct["adjusted"]),
+            ("n", direct["n"]),
+            ("missing", direct["missing"]),
+        ):
+            assert float(row[name]) == value
+    code, shown, told = gest("compare", *folders, "--format", "markdown", width=40)
+    assert code == 0, told
+    header, rule, *lines = shown.splitlines()
+    assert header.startswith("| config | template | run | baseline | measure | value |")
+    assert rule == f"| --- | ---: | --- | --- | --- | {' | '.join(['---:'] * 9)} |"
+    assert len(lines) == 6
+    first = differences[0]["found"]
+    assert " | =cmd\\|x\\_y | bert | " in lines[0] + lines[1]
+    assert f" | {first['a']:.3f} | {first['b']:.3f} | {first['difference']:.3f} | " in lines[0]
+    for wrong in (("--format", "xml"), ("--format", "csv", "--json")):
+        code, shown, told = gest("compare", *folders, *wrong)
+        assert (code, shown) == (2, "")
+        assert "--format" in told
 
 
 def test_every_line_of_a_comparison_adds_up(gest: Gest) -> None:

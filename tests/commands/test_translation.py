@@ -17,11 +17,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from datasets import load_dataset
 
 from gest_dataset import cli, statistics
 from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import reading
+from gest_dataset.translation.samples import SAME, GestSentence, aligned
 from tests.conftest import MIRROR, ROOT, Edit
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
@@ -193,6 +195,133 @@ def test_bad_rows_of_a_file_are_listed_and_the_rest_counts(gest: Gest, tmp_path:
         assert reason in done.stderr
         assert name in done.stderr
     assert found.result["result"]["n_unknown"] >= len(told)
+
+
+def lines_of(system: str) -> list[str]:
+    """The mirror's translations in the order of its sentences, of 1.0 where it has no others."""
+    said = {row["from"]: row["to"] for row in rows_of(FOLDER / system / "sk" / "translations.csv")}
+    new, old = (load_dataset("gest", name, split="test")["sentence"] for name in ("en", "en_1_0"))
+    return [said.get(text) or said[before] for text, before in zip(new, old, strict=True)]
+
+
+def test_lines_in_the_order_of_the_sentences(
+    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line is the translation of the sentence in its place, from a text as from the standard input."""
+    lines = lines_of("deepl")
+    assert gest("masculine-rate", "--translations", str(DEEPL), *SLOVAK, "--output", "table").returncode == 0
+    expected = reading.read_run(tmp_path / "table")
+    (tmp_path / "mt.sk.txt").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8")
+    done = gest("masculine-rate", "--translations", "mt.sk.txt", *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    run = reading.read_run(tmp_path / "gest-runs" / "mt.sk" / "sk")
+    assert run.table.drop_columns("source").equals(expected.table.drop_columns("source"))
+    assert run.table["source"].to_pylist() == list(load_dataset("gest", "en", split="test")["sentence"])
+    assert run.manifest.subject == "file:mt.sk.txt"
+    content = "\n".join(lines).encode()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    done = gest("masculine-rate", "--translations", "-", *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    piped = reading.read_run(tmp_path / "gest-runs" / "standard-input" / "sk")
+    assert piped.result["result"] == expected.result["result"]
+    assert piped.manifest.settings["revision"] == run.manifest.settings["revision"]
+    done = gest("compare", str(run.path), str(piped.path), "--json")
+    assert json.loads(done.stdout)["differences"][0]["found"]["difference"] == 0
+
+
+def test_the_same_sentence_twice_has_a_line_each() -> None:
+    """GEST says some sentences twice, and whoever translates lines may translate them in two ways."""
+    given = [GestSentence(f"s{place}", 1, "I am tired.", "I am tired.") for place in range(3)]
+    samples = aligned(given, ["Som unavený.", "Som unavená.", "I am tired. "], "mt.txt")
+    assert [sample.translation for sample in samples] == ["Som unavený.", "Som unavená.", "I am tired. "]
+    assert [sample.problem for sample in samples] == ["", "", SAME]
+
+
+def test_lines_that_do_not_fit_the_sentences(gest: Gest, tmp_path: Path) -> None:
+    lines = lines_of("deepl")
+    file = tmp_path / "mt.txt"
+    arguments = ("masculine-rate", "--translations", "mt.txt", *SLOVAK, "--output", "run")
+    for content, options, told in (
+        (
+            lines[:-1],
+            (),
+            "mt.txt has 33 lines. It has to have 34: the translations of the lines of `gest sen",
+        ),
+        ([*lines, "Bola som."], (), "mt.txt has 35 lines."),
+        ([], (), "mt.txt has 0 lines."),
+        (lines[:4], ("--limit", "5"), "in their order, or the first 5 of them."),
+    ):
+        file.write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
+        done = gest(*arguments, *options)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert told in done.stderr
+    assert not (tmp_path / "run").exists()
+    for number in (5, len(lines)):
+        file.write_text("".join(f"{line}\n" for line in lines[:number]), encoding="utf-8")
+        assert gest(*arguments[:-1], f"run{number}", "--limit", "5").returncode == 0
+        kept = reading.read_run(tmp_path / f"run{number}").table
+        assert kept["translation"].to_pylist() == lines[:5]
+    file.write_text("\n".join(["", *lines[1:]]), encoding="utf-8")
+    done = gest(*arguments)
+    assert done.returncode == 0
+    assert "1 x mt.txt, line 1 is empty" in done.stderr
+    done = gest("pairs", "--translations", "mt.txt", *SLOVAK, "--output", "pairs")
+    assert done.returncode == 2
+    assert "a table that also holds the prompts" in done.stderr
+
+
+@pytest.fixture
+def two_languages(tmp_path: Path) -> tuple[str, ...]:
+    """The mirror's Slovak under its own code and, taken for Czech, under another: with rules of each."""
+    for code in ("sk", "cs"):
+        (tmp_path / f"{code}.conllu").write_bytes(PARSED.read_bytes())
+        (tmp_path / f"mt-{code}.csv").write_bytes(DEEPL.read_bytes())
+    files = ("--translations", "mt-{language}.csv", "--model", "{language}.conllu", "--parser", "conllu")
+    return ("masculine-rate", *files)
+
+
+def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str, ...]) -> None:
+    done = gest(*two_languages, "--language", "sk,cs", "--output", "all")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["cs", "report.html", "sk"]
+    slovak, czech, summary = done.stdout.splitlines()
+    run = reading.read_run(tmp_path / "all" / "sk")
+    result = run.result["result"]
+    value, low, high = (tables.number(result[f"f_s{end}"], 3) for end in ("", "_low", "_high"))
+    assert slovak.startswith(f"sk f_s {value} [{low} to {high}] ")
+    assert slovak.endswith(f" {run.manifest.metadata['known']}/34")
+    assert reading.read_run(tmp_path / "all" / "cs").manifest.language == "cs"
+    assert re.fullmatch(r"cs f_s - too few samples \d+/34", czech), "the rules of Czech know little of Slovak"
+    assert summary.startswith("2 languages: ")
+    assert "Warning" not in done.stderr
+    assert done.stderr.splitlines()[-1] == "Report: all/report.html"
+    again = gest(*two_languages, "--language", "sk,cs", "--output", "all", "--json")
+    assert again.returncode == 0, again.stderr
+    told = json.loads(again.stdout)
+    assert [run["language"] for run in told["runs"]] == ["sk", "cs"]
+    assert told["runs"][0]["f_s"] == reading.read_run(tmp_path / "all" / "sk").result["result"]["f_s"]
+    assert told["failed"] == {}
+    own = gest(*two_languages, "--language", "sk,cs")
+    assert own.returncode == 0, own.stderr
+    assert (tmp_path / "gest-runs" / "mt-cs" / "cs" / "run.json").exists()
+    (tmp_path / "all" / "mine.txt").write_text("mine")
+    foreign = gest(*two_languages, "--language", "sk,cs", "--output", "all")
+    assert foreign.returncode == 1
+    assert "all holds mine.txt, which is no part of a folder of runs" in foreign.stderr
+    piped = gest("masculine-rate", "--translations", "-", "--language", "sk,cs")
+    assert piped.returncode == 2
+    assert "The standard input is of one language" in piped.stderr
+
+
+def test_a_language_that_fails_leaves_the_others(
+    gest: Gest, tmp_path: Path, two_languages: tuple[str, ...]
+) -> None:
+    write_rows(tmp_path / "mt-sk.csv", [])
+    done = gest(*two_languages, "--language", "sk,cs", "--output", "all")
+    assert done.returncode == 1
+    assert re.match(r"cs f_s .*/34\n1 languages: ", done.stdout)
+    assert "not measured: sk\nNot one sentence has a translation to judge" in done.stderr
+    assert done.stderr.splitlines()[-1] == "Report: all/report.html"
 
 
 def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
