@@ -337,7 +337,7 @@ BROKEN = [
     (
         "sk_translations",
         f"{GEST}/translations/deepl/sk/translations.csv",
-        lambda data: data + "I laugh at my own jokes.,Smejem sa.\n".encode(),
+        lambda data: data + b"I laugh at my own jokes.,Smejem sa.\n",
         "'I laugh at my own jokes.' is translated twice",
     ),
     ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown translator 'Babel'"),
