@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all lint types docs bench clean
+.PHONY: install demo test test-all lint types docs bench mutants clean
 
 install: $(STAMP)
 
@@ -55,6 +55,11 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/translation.py
+
+# small changes that the tests of a room have to notice: ROOM=statistics, SAMPLE=3 for a tenth of them
+mutants: $(STAMP)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[mutants]"
+	$(BIN)/python tests/mutants/run.py $(ROOM) $(if $(SAMPLE),--sample $(SAMPLE))
 
 clean:
 	rm -rf build *.egg-info

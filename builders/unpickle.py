@@ -57,7 +57,10 @@ _TYPES = {name: np.dtype(name) for name in ("O", "i8")}
 
 def _dtype(name: str, *_: Any) -> np.dtype[Any]:
     """A type by its code, with or without its size in bytes; only objects and integers are needed."""
-    return _TYPES["O" if name == "O8" else name]
+    try:
+        return _TYPES["O" if name == "O8" else name]
+    except KeyError:
+        raise pickle.UnpicklingError(f"refused: values of the type {name!r}, expected text") from None
 
 
 # numpy hands out the function that reads a buffer, under whatever private name it has

@@ -184,7 +184,8 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
     if math.isnan(total) or math.isnan(value):
         return Interval(value, *[math.nan] * 5)
     if total == 0:
-        return Interval(value, value, value, value, value, 1.0 if value == 0 else math.nan)
+        p_value = 1.0 if value == 0 else _p_of_constant(function, data, draws)
+        return Interval(value, value, value, value, value, p_value)
     error = math.sqrt(total)
     # Welch and Satterthwaite
     freedom = 1 / float(((parts / total) ** 2 / np.maximum(data.size - 1, 1)).sum())
@@ -201,6 +202,17 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
         return students  # too many resamples miss the few rows that differ, and bound nothing
     low, high, p_value = studentised(value, error, ratios)
     return Interval(value, low, high, *analytic, p_value)
+
+
+def _p_of_constant(function: Smooth, data: Moments, draws: Moments) -> float:
+    """The p-value of a statistic other than 0 whose samples do not vary: no resample has another value.
+
+    So it is the least that so many draws can tell, and where samples are few that of a sign test on
+    the smallest stratum in use, 2 / 2^n: two equal samples are no proof.
+    """
+    used = (function.gradient(data.mean) != 0).any(axis=-1)
+    sizes = data.size[used] if used.any() else data.size
+    return float(max(2 / (len(draws.mean) + 1), 2.0 ** (1 - sizes.min())))
 
 
 def studentised(value: float, error: float, ratios: Floats) -> tuple[float, float, float]:

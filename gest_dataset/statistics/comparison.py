@@ -140,14 +140,17 @@ def compare(
     checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
     read, unit = MEASURES[measure]
     paired = read(a, b, references)
-    samples = stratify(paired.columns, paired.strata, paired.number)
-    data = observed(samples)
+    rows = stratify(paired.columns, paired.strata, paired.number)
     width = paired.columns.shape[1] // 2
+    means = observed(rows).mean
     values = [
-        float(side.value(data.mean[:, half]))
+        float(side.value(means[:, half]))
         for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     ]
-    difference = interval(_difference(paired.measures, width), data, resampled(samples, draws, seed))
+    samples = [_apart(side[:, :width], side[:, width:]) for side in rows]
+    difference = interval(
+        _difference(paired.measures, width), observed(samples), resampled(samples, draws, seed)
+    )
     if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
         checks.undefined(f"{measure} cannot be compared: too few samples{where}")
@@ -155,14 +158,39 @@ def compare(
     return Comparison(measure, unit * values[0], unit * values[1], *bounds, difference.p_value)
 
 
+def _apart(a: Floats, b: Floats) -> Floats:
+    """The rows (a - b, b) of a stratum; a difference that varies by its rounding only is one value."""
+    difference = a - b
+    if len(a):
+        rounding = 4 * np.finfo(np.float64).eps * max(np.abs(a).max(), np.abs(b).max())
+        same = np.ptp(difference, axis=0) <= rounding
+        difference[:, same] = difference[0, same]
+    return np.hstack([difference, b])
+
+
 def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:
+    """measure(a) - measure(b) of the means of (a - b, b).
+
+    What the samples share is taken away before it is squared: variances of a and of b that nearly
+    cancel would leave their rounding.
+    """
     first, second = measures
 
-    def gradient(mean: Floats) -> Floats:
-        parts = (first.gradient(mean[..., :width]), -second.gradient(mean[..., width:]))
-        return np.concatenate(parts, axis=-1)
+    def sides(mean: Floats) -> tuple[Floats, Floats]:
+        b = mean[..., width:]
+        return mean[..., :width] + b, b
 
-    return Smooth(lambda m: first.value(m[..., :width]) - second.value(m[..., width:]), gradient)
+    def value(mean: Floats) -> Floats:
+        a, b = sides(mean)
+        return first.value(a) - second.value(b)
+
+    def gradient(mean: Floats) -> Floats:
+        a, b = sides(mean)
+        by_a, by_b = first.gradient(a), second.gradient(b)
+        with np.errstate(invalid="ignore"):
+            return np.concatenate([by_a, by_a - by_b], axis=-1)
+
+    return Smooth(value, gradient)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

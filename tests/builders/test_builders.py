@@ -334,6 +334,12 @@ BROKEN = [
         lambda data: b"from,to\n",
         "deepl/sk/translations.csv, end of file: no translation of",
     ),
+    (
+        "sk_translations",
+        f"{GEST}/translations/deepl/sk/translations.csv",
+        lambda data: data + b"I laugh at my own jokes.,Smejem sa.\n",
+        "'I laugh at my own jokes.' is translated twice",
+    ),
     ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown translator 'Babel'"),
     ("sk_pairs", f"{GEST}/gender_variants.csv", replace(",sk,", ",xx,"), "unknown language 'xx'"),
     (

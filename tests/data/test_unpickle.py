@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pandas
 import pytest
 
@@ -63,6 +64,16 @@ def test_allowed_names_cannot_forge_an_array(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
     assert done.returncode == 1
     assert "cannot create an OBJECT array" in done.stderr
+
+
+@pytest.mark.parametrize("values", [[1.5], [True], [1 + 2j], ["text"]])
+def test_types_that_no_table_of_text_has(tmp_path: Path, values: list[object]) -> None:
+    """Columns of objects and whole numbers only: every other type is refused by its name."""
+    path = tmp_path / "frame.pkl"
+    with path.open("wb") as file:
+        pickle.dump(numpy.array(values).dtype, file)
+    with pytest.raises(DataError, match=r"refused: .* type"):
+        read_frame(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps([1, 2]), pickle.dumps({"a": 1})[:-3]])

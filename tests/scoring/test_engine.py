@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -98,11 +99,24 @@ def test_every_query_gets_its_own_answers(causal: bool, budget: int) -> None:
 
 
 def test_memory_that_runs_out_halves_the_budget(caplog: pytest.LogCaptureFixture) -> None:
-    asked, echo = queries(), Echo(memory=40)
+    class Narrow(Echo):
+        failed: ClassVar[list[int]] = []
+
+        def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+            try:
+                return super().answer(inputs, asks)
+            except torch.OutOfMemoryError:
+                self.failed.append(len(inputs) * inputs[0].size)
+                raise
+
+    asked, echo = queries(), Narrow(memory=40)
     with caplog.at_level(logging.WARNING):
         found, _ = answer(asked, echo, 10_000)
     assert [list(values) for values in found] == echo.expected(asked)
-    assert "Out of memory: going on with" in caplog.text
+    told = [int(number) for number in re.findall(r"going on with (\d+) tokens", caplog.text)]
+    assert told == [size // 2 for size in echo.failed]
+    assert len(told) > 4
+    assert max(len(batch) * batch[0].size for batch in echo.batches) > told[-1] / 2
     with pytest.raises(ScoringError, match="Out of memory with one input"):
         answer(asked, Echo(memory=3), 10_000)
 

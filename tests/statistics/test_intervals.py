@@ -11,6 +11,7 @@ from scipy import stats
 from gest_dataset import statistics
 from gest_dataset.statistics import bootstrap, comparison, icat, intervals
 from gest_dataset.statistics.bootstrap import Moments, Smooth
+from gest_dataset.statistics.contrasts import contrasts
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
 
@@ -210,6 +211,45 @@ def test_equal_models_do_not_differ() -> None:
     ratios, references = gest(1)
     found = statistics.compare("g_s", ratios, ratios, references)
     assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize(("number", "p_value"), [(2, 0.5), (5, 2 / 2**5), (40, 2 / 1000)])
+@pytest.mark.parametrize("shift", [0.1, -3.0])
+def test_a_constant_difference_is_a_difference(number: int, p_value: float, shift: float) -> None:
+    """An interval of one point; p is the least of 999 draws, and not below that of a sign test.
+
+    With a shift of 0.1 the differences are equal but for rounding.
+    """
+    b = np.random.default_rng(number).normal(size=number)
+    for rows in (b, np.zeros(number)):
+        found = statistics.compare("cs_mu_original", rows + shift, rows, draws=999)
+        assert (found.difference, found.low, found.high) == pytest.approx((shift, shift, shift))
+        assert found.p_value == p_value
+
+
+def test_a_constant_difference_counts_the_smallest_stratum() -> None:
+    references = [i for i in range(1, 17) for _ in range(4 if i == 1 else 12)]
+    male = np.array([0.5 if i > 7 else 0.0 for i in references])
+    found = statistics.compare("g_s", male, np.zeros(len(male)), references, draws=999)
+    assert found.difference == found.low == found.high == pytest.approx(math.exp(0.5) - 1)
+    assert found.p_value == 2 / 2**4
+
+
+def test_what_two_models_share_leaves_no_rounding() -> None:
+    """Differences of a billionth of a common part, which drowns them where variances are subtracted."""
+    rng = np.random.default_rng(9)
+    shared, small = 1e9 * rng.normal(size=60), rng.normal(size=60)
+    found = statistics.compare("cs_mu_original", shared + small, shared)
+    low, high = stats.ttest_1samp(small, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+
+
+@pytest.mark.parametrize(("number", "students"), [(9, True), (10, True), (11, False), (12, False)])
+def test_ten_degrees_of_freedom_are_the_least_of_the_bootstrap(number: int, students: bool) -> None:
+    """n - 1 of them in one stratum: below 11 samples the bounds are Student's."""
+    rows = np.random.default_rng(4).exponential(size=number)
+    found = contrasts(rows, np.zeros(number, dtype=np.int64), [np.ones(1)], 500, 0)[0]
+    assert ((found.low, found.high) == (found.analytic_low, found.analytic_high)) == students
 
 
 def test_p_values_are_uniform_without_a_difference() -> None:

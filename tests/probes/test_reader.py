@@ -1,0 +1,133 @@
+"""What a tokenised text tells, and the reasons that are given where a sample cannot be asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gest_dataset.errors import ModelError, ScoringError
+from gest_dataset.probes.asks import check_compared, check_distinct
+from gest_dataset.probes.templates import choose
+from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
+from tests.support import zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def reader(name: str) -> Reader:
+    model, tokenizer = zoo.load(name)
+    return make_reader(tokenizer, model, zoo.BY_NAME[name].family)
+
+
+def tokens(*offsets: tuple[int, int], ids: tuple[int, ...] = (), special: tuple[bool, ...] = ()) -> Tokens:
+    """Tokens by hand, of the characters of a text of twenty letters."""
+    number = len(offsets)
+    return Tokens(
+        "abcdefghijklmnopqrst",
+        ("x",) * number,
+        ids or tuple(range(number)),
+        offsets,
+        special or (False,) * number,
+        (0,) * number,
+        frozenset({99}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (tokens((0, 4), (6, 9)), "no token covers the slot"),
+        (tokens((4, 6), special=(True,)), "no token covers the slot"),
+        (tokens((4, 5), (0, 4), (5, 6)), "the tokens of the slot are not next to each other"),
+        (tokens((0, 4), (4, 6), ids=(1, 99)), "the word has a part that the tokeniser does not know"),
+    ],
+)
+def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
+    with pytest.raises(CannotAskError) as raised:
+        found.of(4, 6)
+    assert str(raised.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "slot"), [(0, 4, (0,)), (3, 5, (0, 1)), (4, 6, (1,)), (5, 20, (1, 2))]
+)
+def test_a_slot_is_the_tokens_of_its_characters(start: int, end: int, slot: tuple[int, ...]) -> None:
+    assert tuple(tokens((0, 4), (4, 6), (6, 20)).of(start, end)) == slot
+
+
+def test_texts_that_cannot_be_asked() -> None:
+    bert, t5 = reader("bert"), reader("t5")
+    for ask, text, reason in (
+        (bert, " \n", "empty sentence"),
+        (bert, "I [MASK] sing.", "contains [MASK], with which the model is asked"),
+        (t5, "I <extra_id_3> sing.", "contains <extra_id_, with which the model is asked"),
+        (replace(bert, vocabulary=5), "I", r"has the token"),
+    ):
+        with pytest.raises(CannotAskError) as raised:
+            ask(text)
+        assert str(raised.value).startswith(reason)
+    assert len(bert("I [mask] sing.").ids) > 3
+    assert len(reader("gpt2")("I [MASK] <extra_id_0>").ids) > 3
+
+
+def test_the_longest_input() -> None:
+    short = replace(reader("bert"), limit=4)
+    assert short.fitting(range(4)) == (0, 1, 2, 3)
+    with pytest.raises(CannotAskError, match=r"^5 tokens, the model takes 4$"):
+        short.fitting(range(5))
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama"])
+@pytest.mark.parametrize(
+    ("told", "limit"), [(10**30, zoo.LONGEST), (10**9, zoo.LONGEST), (50, 50), (0, zoo.LONGEST)]
+)
+def test_limits(name: str, told: int, limit: int) -> None:
+    """Of the tokeniser and of the table of positions; RoBERTa's begins behind the padding id."""
+    model, tokenizer = zoo.load(name)
+    tokenizer.model_max_length = told
+    if name == "roberta":
+        assert model.config.pad_token_id == 1
+        assert model.config.max_position_embeddings == zoo.LONGEST + 2
+    assert make_reader(tokenizer, model, zoo.BY_NAME[name].family).limit == limit
+
+
+def test_span_models_need_sentinels() -> None:
+    model, _ = zoo.load("t5")
+    _, tokenizer = zoo.load("gpt2")
+    with pytest.raises(ModelError, match="has no sentinel <extra_id_0>"):
+        make_reader(tokenizer, model, "seq2seq")
+    assert reader("bert").sentinels == ()
+    assert len(reader("t5").sentinels) == 10
+
+
+def test_compared_words_differ() -> None:
+    check_distinct((1, 2), (1, 3))
+    with pytest.raises(CannotAskError) as raised:
+        check_distinct((1, 2), (1, 2))
+    assert str(raised.value) == "the words that are compared are the same tokens"
+
+
+def test_compared_parts_are_known() -> None:
+    """Only what differs has to be known: unknown tokens that both share say nothing of the difference."""
+    known, unknown = tokens((0, 1), (1, 2), ids=(1, 2)), tokens((0, 1), (1, 2), ids=(1, 99))
+    check_compared(known, tokens((0, 1), (1, 2), ids=(1, 3)))
+    for pair in ((known, unknown), (unknown, known)):
+        with pytest.raises(CannotAskError, match="does not know"):
+            check_compared(*pair)
+    check_compared(tokens((0, 1), (1, 2), ids=(99, 2)), tokens((0, 1), (1, 2), ids=(99, 3)))
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**31, "1", 1.0])
+def test_template_ids_are_small_positive_numbers(tmp_path: Path, number: Any) -> None:
+    own = {"id": number, "text": "{word}: {sentence}", "masculine": "Hé", "feminine": "Shé"}
+    path = tmp_path / "templates.json"
+    path.write_text(json.dumps([own], ensure_ascii=False), encoding="utf-8")
+    with pytest.raises(ScoringError, match=r"templates\.json"):
+        choose(path, "masked")
+    path.write_text(json.dumps([{**own, "id": 2**31 - 1}], ensure_ascii=False), encoding="utf-8")
+    (template,) = choose(path, "masked")
+    assert (template.id, template.masculine) == (2**31 - 1, "Hé")
