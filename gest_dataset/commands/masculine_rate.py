@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import err, interruptible, out, show_json
-from gest_dataset.commands.options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    Limit,
-    Model,
-    Parser,
-    Revision,
-    System,
-    Translations,
-    system_of,
-)
 
 if TYPE_CHECKING:
     from gest_dataset.translation.masculine_rates import MasculineRates
@@ -41,10 +30,10 @@ _LONGEST = 100  # characters of a sentence that is shown
 
 def run(
     language: Annotated[str, typer.Option(help="The language that was translated to, such as sk.")],
-    system: System = None,
-    translations: Translations = None,
-    parser: Parser = "udpipe",
-    model: Model = None,
+    system: options.System = None,
+    translations: options.Translations = None,
+    parser: options.Parser = "udpipe",
+    model: options.Model = None,
     convention: Annotated[
         str,
         typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
@@ -52,11 +41,11 @@ def run(
     output: Annotated[
         Path | None, typer.Option(help="The run's directory (default: gest-runs/SYSTEM/LANGUAGE).")
     ] = None,
-    limit: Limit = None,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    batch_tokens: BatchTokens = None,
-    revision: Revision = None,
+    limit: options.Limit = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "auto",
+    batch_tokens: options.BatchTokens = None,
+    revision: options.Revision = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
@@ -65,7 +54,7 @@ def run(
     holds run.json, result.json, report.html and detections.parquet with every sentence's evidence.
     """
     start = time.perf_counter()
-    system = system_of(system, translations)
+    system = options.system_of(system, translations)
     import datasets
 
     from gest_dataset import report
@@ -92,8 +81,7 @@ def run(
         revision=revision,
     )
     folder = output or folder_of(system, language, revision, limit)
-    told = "What is translated and parsed is kept; the same command goes on from here."
-    with interruptible(told), warnings.catch_warnings():
+    with interruptible(options.KEPT), warnings.catch_warnings():
         warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
         rates = record(setup, convention, folder, ["gest", *sys.argv[1:]])
         kept = read_run(folder)
