@@ -96,16 +96,8 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         ends = [min(x.min(), y.min()), max(x.max(), y.max())]
         ax.plot(ends, ends, **DOTTED)
         many = len(x) > _MANY
-        ax.plot(
-            x,
-            y,
-            marker="o",
-            linestyle="",
-            color=style["color"],
-            markersize=3 if many else 4.5,
-            markeredgewidth=0,
-            alpha=0.2 if many else 0.5,
-        )
+        size, alpha = (3, 0.2) if many else (4.5, 0.5)
+        ax.plot(x, y, "o", color=style["color"], markersize=size, markeredgewidth=0, alpha=alpha)
         ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
         ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
         ax.set_title(run.label, loc="left", fontsize=9.5)

@@ -46,7 +46,7 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     rows: list[list[Any]] = []
     colours = []
     for run in runs:
-        values = [number for score in _SCORES for number in Estimate.of(run.result, score)]
+        values: list[Any] = [number for score in _SCORES for number in Estimate.of(run.result, score)]
         rows.append([OWN, run.label, *values])
         colours.append(series(run.number)["color"])
     for row in published.load(f"stereoset_{test}")["rows"]:
