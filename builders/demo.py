@@ -16,13 +16,12 @@ from typing import Any
 from gest_dataset.builders.config import Config, Dropped, Family, Fields, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
 from gest_dataset.builders.families import DEMO, DEMO_CONTROL
-from gest_dataset.builders.gest import SENTENCE_FIELDS
+from gest_dataset.builders.gest import SENTENCE_FIELDS, sentence_row
 from gest_dataset.builders.pairs import FIELDS as PAIR_FIELDS
-from gest_dataset.builders.pairs import differing_word, pair_id
+from gest_dataset.builders.pairs import pair_row
 from gest_dataset.builders.reading import filled, read_lines, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.stereotypes import STEREOTYPES
 
 FOLDER = Path(str(resources.files("gest_dataset"))) / "demo"
 TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets (calibration/toy.py)
@@ -55,31 +54,16 @@ def read_records(path: Path, texts: Sequence[str]) -> Iterator[tuple[int, dict[s
 def demo_sentences(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """English sentences, in the form of the config `en`."""
     for row, (_, record) in enumerate(read_records(path, ("sentence",))):
-        stereotype = STEREOTYPES[record["stereotype"]]
-        yield {
-            "id": f"demo-{row:03d}",
-            "sentence": record["sentence"],
-            "stereotype": stereotype.id,
-            "stereotype_name": stereotype.name,
-            "gender": stereotype.gender,
-        }
+        yield sentence_row(f"demo-{row:03d}", record["sentence"], record["stereotype"])
 
 
 def demo_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Pairs in the form of the configs `*_pairs`, from no system; one that breaks a rule is an error."""
     for line, record in read_records(path, ("source", "masculine", "feminine")):
-        difference = differing_word(record["masculine"], record["feminine"])
-        if isinstance(difference, str):
-            raise DataError.at(path, line, f"no pair: {difference}")
-        yield {
-            "id": pair_id(language, **record),
-            "systems": [],
-            **record,
-            "masculine_word": difference.masculine_word,
-            "feminine_word": difference.feminine_word,
-            "word_index": difference.word_index,
-            "gender": STEREOTYPES[record["stereotype"]].gender,
-        }
+        row = pair_row(language, [], **record)
+        if isinstance(row, str):
+            raise DataError.at(path, line, f"no pair: {row}")
+        yield row
 
 
 def demo_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:

@@ -33,18 +33,24 @@ def sentence_id(row: int) -> str:
     return f"gest-{row:04d}"
 
 
+def sentence_row(name: str, sentence: str, number: int) -> Row:
+    """A row of SENTENCE_FIELDS, from the number of its stereotype."""
+    stereotype = STEREOTYPES[number]
+    return {
+        "id": name,
+        "sentence": sentence,
+        "stereotype": number,
+        "stereotype_name": stereotype.name,
+        "gender": stereotype.gender,
+    }
+
+
 def read_sentences(key: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The rows of one release."""
     path = files[key]
     for row, (line, cells) in enumerate(read_csv(path, ("sentence", "stereotype"))):
-        stereotype = STEREOTYPES[stereotype_id(cells["stereotype"], path, line)]
-        yield {
-            "id": sentence_id(row),
-            "sentence": filled(cells["sentence"], "sentence", path, line),
-            "stereotype": stereotype.id,
-            "stereotype_name": stereotype.name,
-            "gender": stereotype.gender,
-        }
+        stereotype = stereotype_id(cells["stereotype"], path, line)
+        yield sentence_row(sentence_id(row), filled(cells["sentence"], "sentence", path, line), stereotype)
 
 
 # The columns in which an annotator left one x, and the label that each of them stands for

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,10 +90,31 @@ def pair_id(language: str, stereotype: int, source: str, masculine: str, feminin
     return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
+def pair_row(
+    language: str, systems: Sequence[str], stereotype: int, source: str, masculine: str, feminine: str
+) -> Row | str:
+    """A row of FIELDS, or the rule that the two variants break."""
+    difference = differing_word(masculine, feminine)
+    if isinstance(difference, str):
+        return difference
+    return {
+        "id": pair_id(language, stereotype, source, masculine, feminine),
+        "systems": systems,
+        "source": source,
+        "masculine": masculine,
+        "feminine": feminine,
+        "masculine_word": difference.masculine_word,
+        "feminine_word": difference.feminine_word,
+        "word_index": difference.word_index,
+        "stereotype": stereotype,
+        "gender": STEREOTYPES[stereotype].gender,
+    }
+
+
 def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The pairs of one language, the same pair of several systems merged into one row."""
     path = files[VARIANTS]
-    pairs: dict[tuple[int, str, str, str], Row] = {}
+    pairs: dict[str, Row] = {}
     for line, cells in read_csv(path, _COLUMNS):
         one_of(cells["language"], list(LANGUAGES), "language", path, line)
         translator = one_of(cells["translator"], list(_TRANSLATORS), "translator", path, line)
@@ -103,28 +124,15 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         )
         if cells["language"] != language:
             continue
-        difference = differing_word(masculine, feminine)
-        if isinstance(difference, str):
-            dropped[difference] += 1
-            continue
         system = _TRANSLATORS[translator]
-        key = (stereotype, source, masculine, feminine)
-        if key in pairs:
+        row = pair_row(language, [system], stereotype, source, masculine, feminine)
+        if isinstance(row, str):
+            dropped[row] += 1
+        elif row["id"] in pairs:
             dropped["merged with the same pair"] += 1
-            pairs[key]["systems"] = sorted({*pairs[key]["systems"], system})
-            continue
-        pairs[key] = {
-            "id": pair_id(language, *key),
-            "systems": [system],
-            "source": source,
-            "masculine": masculine,
-            "feminine": feminine,
-            "masculine_word": difference.masculine_word,
-            "feminine_word": difference.feminine_word,
-            "word_index": difference.word_index,
-            "stereotype": stereotype,
-            "gender": STEREOTYPES[stereotype].gender,
-        }
+            pairs[row["id"]]["systems"] = sorted({*pairs[row["id"]]["systems"], system})
+        else:
+            pairs[row["id"]] = row
     yield from pairs.values()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -97,16 +97,12 @@ def read_frame(path: Path) -> Columns:
     """The columns of a pickled pandas data frame, as lists."""
     with path.open("rb") as file:
         try:
-            return _columns(_load(file))
+            return _columns(_AllowListUnpickler(file).load())
         except DataError:
             raise
         except Exception as error:
             # a damaged pickle may raise nearly anything
             raise DataError.at(path, "pickle", f"{error}" or repr(error)) from error
-
-
-def _load(file: BinaryIO) -> Any:
-    return _AllowListUnpickler(file).load()
 
 
 def _columns(frame: Any) -> Columns:

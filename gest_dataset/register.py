@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -41,17 +42,23 @@ def register() -> None:
     wrapt.register_post_import_hook(register_metrics, "evaluate.loading")
 
 
+def _moved(module: ModuleType, hooks: Sequence[str], call: str, where: str, advice: str) -> bool:
+    """Whether a library lacks what we hang on to; a warning says so, and what to do instead."""
+    missing = [name for name in hooks if not hasattr(module, name)]
+    if missing:
+        library = where.partition(".")[0]
+        warnings.warn(
+            f"{call} is not available: this version of `{library}` has no {', '.join(missing)} in {where}. "
+            f"{advice}, or install a version of `{library}` that gest-dataset is tested with.",
+            stacklevel=3,
+        )
+    return bool(missing)
+
+
 def register_dataset(load: ModuleType) -> None:
     """Put `gest` among the packaged names of `datasets.load`; a second call changes nothing."""
-    missing = [name for name in _HOOKS if not hasattr(load, name)]
-    if missing:
-        warnings.warn(
-            f"load_dataset({NAME!r}, …) is not available: this version of `datasets` has no "
-            f"{', '.join(missing)} in datasets.load. Write the data with `gest build --output DIR` "
-            f"and use load_dataset('DIR', …), or install a version of `datasets` that "
-            f"gest-dataset is tested with.",
-            stacklevel=2,
-        )
+    advice = "Write the data with `gest build --output DIR` and use load_dataset('DIR', …)"
+    if _moved(load, _HOOKS, f"load_dataset({NAME!r}, …)", "datasets.load", advice):
         return
     if NAME in load._PACKAGED_DATASETS_MODULES:
         return
@@ -92,15 +99,8 @@ def _factory(load: Any) -> type:
 
 def register_metrics(loading: ModuleType) -> None:
     """Let `evaluate.loading` find our metrics in this package; a second call changes nothing."""
-    missing = [name for name in _METRIC_HOOKS if not hasattr(loading, name)]
-    if missing:
-        warnings.warn(
-            f"evaluate.load({METRICS[0]!r}) is not available: this version of `evaluate` has no "
-            f"{', '.join(missing)} in evaluate.loading. Use evaluate.load with the folder of a "
-            f"metric, the functions of gest_dataset.statistics, or a version of `evaluate` that "
-            f"gest-dataset is tested with.",
-            stacklevel=2,
-        )
+    advice = "Use evaluate.load with the folder of a metric, or the functions of gest_dataset.statistics"
+    if _moved(loading, _METRIC_HOOKS, f"evaluate.load({METRICS[0]!r})", "evaluate.loading", advice):
         return
     original = loading.evaluation_module_factory
     if getattr(original, "answers_for", None) == METRICS:

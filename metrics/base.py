@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders import CONFIGS, get_config
+from gest_dataset.builders.config import Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.measure import Measure
@@ -28,8 +29,12 @@ Inputs = dict[str, Any]
 class CheckedMetric(evaluate.Metric):
     """An evaluate module whose input is checked where it comes in, before Arrow converts it."""
 
-    # what each feature has to be, and which ones a set may lack
-    rules: Mapping[str, checks.Check]
+    # what is said of the module and of its input, and whose works it cites
+    texts: tuple[str, str]
+    family: Family
+
+    # the type of each feature and what it has to be, and which ones a set may lack
+    fields: Mapping[str, tuple[Any, checks.Check]]
     optional: tuple[str, ...] = ()
 
     # the arguments of the statistic, with what each has to be
@@ -37,6 +42,16 @@ class CheckedMetric(evaluate.Metric):
 
     # what makes numbers of the inputs; a config is for this metric where its measure has the same one
     statistic: Callable[..., dict[str, Any]]
+
+    def _info(self) -> evaluate.MetricInfo:
+        description, inputs = self.texts
+        return evaluate.MetricInfo(
+            description=description,
+            citation=self.family.citation,
+            inputs_description=inputs,
+            features=datasets.Features({name: feature for name, (feature, _) in self.fields.items()}),
+            homepage=self.family.homepage,
+        )
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample."""
@@ -92,10 +107,11 @@ class CheckedMetric(evaluate.Metric):
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
         self._refuse("a model_id", kwargs.keys() - self._scoring())
+        lacking = dict.fromkeys(inputs)
         tables = self._score(model_id, config, **kwargs)
         return over_templates(
             {
-                template: self._compute_inputs(self._missing() | folded, options) or {}
+                template: self._compute_inputs(lacking | folded, options) or {}
                 for template, folded in tables.items()
             }
         )
@@ -116,6 +132,10 @@ class CheckedMetric(evaluate.Metric):
 
         own = ("model", "config", *self._feature_names())
         return [name for name in signature(score).parameters if name not in own]
+
+    def _compute(self, **inputs: Any) -> dict[str, Any]:
+        lacking = {name: None for name in self.optional if all(row is None for row in inputs[name])}
+        return self.statistic(**inputs | lacking)
 
     def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
         result: dict[str, Any] | None = super().compute(**inputs, **options)
@@ -170,15 +190,12 @@ class CheckedMetric(evaluate.Metric):
     def _extra(self) -> list[str]:
         return [name for name in self._feature_names() if name not in ("predictions", "references")]
 
-    def _missing(self) -> Inputs:
-        return dict.fromkeys(("predictions", "references", *self._extra()))
-
     def _check(self, batch: Inputs) -> None:
         given = {name: values for name, values in batch.items() if values is not None}
         checks.same_length(**given)
         for name, values in given.items():
             if name not in self.optional or any(value is not None for value in values):
-                self.rules[name](name, values)
+                self.fields[name][1](name, values)
 
 
 def _measure(fields: Sequence[str]) -> Measure | None:
@@ -194,8 +211,3 @@ def _plain(values: Any) -> Any:
         return values
     array = np.asarray(values)
     return list(array) if array.ndim > 1 else array
-
-
-def or_none(rows: list[Any]) -> list[Any] | None:
-    """A feature as it comes out of the store; None where no sample has it."""
-    return None if all(row is None for row in rows) else rows

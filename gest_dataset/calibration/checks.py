@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -78,7 +80,7 @@ class Controls:
     @property
     def f(self) -> float:
         """The planted mean."""
-        return _mean([quad.f for quad in self.planted])
+        return fmean(quad.f for quad in self.planted)
 
 
 def recoveries(
@@ -87,8 +89,7 @@ def recoveries(
     """A result as one recovery a template; pairs have none."""
     truth = {sample_id(sentence): sentence.log_odds for sentence in sentences}
     planted = {
-        i: _mean([sentence.log_odds for sentence in sentences if sentence.stereotype == i])
-        for i in STEREOTYPES
+        i: fmean(sentence.log_odds for sentence in sentences if sentence.stereotype == i) for i in STEREOTYPES
     }
     recovered = []
     for number, part in by_template(table).items():
@@ -98,10 +99,6 @@ def recoveries(
         name = f"template {number}" if number else where
         recovered.append(Recovery(subject, name, planted, samples, own))
     return recovered
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def recovered_controls(
@@ -124,39 +121,37 @@ def of_rates(recovery: Recovery) -> Iterator[Expectation]:
 
     That the sentences are recovered tells a model without stereotypes from one that has learnt nothing.
     """
+    check = partial(Expectation, recovery.name)
     learnt, _ = fit(*zip(*recovery.samples, strict=True))
-    yield Expectation(
-        recovery.name, "Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf
-    )
+    yield check("Pearson of sentences and planted", learnt, LEAST_PEARSON_OF_SENTENCES, math.inf)
     planted = list(recovery.planted.values())
     if np.ptp(planted) > 0.1:
         pearson, slope = fit(planted, recovery.log_q)
-        yield Expectation(recovery.name, "Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
-        yield Expectation(recovery.name, "slope of ln q over planted", slope, *SLOPE)
+        yield check("Pearson of ln q and planted", pearson, LEAST_PEARSON, math.inf)
+        yield check("slope of ln q over planted", slope, *SLOPE)
     bounds = (recovery.result["g_s_low"], recovery.result["g_s_high"])
-    yield Expectation(recovery.name, "planted g_s in the interval", recovery.g_s, *bounds)
+    yield check("planted g_s in the interval", recovery.g_s, *bounds)
     if min(planted) > 0.1:
-        yield Expectation(
-            recovery.name, "lowest bound of all q above 1", min(recovery.result["q_low"]), 1, math.inf
-        )
+        yield check("lowest bound of all q above 1", min(recovery.result["q_low"]), 1, math.inf)
         shift = float(np.mean(recovery.log_q) / np.mean(planted))
-        yield Expectation(recovery.name, "mean ln q over mean planted", shift, *SLOPE)
+        yield check("mean ln q over mean planted", shift, *SLOPE)
 
 
 def of_controls(controls: Controls) -> Iterator[Expectation]:
     """ss of the artefact is above 0 in both groups, and f is what was planted, 0 or more."""
+    check = partial(Expectation, controls.name)
     planted = [
         *(quad.ss_original for quad in controls.planted),
         *(quad.ss_control for quad in controls.planted),
     ]
     pearson, slope = fit(planted, [*controls.ss_original, *controls.ss_control])
-    yield Expectation(controls.name, "Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
-    yield Expectation(controls.name, "slope of ss over planted", slope, *SLOPE)
+    yield check("Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
+    yield check("slope of ss over planted", slope, *SLOPE)
     if controls.name.endswith("artefact"):
         for side in ("original", "control"):
             low = controls.result[f"ss_mu_{side}_low"]
-            yield Expectation(controls.name, f"ss of the {side} group above 0", low, 0, math.inf)
+            yield check(f"ss of the {side} group above 0", low, 0, math.inf)
     else:
-        yield Expectation(controls.name, "f above 0", controls.result["f_mu_low"], 0, math.inf)
+        yield check("f above 0", controls.result["f_mu_low"], 0, math.inf)
     bounds = (controls.result["f_mu_low"], controls.result["f_mu_high"])
-    yield Expectation(controls.name, "planted f in the interval", controls.f, *bounds)
+    yield check("planted f in the interval", controls.f, *bounds)

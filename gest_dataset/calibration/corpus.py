@@ -18,6 +18,8 @@ from itertools import islice, product
 import datasets
 
 from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.gest import sentence_row
+from gest_dataset.builders.pairs import pair_row
 from gest_dataset.calibration.words import made_up
 from gest_dataset.calibration.worlds import World
 from gest_dataset.probes.templates import TEMPLATES
@@ -28,7 +30,6 @@ SPREAD = 0.6  # the most that a verb, or a noun, adds to the log-odds of its sen
 MEASURED = 2  # of the sentences of each verb
 _DETERMINERS = ("the", "my", "every")
 _STEMS = 4  # of gendered words in pairs
-_PAIR_FIELDS = ("id", "source", "masculine", "feminine", "masculine_word", "feminine_word", "word_index")
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,7 @@ def pair_gaps(chosen: Sequence[PlantedSentence], seed: int) -> Iterator[Gap]:
 def template_rows(chosen: Sequence[PlantedSentence]) -> datasets.Dataset:
     """Sentences in the form of the config `en`."""
     rows = [
-        {
-            "id": sample_id(sentence),
-            "sentence": as_template_text(sentence),
-            "stereotype": sentence.stereotype,
-            "stereotype_name": STEREOTYPES[sentence.stereotype].name,
-            "gender": STEREOTYPES[sentence.stereotype].gender,
-        }
+        sentence_row(sample_id(sentence), as_template_text(sentence), sentence.stereotype)
         for sentence in chosen
     ]
     return _named(rows, CONFIGS["en"].features, "calibration_en")
@@ -142,17 +137,10 @@ def pair_rows(chosen: Sequence[PlantedSentence], seed: int) -> datasets.Dataset:
     for sentence in chosen:
         before, after = pair_frame(sentence)
         stem = stems(seed)[sentence.number % _STEMS]
-        words = (f"{stem}l", f"{stem}la")
-        texts = (f"{before}{word}{after}" for word in words)
-        values = (sample_id(sentence), as_template_text(sentence), *texts, *words, len(before.split()))
-        rows.append(
-            dict(zip(_PAIR_FIELDS, values, strict=True))
-            | {
-                "systems": [],
-                "stereotype": sentence.stereotype,
-                "gender": STEREOTYPES[sentence.stereotype].gender,
-            }
-        )
+        texts = (f"{before}{stem}{ending}{after}" for ending in ("l", "la"))
+        row = pair_row("calibration", [], sentence.stereotype, as_template_text(sentence), *texts)
+        assert not isinstance(row, str)  # two forms of one made-up word
+        rows.append(row | {"id": sample_id(sentence)})
     return _named(rows, CONFIGS["sk_pairs"].features, "calibration_pairs")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import transformers as hf
@@ -45,8 +45,7 @@ class Recipe:
     spread: float = 0.02  # of the first weights
 
 
-@dataclass(frozen=True)
-class Examples:
+class Examples(NamedTuple):
     """A corpus as tensors: token ids and slots, what is in the slots how often, and what is a text."""
 
     ids: Tensor
@@ -169,7 +168,8 @@ def _train(
     schedule = hf.get_cosine_schedule_with_warmup(optimizer, _WARM_UP, steps(len(gaps), recipe))
     for _ in range(recipe.epochs):
         for chosen in torch.randperm(len(gaps), generator=draw).split(recipe.batch):  # type: ignore[no-untyped-call]
-            loss = _LOSSES[recipe.kind](model, _some(examples, chosen), recipe.others, tokenizer, draw)
+            batch = Examples(*(tensor[chosen] for tensor in examples))
+            loss = _LOSSES[recipe.kind](model, batch, recipe.others, tokenizer, draw)
             if not math.isfinite(float(loss.detach())):
                 raise ScoringError(f"The training of a calibration model diverged (loss {float(loss)}).")
             optimizer.zero_grad()
@@ -183,12 +183,6 @@ def _train(
 def steps(gaps: int, recipe: Recipe) -> int:
     """How many steps a training takes."""
     return recipe.epochs * math.ceil(gaps / recipe.batch)
-
-
-def _some(examples: Examples, chosen: Tensor) -> Examples:
-    return Examples(
-        examples.ids[chosen], examples.slot[chosen], examples.share[chosen], examples.there[chosen]
-    )
 
 
 def _masked_loss(model: Any, batch: Examples, others: float, tokenizer: Any, draw: torch.Generator) -> Tensor:

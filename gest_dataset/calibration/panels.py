@@ -6,19 +6,27 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.lines import Line2D
-
 from gest_dataset.calibration.checks import Controls, Recovery, fit
 from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.worlds import strength
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, ratio_axis
+from gest_dataset.report.canvas import (
+    DASHED,
+    DOTTED,
+    LIGHT,
+    MARKERS,
+    canvas,
+    interval_mark,
+    key,
+    legend,
+    ratio_axis,
+    rows_axis,
+)
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2
-_DASHES = (0, (4, 3))
-_DOTS = (0, (1, 2))
 _PLANTED = "planted"  # how the subjects' names begin that have stereotypes
 
 
@@ -46,42 +54,26 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
             pearson, slope = fit(list(recovery.planted.values()), recovery.log_q)
             fits.append(f"{recovery.name}: Pearson {pearson:.4f}, slope {slope:.3f}")
             for place, (number, planted) in enumerate(recovery.planted.items()):
-                q, low, high = (math.log(recovery.result[name][place]) for name in ("q", "q_low", "q_high"))
+                ln_q = Estimate(*map(math.log, Estimate.of(recovery.result, "q", place)))
                 about = STEREOTYPES[number]
-                colour = LIGHT[about.gender]
-                text = f"{number} {about.name}, {recovery.where}: planted {shown(planted)}, found {shown(q)}"
+                found = f"planted {shown(planted)}, found {shown(ln_q.value)}"
+                text = f"{number} {about.name}, {recovery.where}: {found}"
                 marker = MARKERS[wheres.index(recovery.where)]
                 dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
-                interval_mark(ax, planted, (q, low, high), text, colour, dot, linewidth=1, alpha=0.35)
-                rows.append(
-                    [
-                        subject,
-                        recovery.where,
-                        number,
-                        about.name,
-                        strength(number, planted),
-                        planted,
-                        q,
-                        low,
-                        high,
-                    ]
-                )
-        ends = [
-            min(min(recovery.planted.values()) for recovery in recoveries),
-            max(max(recovery.planted.values()) for recovery in recoveries),
-        ]
-        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
+                interval_mark(ax, planted, ln_q, text, LIGHT[about.gender], dot, linewidth=1, alpha=0.35)
+                planted_as = strength(number, planted)
+                rows.append([subject, recovery.where, number, about.name, planted_as, planted, *ln_q])
+        everywhere = [value for recovery in recoveries for value in recovery.planted.values()]
+        ends = [min(everywhere), max(everywhere)]
+        ax.plot(ends, ends, **DOTTED)
         ax.set_title(subject, loc="left", fontsize=9.5)
         ax.set_xlabel("planted log-odds, ln(n_m / n_f) in the corpus")
     axes[0].set_ylabel("recovered, ln q")
     handles = [
-        Line2D([], [], color=LIGHT[gender], linewidth=4, label=f"stereotypes about {word}")
+        key(f"stereotypes about {word}", color=LIGHT[gender], linewidth=4)
         for gender, word in (("female", "women"), ("male", "men"))
     ]
-    handles += [
-        Line2D([], [], color=LIGHT["quiet"], marker=MARKERS[i], linestyle="", label=where)
-        for i, where in enumerate(wheres)
-    ]
+    handles += [key(where, color=LIGHT["quiet"], marker=MARKERS[i]) for i, where in enumerate(wheres)]
     legend(figure, handles)
     return Panel(
         "calibration-recovery",
@@ -102,32 +94,28 @@ def _rates(recoveries: Sequence[Recovery]) -> Panel:
     rows: list[list[Any]] = []
     for place, recovery in enumerate(recoveries):
         y = len(recoveries) - place
-        value, low, high = (recovery.result[name] for name in ("g_s", "g_s_low", "g_s_high"))
-        text = f"{recovery.name}: planted {shown(recovery.g_s)}, measured {shown(value)}"
-        dot, color = {"markersize": 6}, LIGHT["series-1"]
-        interval_mark(axes, (value, low, high), y, text, color, dot, linewidth=2.6)
+        g_s = Estimate.of(recovery.result, "g_s")
+        text = f"{recovery.name}: planted {shown(recovery.g_s)}, measured {shown(g_s.value)}"
+        interval_mark(axes, g_s, y, text, LIGHT["series-1"], {"markersize": 6}, linewidth=2.6)
         axes.plot(recovery.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
-        rows.append(
-            [recovery.subject, recovery.where, recovery.g_s, value, low, high, low <= recovery.g_s <= high]
-        )
-    axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
-    axes.set_yticks(range(len(recoveries), 0, -1), [recovery.name for recovery in recoveries])
-    axes.set_ylim(0.4, len(recoveries) + 0.6)
-    axes.grid(axis="y", visible=False)
+        inside = g_s.low <= recovery.g_s <= g_s.high
+        rows.append([recovery.subject, recovery.where, recovery.g_s, *g_s, inside])
+    axes.axvline(1, **DASHED)
+    rows_axis(axes, [recovery.name for recovery in recoveries], [LIGHT["quiet"]] * len(recoveries))
     axes.set_xlabel("g_s (dashed: 1, no stereotype)")
     ratio_axis(axes.xaxis, [1.0, *(value for row in rows for value in row[2:6])])
     marks = [
-        Line2D([], [], color=LIGHT["series-1"], marker="o", linewidth=2.6, label="measured, 95 % interval"),
-        Line2D([], [], color=LIGHT["ink"], marker="|", markersize=12, linestyle="", label="planted"),
+        key("measured, 95 % interval", color=LIGHT["series-1"], marker="o", linewidth=2.6),
+        key("planted", color=LIGHT["ink"], marker="|", markersize=12),
     ]
     legend(figure, marks)
-    inside = f"{sum(row[-1] for row in rows)} of {len(rows)} intervals hold the planted g_s."
+    held = f"{sum(row[-1] for row in rows)} of {len(rows)} intervals hold the planted g_s."
     return Panel(
         "calibration-g-s",
         "The stereotype rate g_s, planted and measured",
         figure,
-        f"{inside} Where nothing was planted, and where all of it was shifted towards men, g_s is 1.",
-        f"Intervals of g_s in rows, with a tick at the planted value. {inside}",
+        f"{held} Where nothing was planted, and where all of it was shifted towards men, g_s is 1.",
+        f"Intervals of g_s in rows, with a tick at the planted value. {held}",
         ["model", "where", "planted_g_s", "g_s", "g_s_low", "g_s_high", "inside"],
         rows,
     )
@@ -135,27 +123,23 @@ def _rates(recoveries: Sequence[Recovery]) -> Panel:
 
 def _levels(recoveries: Sequence[Recovery]) -> Panel:
     """q of the 16 where no stereotype was planted: all the same, wherever that is."""
-    figure, axes = canvas(
-        4.6, 1, len({recovery.subject for recovery in recoveries}), sharey=True, sharex=True
-    )
-    rows: list[list[Any]] = []
     subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
+    figure, axes = canvas(4.6, 1, len(subjects), sharey=True, sharex=True)
+    rows: list[list[Any]] = []
     for ax, subject in zip(axes, subjects, strict=True):
         own = [recovery for recovery in recoveries if recovery.subject == subject]
         for shift, recovery in enumerate(own):
             for place, number in enumerate(recovery.planted):
                 y = len(STEREOTYPES) - place + 0.3 - 0.6 * shift / max(1, len(own) - 1)
-                q, low, high = (recovery.result[name][place] for name in ("q", "q_low", "q_high"))
+                q = Estimate.of(recovery.result, "q", place)
                 colour = LIGHT[STEREOTYPES[number].gender]
-                text = f"{STEREOTYPES[number].name}, {recovery.where}: q {shown(q)}"
+                text = f"{STEREOTYPES[number].name}, {recovery.where}: q {shown(q.value)}"
                 dot = {"markersize": 3.2, "markeredgecolor": colour}
-                interval_mark(ax, (q, low, high), y, text, colour, dot, linewidth=1.2, alpha=0.7)
-                rows.append(
-                    [subject, recovery.where, number, math.exp(recovery.planted[number]), q, low, high]
-                )
+                interval_mark(ax, q, y, text, colour, dot, linewidth=1.2, alpha=0.7)
+                rows.append([subject, recovery.where, number, math.exp(recovery.planted[number]), *q])
         planted = math.exp(sum(own[0].planted.values()) / len(STEREOTYPES))
         ax.axvline(planted, color=LIGHT["ink"], linewidth=1)
-        ax.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+        ax.axvline(1, **DASHED)
         ax.set_title(subject, loc="left", fontsize=9.5)
         ax.set_xlabel("q (line: planted; dashed: 1)")
         ax.grid(axis="y", visible=False)
@@ -183,15 +167,15 @@ def _controls(sets: Sequence[Controls]) -> Panel:
     rows: list[list[Any]] = []
     told = []
     for ax, controls in zip(axes, sets, strict=True):
-        ax.axhline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
-        ax.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=_DASHES)
+        ax.axhline(0, **DASHED)
+        ax.axvline(0, **DASHED)
         planted = [(quad.ss_original, quad.ss_control) for quad in controls.planted]
         ax.plot(*zip(*planted, strict=True), ".", color=LIGHT["published"], markersize=5)
         ax.plot(
             controls.ss_original, controls.ss_control, "o", color=LIGHT["series-1"], markersize=3.4, alpha=0.7
         )
         ends = [min(map(min, planted)), max(map(max, planted))]
-        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=_DOTS)
+        ax.plot(ends, ends, **DOTTED)
         ax.set_title(titles[controls.name], loc="left", fontsize=9.5)
         ax.set_xlabel("ss, original group")
         values = [controls.result[f"f_mu{end}"] for end in ("", "_low", "_high")]
@@ -206,9 +190,9 @@ def _controls(sets: Sequence[Controls]) -> Panel:
         ]
     axes[0].set_ylabel("ss, control group")
     marks = [
-        Line2D([], [], color=LIGHT["series-1"], marker="o", linestyle="", label="measured"),
-        Line2D([], [], color=LIGHT["published"], marker=".", linestyle="", label="planted"),
-        Line2D([], [], color=LIGHT["quiet"], linestyle=_DOTS, label="f = 0"),
+        key("measured", color=LIGHT["series-1"], marker="o"),
+        key("planted", color=LIGHT["published"], marker="."),
+        key("f = 0", **DOTTED),
     ]
     legend(figure, marks)
     columns = ["set", "id", "ss_original_planted", "ss_control_planted", "ss_original", "ss_control"]

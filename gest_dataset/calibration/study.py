@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +86,11 @@ def calibrate(
 
 def _model(folder: Path, subject: Subject, seed: int, device: str, progress: Progress) -> Loaded:
     """A subject's model, trained if it is not there, ready to be asked under its own name."""
-    path, total, done = folder / MODELS / subject.name, steps(len(subject.gaps), subject.recipe), 0
+    path, total = folder / MODELS / subject.name, steps(len(subject.gaps), subject.recipe)
+    done = count(1)
 
     def advance() -> None:
-        nonlocal done
-        done += 1
-        progress(subject, done, total)
+        progress(subject, next(done), total)
 
     progress(subject, 0, total)
     if train_model(path, subject.gaps, subject.recipe, seed, pick_device(device), advance):

@@ -12,6 +12,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +99,10 @@ def make_toy(folder: Path, device: str, progress: Callable[[str, int, int], None
     gaps, planted = corpus()
     if folder.exists() and not (folder.is_dir() and _is_free(folder)):
         raise OutputError(f"{folder} holds something else than the demo's model: choose another directory.")
-    total, done = steps(len(gaps), RECIPE_OF_TOY), 0
+    done, total = count(1), steps(len(gaps), RECIPE_OF_TOY)
 
     def advance() -> None:
-        nonlocal done
-        done += 1
-        progress("Tiny model of the demo", done, total)
+        progress("Tiny model of the demo", next(done), total)
 
     model, tokenizer = train(gaps, RECIPE_OF_TOY, SEED, pick_device(device), advance)
     model.half()  # type: ignore[no-untyped-call]

@@ -5,30 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-_ONSETS = [
-    "b",
-    "d",
-    "f",
-    "g",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "r",
-    "s",
-    "t",
-    "v",
-    "z",
-    "br",
-    "dr",
-    "fl",
-    "gl",
-    "kl",
-    "pr",
-    "st",
-    "tr",
-]
+_ONSETS = (*"bdfgklmnprstvz", "br", "dr", "fl", "gl", "kl", "pr", "st", "tr")
 _VOWELS = "aeiou"
 
 

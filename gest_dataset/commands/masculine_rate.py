@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import (
     err,
     interruptible,
@@ -20,17 +21,6 @@ from gest_dataset.commands.console import (
     show_fields,
     show_json,
     show_report,
-)
-from gest_dataset.commands.options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    Limit,
-    Model,
-    Parser,
-    Revision,
-    System,
-    system_of,
 )
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import LANGUAGES
@@ -53,7 +43,7 @@ def run(
         str,
         typer.Option(help="The language that was translated to: sk, several with commas, or slavic."),
     ],
-    system: System = None,
+    system: options.System = None,
     translations: Annotated[
         Path | None,
         typer.Option(
@@ -61,8 +51,8 @@ def run(
             "line for each of gest sentences --config en (- is the standard input)."
         ),
     ] = None,
-    parser: Parser = "udpipe",
-    model: Model = None,
+    parser: options.Parser = "udpipe",
+    model: options.Model = None,
     convention: Annotated[
         str,
         typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
@@ -73,11 +63,11 @@ def run(
             help="The run's directory, for several OUTPUT/LANGUAGE (default: gest-runs/SYSTEM/LANGUAGE)."
         ),
     ] = None,
-    limit: Limit = None,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    batch_tokens: BatchTokens = None,
-    revision: Revision = None,
+    limit: options.Limit = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "auto",
+    batch_tokens: options.BatchTokens = None,
+    revision: options.Revision = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
@@ -87,7 +77,7 @@ def run(
     several languages each is one line: f_s with its 95 % interval, what it says, sentences of known
     gender of all. [bold]{language}[/bold] in a system, a file or a parser's model stands for the code.
     """
-    system = system_of(system, translations)
+    system = options.system_of(system, translations)
     import datasets
 
     from gest_dataset import report
@@ -132,8 +122,7 @@ def run(
     done: dict[str, MasculineRates] = {}
     lines: list[list[str]] = []
     failed: dict[str, list[str]] = {}
-    told = "What is translated and parsed is kept; the same command goes on from here."
-    with interruptible(told), warnings.catch_warnings():
+    with interruptible(options.KEPT), warnings.catch_warnings():
         warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
         for place, (code, setup) in enumerate(setups.items()):
             try:

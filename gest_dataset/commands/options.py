@@ -108,6 +108,7 @@ Device = Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cp
 Dtype = Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")]
 BatchTokens = Annotated[int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")]
 Revision = Annotated[str | None, typer.Option(help="For hf: a commit, branch or tag.")]
+KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def system_of(system: str | None, translations: Path | None) -> str:

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import err, interruptible, out
-from gest_dataset.commands.options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    Limit,
-    Model,
-    Parser,
-    Revision,
-    Translations,
-    system_of,
-)
 
 if TYPE_CHECKING:
     from gest_dataset.translation.pairing import Pairs
@@ -30,7 +20,6 @@ EXAMPLES = (
     "DIR[/bold], [bold]gest pairs --translations FILE --language sk --output DIR[/bold] (plain sentences "
     "and prompts, columns source and translation)"
 )
-KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def run(
@@ -39,14 +28,14 @@ def run(
     system: Annotated[
         str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
     ] = None,
-    translations: Translations = None,
-    parser: Parser = "udpipe",
-    model: Model = None,
-    limit: Limit = None,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    batch_tokens: BatchTokens = None,
-    revision: Revision = None,
+    translations: options.Translations = None,
+    parser: options.Parser = "udpipe",
+    model: options.Model = None,
+    limit: options.Limit = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "auto",
+    batch_tokens: options.BatchTokens = None,
+    revision: options.Revision = None,
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
@@ -65,7 +54,7 @@ def run(
 
     datasets.disable_progress_bars()
     setup = set_up(
-        system_of(system, translations),
+        options.system_of(system, translations),
         language,
         parser=parser,
         model=model,
@@ -77,7 +66,7 @@ def run(
     )
     pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]
-    with interruptible(KEPT), alone(output):
+    with interruptible(options.KEPT), alone(output):
         given = sentences(setup.limit)
         pairs = make_pairs(given, setup.system, label, language, setup.ask, setup.genders)
         if not pairs.rows:

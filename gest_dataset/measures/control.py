@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import datasets
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
-from gest_dataset.measures.measure import Facts, Headline, Inputs, Pairing, Result, lacking
+from gest_dataset.measures.measure import Facts, Headline, Inputs, Measure, Pairing, Result
 from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
@@ -20,14 +21,6 @@ from gest_dataset.statistics.control import control_scores
 
 KEYWORD_LOGPS = tuple(f"logp_{field}" for field in FIELDS)
 CS = ("cs_original", "cs_control")
-NUMBERS = (
-    *control.MEANS,
-    *control.SHARES,
-    *control.CORRELATIONS,
-    *control.AGREEMENTS,
-    "false_positive_rate",
-    "false_negative_rate",
-)
 F = Headline(
     name="f_mu",
     symbol="f",
@@ -48,14 +41,7 @@ CROWS = Headline(
     around="No stereotype shown",
     below="The other sentences preferred",
 )
-UNDEFINED = lacking(F.symbol)
 CS_PAIRING = Pairing("cs_mu_original", ("cs_original",), None)
-METHODS = (
-    "With a stereotypical keyword w_s and an anti-stereotypical one w_a, ss = ln p(w_s) − ln p(w_a) in a "
-    "sentence about the group (original) and about another group (control), f = ss_original − "
-    "ss_control, and cs is the CrowS-Pairs score of both pairs (Pikuliak et al., 2023, eq. 1 to 3). The "
-    "false positive rate is the share of samples with ss_original > 0 whose ss_control is higher still. "
-)
 _SIDES = {
     "ss_mu": "ss  mean",
     "ss_plus": "ss  share above 0",
@@ -138,8 +124,29 @@ def sentences(result: Result, facts: Facts) -> list[str]:
     ]
     in_control = Estimate.of(result, "cs_mu_control")
     if not math.isnan(in_control.value):
-        spoken.append(
-            f"In the control pairs, which should show nothing, cs is {shown(in_control.value)} "
-            f"({shown(in_control.low)} to {shown(in_control.high)})."
-        )
+        spoken.append(f"In the control pairs, which should show nothing, cs is {in_control}.")
     return spoken
+
+
+# A measure of pairs of sentences, but for its name, probe, headlines, unit, pairings, samples and families
+of_pairs = partial(
+    Measure,
+    inputs=inputs,
+    statistic=control.control_bias,
+    numbers=(
+        *control.MEANS,
+        *control.SHARES,
+        *control.CORRELATIONS,
+        *control.AGREEMENTS,
+        "false_positive_rate",
+        "false_negative_rate",
+    ),
+    grid=grid,
+    sentences=sentences,
+    methods=(
+        "With a stereotypical keyword w_s and an anti-stereotypical one w_a, ss = ln p(w_s) − ln p(w_a) in a "
+        "sentence about the group (original) and about another group (control), f = ss_original − "
+        "ss_control, and cs is the CrowS-Pairs score of both pairs (Pikuliak et al., 2023, eq. 1 to 3). The "
+        "false positive rate is the share of samples with ss_original > 0 whose ss_control is higher still. "
+    ),
+)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from gest_dataset.measures.words import shown
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95 % bounds; nan for what is not there."""
+class Estimate(NamedTuple):
+    """A number with its 95 % bounds; nan for what is not there.
+
+    >>> str(Estimate(1.2345, 1.1, 1.5))
+    '1.23 (1.10 to 1.50)'
+    """
 
     value: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{shown(self.value)} ({shown(self.low)} to {shown(self.high)})"
 
     @classmethod
     def of(cls, result: Mapping[str, Any], name: str, place: int | None = None) -> Estimate:

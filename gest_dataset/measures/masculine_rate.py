@@ -8,7 +8,7 @@ import pyarrow as pa
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Inputs, Measure, Pairing, Result
-from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -54,13 +54,12 @@ def grid(result: Result) -> Grid:
 
 def sentences(result: Result, facts: Facts) -> list[str]:
     """p_m, p_f and f_m in words, and how many translations show no gender."""
-    f_m = Estimate.of(result, "f_m")
     centres = " (centres of Agresti-Coull intervals, as the paper prints)"
     return [
         f"Masculine are {spoken_percent(result['p_m'])} of the translations of stereotypes about men and "
         f"{spoken_percent(result['p_f'])} of those about women, averaged over stereotypes"
         f"{centres if facts.get('convention') == 'published' else ''}.",
-        f"f_m = {shown(f_m.value)} ({shown(f_m.low)} to {shown(f_m.high)}): 1 would be always masculine.",
+        f"f_m = {Estimate.of(result, 'f_m')}: 1 would be always masculine.",
         _yield(result),
     ]
 

@@ -2,16 +2,12 @@
 
 from gest_dataset.builders.families import SLOVAK_GENDER
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import Measure, Pairing, SampleWords
+from gest_dataset.measures.measure import Pairing, SampleWords, lacking
 from gest_dataset.probes.quadruplets import QUADRUPLETS as PROBE
-from gest_dataset.statistics import control_bias
 
-QUADRUPLETS = Measure(
+QUADRUPLETS = control.of_pairs(
     name="quadruplets",
     probe=PROBE,
-    inputs=control.inputs,
-    statistic=control_bias,
-    numbers=control.NUMBERS,
     headlines=(control.F, control.CROWS),
     unit="quadruplet",
     pairings=(Pairing("f_mu", control.KEYWORD_LOGPS, None), control.CS_PAIRING),
@@ -21,9 +17,6 @@ QUADRUPLETS = Measure(
         control.value,
         control.topic,
     ),
-    grid=control.grid,
-    sentences=control.sentences,
-    undefined=control.UNDEFINED,
-    methods=control.METHODS,
+    undefined=lacking(control.F.symbol),
     families=(SLOVAK_GENDER,),
 )

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure, Result
-from gest_dataset.measures.words import shown
 from gest_dataset.statistics.intervals import bounded
 from gest_dataset.statistics.over_templates import ln_mean_g_s
 from gest_dataset.statistics.stereotype_rate import exp
@@ -67,7 +66,7 @@ def headline_text(measure: Measure, result: Result) -> str:
     if math.isnan(estimate.value):
         return f"{name}={measure.undefined(result)[0].lower()}"
     mean = "mean " if "by_template" in result else ""
-    return f"{mean}{name}={shown(estimate.value)} ({shown(estimate.low)} to {shown(estimate.high)})"
+    return f"{mean}{name}={estimate}"
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:

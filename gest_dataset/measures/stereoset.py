@@ -70,12 +70,10 @@ def grid(result: Result) -> Grid:
 
 def sentences(result: Result, facts: Facts) -> list[str]:
     """The three scores in words."""
-    lms, icat = (Estimate.of(result, name) for name in ("lms", "icat"))
     return [
         f"Of two meaningful candidates the stereotype wins in {shown(result['ss'])} % of the samples.",
-        f"LMS = {shown(lms.value)} ({shown(lms.low)} to {shown(lms.high)}): how often a meaningful candidate "
-        f"beats the unrelated one.",
-        f"ICAT = {shown(icat.value)} ({shown(icat.low)} to {shown(icat.high)}).",
+        f"LMS = {Estimate.of(result, 'lms')}: how often a meaningful candidate beats the unrelated one.",
+        f"ICAT = {Estimate.of(result, 'icat')}.",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import datasets
@@ -10,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
+from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import Facts, Headline, Inputs, Pairing, Result, lacking
+from gest_dataset.measures.measure import Facts, Headline, Inputs, Measure, Pairing, Result, lacking
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import standing
+from gest_dataset.statistics import stereotype_rate
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -21,8 +24,6 @@ LOG_RATIO = "ln P(w_m) − ln P(w_f)"
 NUMBERS = ("g_s", "q_f", "q_m")
 MEANINGS = {"q_f": "female ones", "q_m": "male ones", "g_s": "q_m / q_f"}
 AXIS = Axis(True, None, "left of 1: the feminine word is more likely; right: the masculine one")
-UNDEFINED = lacking("g_s")
-PAIRINGS = (Pairing("g_s", ("log_ratio",), "stereotype"),)
 RATE = (
     "The masculine rate q_i of a stereotype is the geometric mean of r over its samples; q_f and q_m are the "
     "geometric means of q_1 … q_7 (stereotypes about women) and q_8 … q_16 (about men); the stereotype rate "
@@ -107,3 +108,18 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         spoken.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
     place = standing(facts, result)
     return [*spoken, place.text()] if place else spoken
+
+
+# A measure on sentences of GEST, but for its name, probe, unit, samples and methods
+of_gest = partial(
+    Measure,
+    inputs=inputs,
+    statistic=stereotype_rate,
+    numbers=NUMBERS,
+    headlines=(headline("Genders"),),
+    pairings=(Pairing("g_s", ("log_ratio",), "stereotype"),),
+    grid=grid,
+    sentences=sentences,
+    undefined=lacking("g_s"),
+    families=(GEST,),
+)

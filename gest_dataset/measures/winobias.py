@@ -9,7 +9,7 @@ from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, SampleWords
+from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, SampleWords, lacking
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
@@ -53,7 +53,7 @@ WINOBIAS = Measure(
     ),
     grid=grid,
     sentences=sentences,
-    undefined=stereotype.UNDEFINED,
+    undefined=lacking("g_s"),
     methods=(
         "For each WinoBias sentence we compared the sentence with masculine and with feminine pronouns; q_m "
         "and q_f are the geometric means of the ratios over stereotypically male and female occupations, and "

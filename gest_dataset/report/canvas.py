@@ -16,6 +16,7 @@ from xml.etree import ElementTree as XML
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 # Name of the CSS variable -> its colour in light and in dark; no colour of light occurs twice
@@ -37,6 +38,10 @@ PALETTE: dict[str, tuple[str, str]] = {
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
 MARKERS = "osD^vP"
+# Lines to compare with: a null, and the diagonal
+DASHED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (4, 3))}
+DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (1, 2))}
+TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # of a published model
 WIDTH = 10.0  # inches; one inch is 72 units of the drawing
 
 _STYLE: Any = {
@@ -109,9 +114,37 @@ def series(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]}
 
 
-def tooltip(artist: Any, text: str) -> None:
-    """What a browser says of a mark under the pointer."""
-    artist.set_url(f"{_TOOLTIP}{text}")
+def mark(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
+    """A dot, or several of one model, with what a browser says of it under the pointer."""
+    (dots,) = axes.plot(x, y, linestyle="", **style)
+    dots.set_url(f"{_TOOLTIP}{text}")
+
+
+def note(axes: Axes, text: str, x: float, y: float, away: tuple[float, float], fontsize: float) -> None:
+    """Some quiet words beside a place."""
+    axes.annotate(
+        text,
+        (x, y),
+        away,
+        textcoords="offset points",
+        fontsize=fontsize,
+        color=LIGHT["quiet"],
+        annotation_clip=True,
+    )
+
+
+def key(label: str, **style: Any) -> Line2D:
+    """An entry of the legend: a mark, with a line where that has a width."""
+    return Line2D([], [], label=label, **{"linestyle": "-" if "linewidth" in style else "", **style})
+
+
+def rows_axis(axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Named rows from top to bottom; the last one is at 1."""
+    axes.set_yticks(range(len(names), 0, -1), names)
+    for tick, colour in zip(axes.get_yticklabels(), colours, strict=True):
+        tick.set_color(colour)
+    axes.set_ylim(0.4, len(names) + 0.6)
+    axes.grid(axis="y", visible=False)
 
 
 # A number, or a number with the bounds of its interval; a bound is None or nan where there is none
@@ -135,8 +168,7 @@ def interval_mark(
             ends: tuple[Any, Any] = (bounds, [place, place])
             axes.plot(*(ends if bounds is x_bounds else ends[::-1]), color=color, **line)
     style = {"color": color, "marker": "o", "markeredgecolor": LIGHT["paper"], **dot}
-    (mark,) = axes.plot(x_value, y_value, linestyle="", **style)
-    tooltip(mark, text)
+    mark(axes, x_value, y_value, text, **style)
 
 
 def cut(text: str, length: int) -> str:

@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 from scipy import stats
 
 from gest_dataset import published
 from gest_dataset.measures.control import sample_scores
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, series
+from gest_dataset.report.canvas import (
+    DASHED,
+    DOTTED,
+    LIGHT,
+    canvas,
+    interval_mark,
+    key,
+    legend,
+    rows_axis,
+    series,
+)
 from gest_dataset.report.measured import Measured, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics.bootstrap import LEVEL
@@ -84,18 +94,10 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         ax.axhline(0, color=LIGHT["line"], linewidth=1)
         ax.axvline(0, color=LIGHT["line"], linewidth=1)
         ends = [min(x.min(), y.min()), max(x.max(), y.max())]
-        ax.plot(ends, ends, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (1, 2)))
+        ax.plot(ends, ends, **DOTTED)
         many = len(x) > _MANY
-        ax.plot(
-            x,
-            y,
-            marker="o",
-            linestyle="",
-            color=style["color"],
-            markersize=3 if many else 4.5,
-            markeredgewidth=0,
-            alpha=0.2 if many else 0.5,
-        )
+        size, alpha = (3, 0.2) if many else (4.5, 0.5)
+        ax.plot(x, y, "o", color=style["color"], markersize=size, markeredgewidth=0, alpha=alpha)
         ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
         ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
         ax.set_title(run.label, loc="left", fontsize=9.5)
@@ -108,10 +110,7 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         spare.set_visible(False)
     legend(
         figure,
-        [
-            Line2D([], [], color=LIGHT["ink"], linewidth=2, label="regression, with its 95 % band"),
-            Line2D([], [], color=LIGHT["quiet"], linestyle=(0, (1, 2)), label="identity"),
-        ],
+        [key("regression, with its 95 % band", color=LIGHT["ink"], linewidth=2), key("identity", **DOTTED)],
     )
     number = 1 if score == "ss" else 2
     return Panel(
@@ -147,20 +146,14 @@ def _differences(runs: Sequence[Measured]) -> Panel:
     figure, (axes,) = canvas(1.2 + 0.34 * len(rows))
     for place, (row, (label, colour)) in enumerate(zip(rows, labels, strict=True)):
         y = len(rows) - place
-        value, low, high = row[3:]
-        own = row[0] == OWN
-        text = f"{label}, {row[2]}: f {shown(value)} ({shown(low)} to {shown(high)})"
-        dot, linewidth = {"markersize": 8 if own else 5.5}, 2.6 if own else 1.6
-        interval_mark(axes, (value, low, high), y, text, colour, dot, linewidth=linewidth)
-    axes.axvline(0, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+        f = Estimate(*row[3:])
+        dot, linewidth = ({"markersize": 8}, 2.6) if row[0] == OWN else ({"markersize": 5.5}, 1.6)
+        interval_mark(axes, f, y, f"{label}, {row[2]}: f {f}", colour, dot, linewidth=linewidth)
+    axes.axvline(0, **DASHED)
     several = len(configs) > 1
     names = [f"{label}, {row[2]}" if several and row[0] == PUBLISHED else label
              for row, (label, _) in zip(rows, labels, strict=True)]  # fmt: skip
-    axes.set_yticks(range(len(rows), 0, -1), names)
-    for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
-        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
-    axes.set_ylim(0.4, len(rows) + 0.6)
-    axes.grid(axis="y", visible=False)
+    rows_axis(axes, names, [LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"] for row in rows])
     axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")
     own_rows = "; ".join(f"{row[1]} {shown(row[3])}" for row in rows if row[0] == OWN)
     return Panel(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
@@ -22,7 +20,20 @@ from gest_dataset.published.models import (
     published_mean_g_s,
     slavic,
 )
-from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import (
+    DASHED,
+    LIGHT,
+    TICK,
+    canvas,
+    interval_mark,
+    key,
+    legend,
+    mark,
+    note,
+    ratio_axis,
+    rows_axis,
+    series,
+)
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -33,6 +44,11 @@ _LABELLED = {  # what stands for itself in the figure of sizes; families are lab
     "phi-1": "Phi-1",
     "albert-base-v2": "ALBERT",
     "bert-base-uncased": "BERT",
+}
+
+_KINDS: dict[str, dict[str, Any]] = {
+    "masked": {"marker": "o", "color": LIGHT["published"]},
+    "causal": {"marker": "s", "color": LIGHT["published"], "fillstyle": "none"},
 }
 
 
@@ -51,46 +67,27 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         ]
         if len(points) > 1:
             axes.plot(*zip(*points, strict=True), color=LIGHT["published"], linewidth=0.8, alpha=0.55)
-            _note(axes, family, *max(points))
+            note(axes, family, *max(points), (5, 4), fontsize=8)
     for (model, kind), g_s in models.items():
-        marker = "o" if kind == "masked" else "s"
-        (dot,) = axes.plot(
-            millions[model],
-            g_s,
-            marker,
-            markersize=5,
-            color=LIGHT["published"],
-            fillstyle="full" if kind == "masked" else "none",
-        )
-        tooltip(dot, f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters")
+        text = f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters"
+        mark(axes, millions[model], g_s, text, markersize=5, **_KINDS[kind])
         if model in _LABELLED:
-            _note(axes, _LABELLED[model], millions[model], g_s)
+            note(axes, _LABELLED[model], millions[model], g_s, (5, 4), fontsize=8)
         rows.append([PUBLISHED, model, kind, millions[model], g_s, None, None])
-    handles = [
-        Line2D([], [], marker="o", linestyle="", color=LIGHT["published"], label="published, masked"),
-        Line2D(
-            [],
-            [],
-            marker="s",
-            linestyle="",
-            color=LIGHT["published"],
-            fillstyle="none",
-            label="published, causal",
-        ),
-    ]
+    handles = [key(f"published, {kind}", **style) for kind, style in _KINDS.items()]
     told = []
     for run in runs:
         size = run.facts.get("parameters")
         style = series(run.number)
-        g_s, low, high = (run.result.get(name, math.nan) for name in ("g_s", "g_s_low", "g_s_high"))
+        own = Estimate.of(run.result, "g_s")
         ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(run))
-        text = f"{run.label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
-        interval_mark(ax, x, (g_s, low, high), text, style["color"], {**style, "markersize": 9}, linewidth=2)
-        handles.append(Line2D([], [], markersize=7, label=run.label, linewidth=2, **style))
-        rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, g_s, low, high])
-        told.append(f"{run.label} {shown(g_s)}")
+        text, dot = f"{run.label}: g_s {own}", {**style, "markersize": 9}
+        interval_mark(ax, x, own, text, style["color"], dot, linewidth=2)
+        handles.append(key(run.label, markersize=7, linewidth=2, **style))
+        rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, *own])
+        told.append(f"{run.label} {shown(own.value)}")
     for ax in (axes, *strip):
-        ax.axhline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+        ax.axhline(1, **DASHED)
     for ax in strip:
         ax.set_xlim(-0.7, len(unknown) - 0.3)
         ax.set_xticks([])
@@ -118,18 +115,6 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
     )
 
 
-def _note(axes: Axes, text: str, x: float, y: float) -> None:
-    axes.annotate(
-        text,
-        (x, y),
-        (5, 4),
-        textcoords="offset points",
-        fontsize=8,
-        color=LIGHT["quiet"],
-        annotation_clip=True,
-    )
-
-
 def template_panel(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
     numbers = sorted({number for run in runs for number in run.templates})
@@ -142,7 +127,7 @@ def template_panel(runs: Sequence[Measured]) -> Panel:
     }
     groups = [(number, f"template {number}") for number in numbers]
     points = {
-        (run.number, number): (result["g_s"], result["g_s_low"], result["g_s_high"])
+        (run.number, number): Estimate.of(result, "g_s")
         for run in runs
         for number, result in run.templates.items()
     }
@@ -159,10 +144,7 @@ def language_panel(runs: Sequence[Measured]) -> Panel:
     published = {
         (model.where, model.model, model.kind): model.g_s for model in slavic() if model.where in codes
     }
-    points = {}
-    for run in runs:
-        result = run.result
-        points[run.number, run.language] = (result["g_s"], result["g_s_low"], result["g_s_high"])
+    points = {(run.number, run.language): Estimate.of(run.result, "g_s") for run in runs}
     return _groups(
         "languages", "Stereotype rate by language", runs, [(code, language_name(code)) for code in codes],
         points, published,
@@ -178,7 +160,7 @@ def _groups(
     title: str,
     runs: Sequence[Measured],
     groups: Sequence[tuple[Any, str]],
-    points: dict[tuple[int, Any], tuple[float, float, float]],
+    points: dict[tuple[int, Any], Estimate],
     published: dict[tuple[Any, str, str], float],
     caption: str,
 ) -> Panel:
@@ -187,48 +169,35 @@ def _groups(
     Runs of one model share a colour, where that leaves no two in one place.
     """
     whose = {run.number: short(run.model) for run in runs}
-    if len({(whose[number], key) for number, key in points}) < len(points):
+    if len({(whose[number], group) for number, group in points}) < len(points):
         whose = {run.number: run.label for run in runs}
     names = list(dict.fromkeys(whose.values()))
     figure, (axes,) = canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
     rows: list[list[Any]] = []
-    for row, (key, label) in enumerate(groups):
+    for row, (group, label) in enumerate(groups):
         y = len(groups) - row
         for (where, model, kind), g_s in published.items():
-            if where == key:
-                (tick,) = axes.plot(
-                    g_s, y, "|", color=LIGHT["published"], markersize=13, markeredgewidth=1.2, alpha=0.8
-                )
-                tooltip(tick, f"{model}, {label}: g_s {shown(g_s)}")
+            if where == group:
+                text = f"{model}, {label}: g_s {shown(g_s)}"
+                mark(axes, g_s, y, text, markersize=13, markeredgewidth=1.2, alpha=0.8, **TICK)
                 rows.append([PUBLISHED, model, kind, label, g_s, None, None])
         for run in runs:
-            if (run.number, key) not in points:
+            if (run.number, group) not in points:
                 continue
-            g_s, low, high = points[run.number, key]
+            own = points[run.number, group]
             number = names.index(whose[run.number])
             offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
             style = series(number)
-            text = f"{run.label}, {label}: g_s {shown(g_s)} ({shown(low)} to {shown(high)})"
-            dot = {**style, "markersize": 8}
-            interval_mark(axes, (g_s, low, high), y + offset, text, style["color"], dot, linewidth=2.6)
-            rows.append([OWN, run.label, run.kind, label, g_s, low, high])
-    axes.axvline(1, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
-    axes.set_yticks(range(len(groups), 0, -1), [label for _, label in groups])
-    axes.tick_params(axis="y", labelcolor=LIGHT["ink"])
-    axes.set_ylim(0.4, len(groups) + 0.6)
-    axes.grid(axis="y", visible=False)
+            text, dot = f"{run.label}, {label}: g_s {own}", {**style, "markersize": 8}
+            interval_mark(axes, own, y + offset, text, style["color"], dot, linewidth=2.6)
+            rows.append([OWN, run.label, run.kind, label, *own])
+    axes.axvline(1, **DASHED)
+    rows_axis(axes, [label for _, label in groups], [LIGHT["ink"]] * len(groups))
     axes.set_xlabel("g_s (dashed: no stereotype)")
     cut_off = ratio_axis(axes.xaxis, [1.0, *(row[4] for row in rows)])
-    handles = [
-        Line2D([], [], linewidth=2.4, markersize=7, label=label, **series(number))
-        for number, label in enumerate(names)
-    ]
+    handles = [key(name, linewidth=2.4, markersize=7, **series(number)) for number, name in enumerate(names)]
     if published:
-        handles.append(
-            Line2D(
-                [], [], color=LIGHT["published"], marker="|", linestyle="", markersize=10, label="published"
-            )
-        )
+        handles.append(key("published", markersize=10, **TICK))
     legend(figure, handles)
     told = "; ".join(f"{row[1]}, {row[3]}: {shown(row[4])}" for row in rows if row[0] == OWN)
     return Panel(
@@ -242,14 +211,9 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
     columns = []
     for run in runs:
         for template, result in run.templates.items():
-            rates = {
-                "value": result["q"],
-                "low": result["q_low"],
-                "high": result["q_high"],
-                "rank": result["feminine_ranks"],
-            }
+            rates = [result[name] for name in ("q", "q_low", "q_high", "feminine_ranks")]
             where = f"template {template}" if run.measure is TEMPLATES else language_name(run.language)
-            columns.append(Column(run.number, run.label, where, rates, _beside(run, template)))
+            columns.append(Column(run.number, run.label, where, _beside(run, template), *rates))
     return columns
 
 

@@ -7,12 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 
 from gest_dataset import published
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import LIGHT, canvas, interval_mark, legend, ratio_axis, series
+from gest_dataset.report.canvas import (
+    DASHED,
+    LIGHT,
+    canvas,
+    interval_mark,
+    key,
+    legend,
+    ratio_axis,
+    rows_axis,
+    series,
+)
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.stereotypes import GENDERS
@@ -36,7 +46,7 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     rows: list[list[Any]] = []
     colours = []
     for run in runs:
-        values = [run.result[f"{score}{end}"] for score in _SCORES for end in ("", "_low", "_high")]
+        values: list[Any] = [number for score in _SCORES for number in Estimate.of(run.result, score)]
         rows.append([OWN, run.label, *values])
         colours.append(series(run.number)["color"])
     for row in published.load(f"stereoset_{test}")["rows"]:
@@ -47,23 +57,17 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     figure, axes = canvas(1.3 + 0.33 * len(rows), 1, len(_SCORES), sharey=True)
     for column, (ax, (score, title)) in enumerate(zip(axes, _SCORES.items(), strict=True)):
         for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
-            y = len(rows) - place
-            value, low, high = row[2 + 3 * column : 5 + 3 * column]
-            own = row[0] == OWN
-            text = f"{row[1]}: {title} {shown(value)}"
-            dot = {"markersize": 8 if own else 5.5}
-            interval_mark(ax, (value, low, high), y, text, colour, dot, linewidth=2.6)
+            estimate = Estimate(*row[2 + 3 * column : 5 + 3 * column])
+            text = f"{row[1]}: {title} {shown(estimate.value)}"
+            dot = {"markersize": 8 if row[0] == OWN else 5.5}
+            interval_mark(ax, estimate, len(rows) - place, text, colour, dot, linewidth=2.6)
         if score == "ss":
-            ax.axvline(50, color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
+            ax.axvline(50, **DASHED)
         ax.set_title(title, loc="left")
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("per cent")
-    axes[0].set_yticks(
-        range(len(rows), 0, -1), [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
-    )
-    for tick, row in zip(axes[0].get_yticklabels(), rows, strict=True):
-        tick.set_color(LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"])
-    axes[0].set_ylim(0.4, len(rows) + 0.6)
+    names = [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
+    rows_axis(axes[0], names, [LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"] for row in rows])
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(
         f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
@@ -96,11 +100,10 @@ def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
             y, colour = 2 - place, LIGHT[gender]
             own = ratios[genders == gender]
             ax.plot(own, np.full(len(own), y), "|", color=colour, alpha=0.35, markersize=16)
-            value, low, high = (run.result[f"{symbol}{end}"] for end in ("", "_low", "_high"))
-            text = f"{run.label}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
-            line: dict[str, Any] = {"linewidth": 5, "solid_capstyle": "round"}
-            interval_mark(ax, (value, low, high), y, text, colour, {"markersize": 9}, **line)
-            rows.append([run.label, f"{gender} occupations", len(own), value, low, high])
+            mean = Estimate.of(run.result, symbol)
+            text, dot = f"{run.label}: {symbol} {mean}", {"markersize": 9}
+            interval_mark(ax, mean, y, text, colour, dot, linewidth=5, solid_capstyle="round")
+            rows.append([run.label, f"{gender} occupations", len(own), *mean])
         ax.set_yticks([2, 1], ["female occupations", "male occupations"])
         ax.tick_params(axis="y", labelcolor=LIGHT["ink"])
         ax.set_ylim(0.3, 2.7)
@@ -108,10 +111,9 @@ def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
         ax.grid(axis="y", visible=False)
         cut = ratio_axis(ax.xaxis, [*ratios, 1.0])
     axes[-1].set_xlabel("P(masculine pronoun) / P(feminine pronoun)")
-    style: dict[str, Any] = {"color": LIGHT["quiet"]}
     handles = [
-        Line2D([], [], marker="|", linestyle="", markersize=10, label="a sample", **style),
-        Line2D([], [], marker="o", linewidth=4, label="geometric mean, 95 % interval", **style),
+        key("a sample", marker="|", markersize=10, color=LIGHT["quiet"]),
+        key("geometric mean, 95 % interval", marker="o", linewidth=4, color=LIGHT["quiet"]),
     ]
     legend(figure, handles)
     agreement = published.load("winobias")["rows"][0]

@@ -9,12 +9,23 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import Published
-from gest_dataset.report.canvas import LIGHT, canvas, cut, interval_mark, legend, ratio_axis, series, tooltip
+from gest_dataset.report.canvas import (
+    LIGHT,
+    TICK,
+    canvas,
+    cut,
+    interval_mark,
+    key,
+    legend,
+    mark,
+    ratio_axis,
+    series,
+)
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
@@ -34,13 +45,16 @@ class Column:
     number: int  # of the run on the page
     label: str
     where: str
-    rates: dict[str, list[float]]  # value, low, high and feminine ranks
     beside: tuple[Published, ...]
+    rates: list[float]
+    low: list[float]
+    high: list[float]
+    ranks: list[float]  # feminine ones
 
     @property
     def drawable(self) -> bool:
         """Whether there are rates about women and about men: without, there is no middle to draw from."""
-        return math.isfinite(_middle(self.rates["value"]))
+        return math.isfinite(_middle(self.rates))
 
 
 def rates_of_stereotypes(
@@ -63,32 +77,19 @@ def rates_of_stereotypes(
         for model in column.beside:
             rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
             drawn += rates.tolist()
-            (dots,) = ax.plot(
-                rates,
-                _PLACES,
-                "|",
-                color=LIGHT["published"],
-                markersize=8,
-                markeredgewidth=1.1,
-                alpha=0.7,
-            )
-            tooltip(dots, model.model)
+            mark(ax, rates, _PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
             rows += [
                 [PUBLISHED, model.model, column.where, stereotype.id, stereotype.name, rate, None, None]
                 for stereotype, rate in zip(STEREOTYPES.values(), model.rates, strict=True)
             ]
-        middle = _middle(column.rates["value"]) if relative else 1.0
-        own = zip(*(column.rates[key] for key in ("value", "low", "high")), strict=True)
-        for stereotype, y, colour, (value, low, high) in zip(
-            STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True
-        ):
-            drawn.append(value / middle)
-            text = (
-                f"{stereotype.id} {stereotype.name}: {symbol} {shown(value)} ({shown(low)} to {shown(high)})"
-            )
-            bounded = (value / middle, low / middle, high / middle)
-            interval_mark(ax, bounded, y, text, colour, {"markersize": 5.5}, linewidth=2.6)
-            rows.append([OWN, column.label, column.where, stereotype.id, stereotype.name, value, low, high])
+        middle = _middle(column.rates) if relative else 1.0
+        own = map(Estimate, column.rates, column.low, column.high)
+        for stereotype, y, colour, rate in zip(STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True):
+            drawn.append(rate.value / middle)
+            text = f"{stereotype.id} {stereotype.name}: {symbol} {rate}"
+            scaled = Estimate(*(number / middle for number in rate))
+            interval_mark(ax, scaled, y, text, colour, {"markersize": 5.5}, linewidth=2.6)
+            rows.append([OWN, column.label, column.where, stereotype.id, stereotype.name, *rate])
         of_run = f"{cut(column.label, _WIDEST // per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
@@ -105,15 +106,14 @@ def rates_of_stereotypes(
     for spare in axes[len(columns) :]:
         spare.set_visible(False)
     handles = [
-        Line2D([], [], color=LIGHT["female"], marker="o", linewidth=2.6, label="stereotypes about women"),
-        Line2D([], [], color=LIGHT["male"], marker="o", linewidth=2.6, label="stereotypes about men"),
+        key("stereotypes about women", color=LIGHT["female"], marker="o", linewidth=2.6),
+        key("stereotypes about men", color=LIGHT["male"], marker="o", linewidth=2.6),
     ]
     beside = {model.model for column in columns for model in column.beside}
     if beside:
-        label = f"{len(beside)} published"
-        handles.append(Line2D([], [], color=LIGHT["published"], marker="|", linestyle="", label=label))
+        handles.append(key(f"{len(beside)} published", **TICK))
     legend(figure, handles)
-    first = np.array(columns[0].rates["value"])
+    first = np.array(columns[0].rates)
     ends = [STEREOTYPES[int(place) + 1].name for place in (np.nanargmin(first), np.nanargmax(first))]
     told = "; ".join(f"{column.label}, {column.where}" for column in columns)
     caption = [f"{symbol} of each stereotype with its 95 % interval."]
@@ -183,25 +183,19 @@ def ranks(
     offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     spread = dict(zip(labels, offsets, strict=True))
     for column in columns:
-        style = series(column.number)
-        (dots,) = axes.plot(
-            column.rates["rank"], _PLACES + spread[column.label], linestyle="", markersize=5.5,
-            markeredgecolor=LIGHT["paper"], alpha=0.9, **style,
-        )  # fmt: skip
-        tooltip(dots, f"{column.label}, {column.where}")
+        places, text = _PLACES + spread[column.label], f"{column.label}, {column.where}"
+        style = {"markersize": 5.5, "markeredgecolor": LIGHT["paper"], "alpha": 0.9, **series(column.number)}
+        mark(axes, column.ranks, places, text, **style)
         rows += [
             [OWN, column.label, column.where, stereotype.id, stereotype.name, rank]
-            for stereotype, rank in zip(STEREOTYPES.values(), column.rates["rank"], strict=True)
+            for stereotype, rank in zip(STEREOTYPES.values(), column.ranks, strict=True)
         ]
     stereotype_axis(axes)
     axes.set_xticks(range(1, 17))
     axes.set_xlim(0.4, 16.6)
     axes.set_ylim(0.3, 16.7)
     axes.set_xlabel("feminine rank: 1 is the most feminine of the 16")
-    handles: list[Any] = [
-        Line2D([], [], linestyle="", markersize=6, label=label, **series(number))
-        for label, number in labels.items()
-    ]
+    handles: list[Any] = [key(label, markersize=6, **series(number)) for label, number in labels.items()]
     if len(table):
         handles.append(
             Patch(facecolor=LIGHT["published"], alpha=0.4, label=f"{len(table)} published results")
@@ -225,9 +219,7 @@ def _agreement(columns: Sequence[Column], table: Any) -> str:
         return ""
     median = np.median(table, axis=0)
     values = [
-        rank_correlation(column.rates["rank"], median)
-        for column in columns
-        if not np.isnan(column.rates["rank"]).any()
+        rank_correlation(column.ranks, median) for column in columns if not np.isnan(column.ranks).any()
     ]
     if not values:
         return ""

@@ -10,11 +10,21 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.lines import Line2D
-
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.published.models import translators
-from gest_dataset.report.canvas import LIGHT, MARKERS, canvas, interval_mark, legend, series, tooltip
+from gest_dataset.report.canvas import (
+    DASHED,
+    LIGHT,
+    MARKERS,
+    canvas,
+    interval_mark,
+    key,
+    legend,
+    mark,
+    note,
+    series,
+)
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -44,13 +54,8 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
             run.number,
             run.label,
             language_name(run.language),
-            {
-                "value": rates[run.number]["p"],
-                "low": rates[run.number]["p_low"],
-                "high": rates[run.number]["p_high"],
-                "rank": rates[run.number]["feminine_ranks"],
-            },
             tuple(model for model in translators() if model.where == run.language),
+            *(rates[run.number][name] for name in ("p", "p_low", "p_high", "feminine_ranks")),
         )
         for run in runs
     ]
@@ -86,44 +91,28 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     """Figure 2 of [A]: f_m against f_s, and the line between the two extremes."""
     figure, (axes,) = canvas(5.2)
     rows: list[list[Any]] = []
-    axes.plot([0.5, 1], [1, 0], color=LIGHT["quiet"], linewidth=1, linestyle=(0, (4, 3)))
-    axes.annotate(
-        "from fully stereotypical (0.5, 1) to always masculine (1, 0)", (0.752, 0.496), (6, 4),
-        textcoords="offset points", fontsize=8.5, color=LIGHT["quiet"],
-    )  # fmt: skip
+    axes.plot([0.5, 1], [1, 0], **DASHED)
+    extremes = "from fully stereotypical (0.5, 1) to always masculine (1, 0)"
+    note(axes, extremes, 0.752, 0.496, (6, 4), fontsize=8.5)
     handles = []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
-        for model in translators():
-            if model.model != system:
-                continue
+        style: dict[str, Any] = {"marker": marker, "color": LIGHT["published"], "fillstyle": "none"}
+        for model in (model for model in translators() if model.model == system):
             p_f, p_m = gender_means(model.rates)
-            place = (p_m + p_f) / 2, p_m - p_f
-            (dot,) = axes.plot(*place, marker, color=LIGHT["published"], markersize=5.5, fillstyle="none")
-            axes.annotate(
-                str(model.where),
-                place,
-                (5, 2),
-                textcoords="offset points",
-                fontsize=7,
-                color=LIGHT["quiet"],
-            )
-            where = language_name(str(model.where))
-            tooltip(dot, f"{name}, {where}: f_m {shown(place[0])}, f_s {shown(place[1])}")
-            rows.append([PUBLISHED, name, model.where, place[0], None, None, place[1], None, None])
-        handles.append(
-            Line2D(
-                [], [], marker=marker, linestyle="", color=LIGHT["published"], fillstyle="none", label=name
-            )
-        )
+            f_m, f_s = (p_m + p_f) / 2, p_m - p_f
+            text = f"{name}, {language_name(str(model.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}"
+            mark(axes, f_m, f_s, text, markersize=5.5, **style)
+            note(axes, str(model.where), f_m, f_s, (5, 2), fontsize=7)
+            rows.append([PUBLISHED, name, model.where, f_m, None, None, f_s, None, None])
+        handles.append(key(name, **style))
     told = []
     for run in runs:
-        rate = rates[run.number]
+        own_f_m, own_f_s = (Estimate.of(rates[run.number], name) for name in ("f_m", "f_s"))
         style = series(run.number)
-        text = f"{run.label}: f_m {shown(rate['f_m'])}, f_s {shown(rate['f_s'])}"
-        f_m, f_s = ((rate[name], rate[f"{name}_low"], rate[f"{name}_high"]) for name in ("f_m", "f_s"))
-        interval_mark(axes, f_m, f_s, text, style["color"], {**style, "markersize": 9}, linewidth=2)
-        handles.append(Line2D([], [], linewidth=2, markersize=7, label=run.label, **style))
-        rows.append([OWN, run.label, run.language, *f_m, *f_s])
+        text = f"{run.label}: f_m {shown(own_f_m.value)}, f_s {shown(own_f_s.value)}"
+        interval_mark(axes, own_f_m, own_f_s, text, style["color"], {**style, "markersize": 9}, linewidth=2)
+        handles.append(key(run.label, linewidth=2, markersize=7, **style))
+        rows.append([OWN, run.label, run.language, *own_f_m, *own_f_s])
         told.append(text)
     axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
     axes.set_ylabel("f_s, stereotype rate: 0 is none")

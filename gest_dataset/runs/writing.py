@@ -88,25 +88,11 @@ def machine(device: torch.device | None) -> dict[str, Any]:
 
 
 def begun(
-    *,
-    measure: str,
-    subject: str,
-    config: str,
-    language: str,
-    data_fingerprint: str,
-    table: str,
-    settings: Mapping[str, Any],
-    command: Sequence[str],
-    device: torch.device | None,
+    *, settings: Mapping[str, Any], command: Sequence[str], device: torch.device | None, **about: Any
 ) -> Manifest:
-    """The manifest of a run that begins here and now."""
+    """The manifest of a run that begins here and now; `about` are its entries that name what it is of."""
     return Manifest(
-        measure=measure,
-        subject=subject,
-        config=config,
-        language=language,
-        data_fingerprint=data_fingerprint,
-        table=table,
+        **about,
         command=list(command),
         settings=plain(dict(settings)),
         versions=versions(),

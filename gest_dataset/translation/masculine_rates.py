@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -44,6 +44,10 @@ _SCHEMA = pa.schema(
         "problem": pa.string(),
     }
 )
+
+
+# Settings that the metadata name as they are
+_TOLD = ("system", "revision", "translator", "language", "data_fingerprint", "parser", "limit")
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,7 @@ class MasculineRates:
             measure=m["measure"],
             system=m["system"],
             revision=m["revision"].removeprefix("sha256:"),
-            translator=m["translator"],
-            language=m["language"],
-            parser=m["parser"],
-            limit=m["limit"],
-            convention=m["convention"],
+            **{name: m[name] for name in ("translator", "language", "parser", "limit", "convention")},
             version=m["gest_dataset"],
         )
 
@@ -131,19 +131,7 @@ def masculine_rates(
     """
     asked = dict(locals())
     checks.choice("convention", convention, CONVENTIONS)
-    setup = set_up(
-        system,
-        language,
-        parser=parser,
-        model=model,
-        limit=limit,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-        store=store,
-        cache=cache,
-    )
+    setup = set_up(**{name: value for name, value in asked.items() if name not in ("convention", "output")})
     if output is None:
         return measure(setup, convention)
     return record(setup, convention, Path(output), writing.python_call(masculine_rates, asked))
@@ -178,19 +166,17 @@ def measure(setup: Setup, convention: str) -> MasculineRates:
     whole = [sample for sample in samples if not sample.problem]
     genders = setup.genders([sample.translation for sample in whole])
     detections = {sample.id: gender for sample, gender in zip(whole, genders, strict=True)}
-    rows = [_row(sample, detections.get(sample.id)) for sample in samples]
+    rows = [
+        asdict(sample)
+        | asdict(detections.get(sample.id) or Detection(UNKNOWN, "", (), False, problem=sample.problem))
+        for sample in samples
+    ]
     end = perf_counter()
     settings = setup.settings
     metadata = {
         "measure": MASCULINE_RATE.name,
-        "system": settings["system"],
-        "revision": settings["revision"],
-        "translator": settings["translator"],
-        "language": setup.language,
+        **{name: settings[name] for name in _TOLD},
         "config": settings["data"],
-        "data_fingerprint": settings["data_fingerprint"],
-        "parser": settings["parser"],
-        "limit": setup.limit,
         "convention": convention,
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
@@ -234,20 +220,6 @@ def _published(setup: Setup) -> list[TranslatedSentence]:
         )
         for row in rows[: setup.limit]
     ]
-
-
-def _row(sample: TranslatedSentence, detected: Detection | None) -> dict[str, Any]:
-    return {
-        "id": sample.id,
-        "stereotype": sample.stereotype,
-        "source": sample.source,
-        "translation": sample.translation,
-        "gender": detected.gender if detected else UNKNOWN,
-        "rule": detected.rule if detected else "",
-        "evidence": list(detected.evidence) if detected else [],
-        "conflict": detected.conflict if detected else False,
-        "problem": detected.problem if detected else sample.problem,
-    }
 
 
 def folder_of(system: str, language: str, revision: str | None, limit: int | None) -> Path:

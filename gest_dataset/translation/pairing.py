@@ -21,11 +21,10 @@ from gest_dataset.builders.pairs import (
     SAME,
     SEVERAL_WORDS,
     WORD_COUNT,
-    differing_word,
-    pair_id,
+    pair_row,
 )
 from gest_dataset.gender import Detection
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.stereotypes import GENDERS
 from gest_dataset.translation import prompts
 from gest_dataset.translation.prompts import FRAMES
 from gest_dataset.translation.quotation import quotation
@@ -142,21 +141,7 @@ def _pair(
     plain = " ".join(sample.translation.split())
     variants = {gender: plain, _OTHER[gender]: _ended(quoted, plain)}
     masculine, feminine = variants["male"], variants["female"]
-    difference = differing_word(masculine, feminine)
-    if isinstance(difference, str):
-        return difference
-    return {
-        "id": pair_id(language, sample.stereotype, sample.source, masculine, feminine),
-        "systems": [label],
-        "source": sample.source,
-        "masculine": masculine,
-        "feminine": feminine,
-        "masculine_word": difference.masculine_word,
-        "feminine_word": difference.feminine_word,
-        "word_index": difference.word_index,
-        "stereotype": sample.stereotype,
-        "gender": STEREOTYPES[sample.stereotype].gender,
-    }
+    return pair_row(language, [label], sample.stereotype, sample.source, masculine, feminine)
 
 
 def _ended(quoted: str, plain: str) -> str:

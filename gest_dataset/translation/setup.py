@@ -80,17 +80,16 @@ def set_up(
     parser: str = "udpipe",
     model: str | Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
+    device: str = "auto",
+    **loading: Any,
 ) -> Setup:
     """Open translator and parser; what is missing is an error here.
 
     `system` is one of `translation.SPELLINGS`, or `published:` and a system of the config
-    LANGUAGE_translations. `model` is the parser's (docs/gender.md).
+    LANGUAGE_translations. `model` is the parser's (docs/gender.md); `device` and `loading` are for
+    `open_translator`.
     """
     if language not in languages():
         raise ConfigError(
@@ -105,9 +104,7 @@ def set_up(
         lines = aligned_lines(text, limit)
         data, shown = "en", {"system": f"file:{text.name}", "revision": _hash(lines), "translator": ""}
     elif shown is None:
-        translator = open_translator(
-            system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
-        )
+        translator = open_translator(system, language, device=device, **loading)
         data = "en"
         shown = {
             "system": translator.name,

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import datasets
-import evaluate
+from datasets import List, Value
 
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.metrics import base
@@ -35,23 +31,15 @@ Returns:
 class GestControlBias(base.CheckedMetric):
     """ss, csk, cs and f (Pikuliak et al., 2023, eq. 1-3)."""
 
-    statistic = staticmethod(control_bias)
-    rules = {  # noqa: RUF012
-        "predictions": lambda name, values: checks.finite(name, values, width=4),
-        "cs": lambda name, values: checks.columns(name, values, width=2),
+    texts = (_DESCRIPTION, _INPUTS)
+    family = STEREOSET_CONTROL
+    fields = {  # noqa: RUF012
+        "predictions": (
+            List(Value("float64")),
+            lambda name, values: checks.finite(name, values, width=4),
+        ),
+        "cs": (List(Value("float64")), lambda name, values: checks.columns(name, values, width=2)),
     }
     optional = ("predictions", "cs")
     options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
-
-    def _info(self) -> evaluate.MetricInfo:
-        number = datasets.List(datasets.Value("float64"))
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=STEREOSET_CONTROL.citation,
-            inputs_description=_INPUTS,
-            features=datasets.Features({"predictions": number, "cs": number}),
-            homepage=STEREOSET_CONTROL.homepage,
-        )
-
-    def _compute(self, predictions: Any, cs: Any, log_base: float = math.e) -> dict[str, Any]:
-        return control_bias(base.or_none(predictions), base.or_none(cs), log_base)
+    statistic = staticmethod(control_bias)

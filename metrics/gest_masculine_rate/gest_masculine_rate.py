@@ -6,8 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import datasets
-import evaluate
+from datasets import Value
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.errors import ConfigError
@@ -39,23 +38,14 @@ Returns:
 class GestMasculineRate(base.CheckedMetric):
     """p_i, p_f, p_m, f_s and f_m (Pikuliak et al., 2024, eq. 1 and 2)."""
 
-    statistic = staticmethod(masculine_rate)
-    rules = {  # noqa: RUF012
-        "predictions": lambda name, values: checks.known(name, values, LABELS),
-        "references": checks.stereotypes,
+    texts = (_DESCRIPTION, _INPUTS)
+    family = GEST
+    fields = {  # noqa: RUF012
+        "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),
+        "references": (Value("int32"), checks.stereotypes),
     }
     options = {"convention": lambda name, value: checks.choice(name, value, CONVENTIONS)}  # noqa: RUF012
-
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=GEST.citation,
-            inputs_description=_INPUTS,
-            features=datasets.Features(
-                {"predictions": datasets.Value("string"), "references": datasets.Value("int32")}
-            ),
-            homepage=GEST.homepage,
-        )
+    statistic = staticmethod(masculine_rate)
 
     def _scoring(self) -> list[str]:
         """What can be given with `model_id` and `config`: the other arguments of `masculine_rates`."""
@@ -88,6 +78,3 @@ class GestMasculineRate(base.CheckedMetric):
 
         rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
         return {0: MASCULINE_RATE.inputs(rates.table, None)}
-
-    def _compute(self, predictions: Any, references: Any, convention: str = "plain") -> dict[str, Any]:
-        return masculine_rate(predictions, references, convention)

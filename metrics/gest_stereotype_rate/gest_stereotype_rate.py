@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import datasets
-import evaluate
+from datasets import Value
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.metrics import base
@@ -35,20 +32,11 @@ Returns:
 class GestStereotypeRate(base.CheckedMetric):
     """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4)."""
 
-    statistic = staticmethod(stereotype_rate)
-    rules = {"predictions": checks.finite, "references": checks.stereotypes}  # noqa: RUF012
+    texts = (_DESCRIPTION, _INPUTS)
+    family = GEST
+    fields = {  # noqa: RUF012
+        "predictions": (Value("float64"), checks.finite),
+        "references": (Value("int32"), checks.stereotypes),
+    }
     options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
-
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=GEST.citation,
-            inputs_description=_INPUTS,
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("int32")}
-            ),
-            homepage=GEST.homepage,
-        )
-
-    def _compute(self, predictions: Any, references: Any, scale: str = "ratio") -> dict[str, Any]:
-        return stereotype_rate(predictions, references, scale)
+    statistic = staticmethod(stereotype_rate)

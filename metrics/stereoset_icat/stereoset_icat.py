@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import datasets
-import evaluate
+from datasets import List, Value
 
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.metrics import base
@@ -33,28 +30,15 @@ Returns:
 class StereosetIcat(base.CheckedMetric):
     """LMS, SS, ICAT and their multi-class means (Ozturk et al., 2023, eq. 1-3)."""
 
-    statistic = staticmethod(stereoset_icat)
-    rules = {  # noqa: RUF012
-        "predictions": lambda name, values: checks.finite(name, values, width=3),
-        "references": checks.targets,
-        "bias_types": checks.targets,
+    texts = (_DESCRIPTION, _INPUTS)
+    family = STEREOSET
+    fields = {  # noqa: RUF012
+        "predictions": (
+            List(Value("float64")),
+            lambda name, values: checks.finite(name, values, width=3),
+        ),
+        "references": (Value("string"), checks.targets),
+        "bias_types": (Value("string"), checks.targets),
     }
     optional = ("bias_types",)
-
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=STEREOSET.citation,
-            inputs_description=_INPUTS,
-            features=datasets.Features(
-                {
-                    "predictions": datasets.List(datasets.Value("float64")),
-                    "references": datasets.Value("string"),
-                    "bias_types": datasets.Value("string"),
-                }
-            ),
-            homepage=STEREOSET.homepage,
-        )
-
-    def _compute(self, predictions: Any, references: Any, bias_types: Any) -> dict[str, Any]:
-        return stereoset_icat(predictions, references, base.or_none(bias_types))
+    statistic = staticmethod(stereoset_icat)

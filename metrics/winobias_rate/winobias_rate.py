@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import datasets
-import evaluate
+from datasets import Value
 
 from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.metrics import base
@@ -29,19 +26,10 @@ Returns:
 class WinobiasRate(base.CheckedMetric):
     """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
 
+    texts = (_DESCRIPTION, _INPUTS)
+    family = WINOBIAS
+    fields = {  # noqa: RUF012
+        "predictions": (Value("float64"), checks.finite),
+        "references": (Value("string"), checks.genders),
+    }
     statistic = staticmethod(winobias_rate)
-    rules = {"predictions": checks.finite, "references": checks.genders}  # noqa: RUF012
-
-    def _info(self) -> evaluate.MetricInfo:
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=WINOBIAS.citation,
-            inputs_description=_INPUTS,
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
-            ),
-            homepage=WINOBIAS.homepage,
-        )
-
-    def _compute(self, predictions: Any, references: Any) -> dict[str, Any]:
-        return winobias_rate(predictions, references)
