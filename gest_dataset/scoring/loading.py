@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForNextSentencePrediction,
@@ -27,6 +26,7 @@ from gest_dataset.errors import GestError, ModelError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.hub import commit_of
+from gest_dataset.scoring.pretrained import read, read_config
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -122,14 +122,14 @@ def load_model(
     with _reading(name):
         commit = commit_of(name, revision)
         # weights and tokenizer of the same commit
-        common = {"revision": commit, "trust_remote_code": trust_remote_code}
+        common: dict[str, Any] = {"revision": commit, "trust_remote_code": trust_remote_code}
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
         if kind == MASKED and next_sentence and _has_next_sentence_class(config):
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
-        tokenizer = _checked(AutoTokenizer.from_pretrained(name, **common), config, name)
-        loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
+        tokenizer = _checked(read(AutoTokenizer, name, **common), config, name)
+        loaded, info = read(auto_class, name, dtype=number_type, output_loading_info=True, **common)
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(
@@ -180,7 +180,7 @@ def _gguf_file(name: str, revision: str | None) -> Path | None:
 
 def _settings(name: str, revision: str | None, trust_remote_code: bool) -> tuple[Any, str]:
     with _reading(name):
-        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trust_remote_code)
+        config = read_config(name, trust_remote_code, revision=revision)
     return config, _kind_of_config(config, name)
 
 
@@ -282,10 +282,11 @@ def _has_next_sentence_class(config: Any) -> bool:
 
 
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
-    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     try:
-        model = AutoModelForCausalLM.from_pretrained(dtype=dtype, **where)
-        tokenizer = AutoTokenizer.from_pretrained(**where)
+        model = read(AutoModelForCausalLM, path.parent, gguf_file=path.name, dtype=dtype)
+        tokenizer = read(AutoTokenizer, path.parent, gguf_file=path.name)
+    except GestError:
+        raise
     except ImportError as error:
         raise ModelError(
             f"Reading {path.name} needs one more package: pip install gguf ({error})."

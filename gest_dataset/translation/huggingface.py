@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.errors import ConfigError, ModelError
+from gest_dataset.errors import ConfigError, GestError, ModelError
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import Batch, Translation, Translator, answered
@@ -81,13 +81,14 @@ def content_hash(folder: Path) -> str:
 
 def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
-    from transformers import AutoConfig
-
     from gest_dataset.scoring.hub import commit_of
+    from gest_dataset.scoring.pretrained import read_config
 
     try:
-        AutoConfig.from_pretrained(name, revision=revision)
+        read_config(name, revision=revision)
         commit = commit_of(name, revision)
+    except GestError:
+        raise
     except Exception as error:  # a broken file of a model shows as an error of any kind
         raise _unloadable(name, error) from error
     if commit is None:
@@ -115,22 +116,24 @@ class _Loaded:
 def _load(
     name: str, language: str, revision: str | None, device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
-    from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    from gest_dataset.scoring.pretrained import read, read_config
 
     try:
-        config = AutoConfig.from_pretrained(name, revision=revision)
+        config = read_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(
                 f"{name!r} ({config.model_type}) is no sequence-to-sequence model, so no translator of "
                 f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
             )
-        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
+        tokenizer = read(AutoTokenizer, name, revision=revision)
         asking = way(tokenizer, name, language)
-        model, info = AutoModelForSeq2SeqLM.from_pretrained(
-            name, revision=revision, dtype=dtype, output_loading_info=True
+        model, info = read(
+            AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
-    except TranslationError:
+    except GestError:
         raise
     except ImportError as error:
         raise ModelError(
