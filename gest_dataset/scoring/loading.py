@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from transformers import (
 from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.errors import GestError, ModelError
-from gest_dataset.scoring import names
+from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.hub import commit_of
 from gest_dataset.scoring.pretrained import read, read_config
@@ -50,9 +48,6 @@ _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 }
-_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-# Where a model is from and who wrote it down: no part of what it computes
-_NOT_THE_MODEL = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
 
 
 @dataclass(frozen=True)
@@ -73,28 +68,8 @@ class Loaded:
     asked_revision: str | None = None
 
     def fingerprint(self) -> dict[str, str]:
-        """Hashes of the settings, the weights and the tokeniser: another model has others.
-
-        Of each row of a weight only the sum of its bit patterns is hashed, which takes as long as
-        reading the weights once.
-        """
-        weights = hashlib.sha256()
-        for name, tensor in sorted(self.model.state_dict().items()):
-            if not isinstance(tensor, torch.Tensor):
-                continue  # what quantisers keep beside their weights
-            weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-            bits = tensor.detach().contiguous().view(_BITS[tensor.element_size()])
-            weights.update(bits.sum(dim=-1, dtype=torch.int64).cpu().numpy().tobytes())
-        settings = {k: v for k, v in self.model.config.to_dict().items() if k not in _NOT_THE_MODEL}
-        tokenizer = json.loads(self.tokenizer.backend_tokenizer.to_str())
-        # each call of a tokeniser sets these two
-        del tokenizer["truncation"], tokenizer["padding"]
-        texts = {
-            name: json.dumps(value, sort_keys=True, default=str)
-            for name, value in {"model_settings": settings, "tokenizer": tokenizer}.items()
-        }
-        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-        return {"weights": weights.hexdigest(), **hashes}
+        """Hashes of the settings, the weights and the tokeniser: another model has others."""
+        return identity.fingerprint(self.model, self.tokenizer)
 
 
 def load_model(
