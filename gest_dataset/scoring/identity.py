@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -38,7 +39,7 @@ def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
 
 
 def weights_hash(weights: Mapping[str, Any]) -> str:
-    """A hash (XXH3) of every byte in its place: ten times as fast as reading the weights, so all are hashed."""
+    """A hash (XXH3) of every byte in its place: ten times as fast as reading them from a file."""
     digest = xxhash.xxh3_128()
     for name, tensor in sorted(weights.items()):
         if not isinstance(tensor, torch.Tensor):
@@ -53,7 +54,7 @@ def behaviour(tokenizer: Any) -> dict[str, Any]:
 
     They are in tokenizer_config.json, of which the state of the fast tokeniser says nothing.
     """
-    pairs = zip(_TEXTS, _TEXTS[1:], strict=False)
+    pairs = pairwise(_TEXTS)
     return {
         "special": {
             str(name): [str(token), tokenizer.convert_tokens_to_ids(str(token))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import AutoConfig
 
 from gest_dataset.errors import ModelError
@@ -34,6 +35,13 @@ def read_config(name: str | Path, trust_remote_code: bool = False, **given: Any)
     if foreign is not None and not trust_remote_code:
         raise _code_of_others(name, f"attention from {foreign!r}")
     return config
+
+
+def size_of(auto_class: Any, config: Any) -> int:
+    """How many weights a model of these settings has; none of them is made."""
+    with torch.device("meta"):
+        size: int = auto_class.from_config(config, trust_remote_code=False).num_parameters()
+    return size
 
 
 def _code_of_others(name: str | Path, what: str) -> ModelError:
