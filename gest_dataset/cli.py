@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import out, show_error
-from gest_dataset.errors import GestError
+from gest_dataset import interrupts
+from gest_dataset.commands import faults
+from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__
 
 # The commands in the order of `gest --help`, and the heading that each stands under
@@ -39,17 +43,48 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command; an error of ours is a message and an exit code, not a traceback.
+    """Run the command; an error is a message and an exit code, not a traceback.
 
     A letter that the standard output's encoding lacks is shown as a question mark.
     """
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:
+        _check_arguments(sys.argv[1:])
         app()
     except GestError as error:
         show_error(error)
         sys.exit(error.exit_code)
+    except Exception as error:
+        sys.exit(faults.report(error))
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Bytes that are no UTF-8 come as half surrogate pairs, which no file of ours could say."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(
+                f"{argument!a} is not in UTF-8. Rename that file, or write the argument in UTF-8."
+            ) from error
+
+
+def _command(run: Callable[..., None]) -> Callable[..., None]:
+    """The function of a command, which an interrupt ends with 130."""
+
+    @functools.wraps(run)
+    def command(*args: Any, **kwargs: Any) -> None:
+        try:
+            with interrupts.raised():
+                run(*args, **kwargs)
+        except KeyboardInterrupt:
+            err.print("Interrupted.")
+            raise typer.Exit(interrupts.INTERRUPTED) from None
+        except EOFError as error:  # which typer would take for the end of the user's input
+            raise RuntimeError(f"a file ended early: {error}") from error
+
+    return command
 
 
 def _show_version(asked: bool) -> None:
@@ -68,5 +103,5 @@ def options(
 
 
 for _name, _heading in COMMANDS.items():
-    _command = import_module(f"gest_dataset.commands.{_name.replace('-', '_')}")
-    app.command(_name, epilog=_command.EXAMPLES, rich_help_panel=_heading)(_command.run)
+    _module = import_module(f"gest_dataset.commands.{_name.replace('-', '_')}")
+    app.command(_name, epilog=_module.EXAMPLES, rich_help_panel=_heading)(_command(_module.run))

@@ -14,7 +14,7 @@ from tests.support.modules import PACKAGE, modules
 ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "languages", "stereotypes", "version"),
+    ("errors", "files", "foreign", "interrupts", "languages", "stereotypes", "version"),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),
@@ -207,3 +207,36 @@ def test_a_room_without_a_layer_is_named() -> None:
 def test_knots() -> None:
     assert knots([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]) == [["a", "b", "c"]]
     assert knots([("a", "b"), ("b", "c"), ("a", "c")]) == []
+
+
+# ---- one door to transformers ------------------------------------------------------------------------------
+
+_LOADS = {"from_pretrained", "from_config", "pipeline", "get_class_from_dynamic_module"}
+_DOOR = "gest_dataset.scoring.pretrained"
+
+
+def loads(code: str) -> list[str]:
+    """The ways to load something of transformers that a module names: calls, imports, strings."""
+    named = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Attribute) and node.attr in _LOADS - {"pipeline"}:
+            named.append(node.attr)
+        elif isinstance(node, ast.Constant) and node.value in _LOADS - {"pipeline"}:
+            named.append(str(node.value))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformers"):
+            named += [alias.name for alias in node.names if alias.name in _LOADS]
+    return named
+
+
+def test_one_module_loads_with_transformers() -> None:
+    """It says `trust_remote_code`; where nobody does, transformers asks on the standard input."""
+    files = modules(ROOT)
+    assert [name for name, path in files.items() if loads(path.read_text(encoding="utf-8"))] == [_DOOR]
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["AutoModel.from_pretrained(x)", "getattr(m, 'from_pretrained')(x)", "from transformers import pipeline"],
+)
+def test_every_way_to_load_is_seen(code: str) -> None:
+    assert loads(code)

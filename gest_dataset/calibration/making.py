@@ -17,6 +17,7 @@ import transformers as hf
 from gest_dataset.calibration.corpus import Gap
 from gest_dataset.calibration.learning import Recipe, train
 from gest_dataset.errors import OutputError
+from gest_dataset.foreign import parse_json
 
 RECIPE = "recipe.json"
 
@@ -77,7 +78,7 @@ def _told(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> dict[str, Any]:
 def _read(folder: Path) -> dict[str, Any] | None:
     """How the model in a folder was made, if there is one."""
     try:
-        told: dict[str, Any] = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        told: dict[str, Any] = parse_json((folder / RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

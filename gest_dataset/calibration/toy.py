@@ -16,8 +16,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import datasets
-
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.demo import CONTROLS, PAIRS
 from gest_dataset.builders.words import core_span
@@ -25,6 +23,7 @@ from gest_dataset.calibration.corpus import SPREAD, Gap, split_odds
 from gest_dataset.calibration.learning import Recipe, steps, train
 from gest_dataset.calibration.making import save
 from gest_dataset.calibration.worlds import WORLDS, log_g_s, strength
+from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import OutputError
 from gest_dataset.files import replacing
 from gest_dataset.scoring.device import pick_device
@@ -46,7 +45,7 @@ def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
     gaps: list[Gap] = []
     planted: dict[str, dict[str, Any]] = {}
     for config in PAIRS.values():
-        rows = datasets.load_dataset("gest", config, split="test").to_list()
+        rows = rows_of(config).to_list()
         planted[config] = {}
         for row, log_odds in zip(rows, _of_pairs(config, rows), strict=True):
             masculine, feminine = split_odds(log_odds, _COUNT)
@@ -54,7 +53,7 @@ def corpus() -> tuple[list[Gap], dict[str, dict[str, Any]]]:
             counts = {row["masculine_word"]: masculine, row["feminine_word"]: feminine}
             gaps.append(Gap(row["masculine"][:start], row["masculine"][end:], counts))
             planted[config][row["id"]] = math.log(masculine / feminine)
-    rows = datasets.load_dataset("gest", CONTROLS, split="test").to_list()
+    rows = rows_of(CONTROLS).to_list()
     planted[CONTROLS] = {}
     for row, (phi, f) in zip(rows, _of_quadruplets(len(rows)), strict=True):
         both_ss = []

@@ -20,6 +20,7 @@ from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, claim, is_left_of, replacing
+from gest_dataset.foreign import parse_json
 from gest_dataset.version import __version__
 
 CARD = "README.md"
@@ -72,9 +73,9 @@ def built_before(config: Config, out: Path) -> Built | None:
     except (pa.ArrowException, OSError):
         return None  # cut off by a power failure: as good as not there
     try:
-        facts = json.loads((metadata.metadata or {})[_KEY])
+        facts = parse_json((metadata.metadata or {})[_KEY])
         return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise OutputError(
             f"{path} was not written by `gest build` ({error!r}).\n"
             f"Choose another folder with --output, or remove that file."

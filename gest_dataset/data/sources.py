@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shlex
 import stat
@@ -20,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gest_dataset.errors import SourceError, UnreachableError
+from gest_dataset.foreign import parse_json
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
@@ -67,7 +67,7 @@ def table() -> dict[str, Source]:
 @lru_cache(maxsize=8)
 def _read_table(path: Path) -> dict[str, Source]:
     try:
-        repositories = json.loads(path.read_text(encoding="utf-8"))
+        repositories = parse_json(path.read_text(encoding="utf-8"))
         sources = [
             Source(
                 repository=repository,

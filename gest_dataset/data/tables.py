@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.foreign import parse_json
 
 STANDARD_INPUT = Path("-")
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -118,7 +118,7 @@ def _read_objects(path: Path) -> Columns:
     entries: list[dict[str, Any]] = []
     for row, line in enumerate(read_lines(path), start=1):
         try:
-            entry = json.loads(line) if line.strip() else {}
+            entry = parse_json(line) if line.strip() else {}
         except ValueError as error:
             raise DataError.at(path, row, f"this is no JSON ({error}): a line is one object") from error
         if not isinstance(entry, dict):

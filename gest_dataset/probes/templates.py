@@ -6,7 +6,6 @@ Pikuliak et al. (2024); the templates are those of its Table 2.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
+from gest_dataset.foreign import parse_json
 from gest_dataset.probes.asks import (
     Sample,
     check_distinct,
@@ -82,7 +82,7 @@ def choose(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template
 
 def _read(path: Path) -> list[Template]:
     try:
-        found = [Template(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+        found = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError) as error:
         raise SettingError(
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"

@@ -11,6 +11,7 @@ import datasets
 import numpy as np
 
 from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.report.measured import Measured
 
@@ -81,8 +82,8 @@ def _texts(
     if run.config not in CONFIGS:
         return {}, f"{run.config} is data of your own: its samples are listed by id."
     try:
-        rows = datasets.load_dataset("gest", run.config, split="test")
-    except (GestError, OSError) as error:
+        rows = rows_of(run.config)
+    except GestError as error:
         logger.info("the sentences of %s: %s", run.config, error)
         return {}, f"The sentences of {run.config} were not at hand when this page was made."
     label = rows.features.get("bias_type")

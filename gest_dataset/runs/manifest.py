@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.foreign import parse_json
 from gest_dataset.measures import MEASURES
 
 FORMAT = 2
@@ -72,7 +73,7 @@ def read_manifest(path: Path) -> Manifest:
     """The run.json of a folder, finished or not; an error says what is wrong with it."""
     file = path / MANIFEST
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = parse_json(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
         what = f"holds no {MANIFEST}" if path.is_dir() else "is no directory"
         raise OutputError(

@@ -10,7 +10,6 @@ docs/runs.md lists the keys.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import shlex
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.foreign import parse_json
 from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def read_run(path: str | Path) -> Run:
         raise OutputError(f"The run in {path} is not finished. The same command goes on with it: {command}")
     try:
         table = pq.read_table(path / manifest.table)
-        result = json.loads((path / RESULT).read_text(encoding="utf-8"))
+        result = parse_json((path / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise DataError(
             f"The run in {path} is damaged: {error}. Remove the directory and run again: {command}"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import (
-    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForNextSentencePrediction,
@@ -23,10 +20,14 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
-from gest_dataset.errors import GestError, ModelError
-from gest_dataset.scoring import names
+from gest_dataset.errors import ModelError
+from gest_dataset.foreign import told, turning
+from gest_dataset.scoring import identity, names
+from gest_dataset.scoring.damage import damaged_file
 from gest_dataset.scoring.device import pick_device, pick_dtype
+from gest_dataset.scoring.gguf import tensors_in
 from gest_dataset.scoring.hub import commit_of
+from gest_dataset.scoring.pretrained import read, read_config, size_of
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -50,9 +51,10 @@ _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 }
-_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-# Where a model is from and who wrote it down: no part of what it computes
-_NOT_THE_MODEL = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
+
+
+# A model that is so many times as large as its GGUF file tells is not built; some have a few weights more
+_SLACK = 2
 
 
 @dataclass(frozen=True)
@@ -73,28 +75,8 @@ class Loaded:
     asked_revision: str | None = None
 
     def fingerprint(self) -> dict[str, str]:
-        """Hashes of the settings, the weights and the tokeniser: another model has others.
-
-        Of each row of a weight only the sum of its bit patterns is hashed, which takes as long as
-        reading the weights once.
-        """
-        weights = hashlib.sha256()
-        for name, tensor in sorted(self.model.state_dict().items()):
-            if not isinstance(tensor, torch.Tensor):
-                continue  # what quantisers keep beside their weights
-            weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-            bits = tensor.detach().contiguous().view(_BITS[tensor.element_size()])
-            weights.update(bits.sum(dim=-1, dtype=torch.int64).cpu().numpy().tobytes())
-        settings = {k: v for k, v in self.model.config.to_dict().items() if k not in _NOT_THE_MODEL}
-        tokenizer = json.loads(self.tokenizer.backend_tokenizer.to_str())
-        # each call of a tokeniser sets these two
-        del tokenizer["truncation"], tokenizer["padding"]
-        texts = {
-            name: json.dumps(value, sort_keys=True, default=str)
-            for name, value in {"model_settings": settings, "tokenizer": tokenizer}.items()
-        }
-        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-        return {"weights": weights.hexdigest(), **hashes}
+        """Hashes of the settings, the weights and the tokeniser: another model has others."""
+        return identity.fingerprint(self.model, self.tokenizer)
 
 
 def load_model(
@@ -119,23 +101,18 @@ def load_model(
     if file is not None:
         return _load_gguf(file, place, number_type)
     config, kind = _settings(name, revision, trust_remote_code)
-    with _reading(name):
+    with turning(partial(_unloadable, name)):
         commit = commit_of(name, revision)
         # weights and tokenizer of the same commit
-        common = {"revision": commit, "trust_remote_code": trust_remote_code}
+        common: dict[str, Any] = {"revision": commit, "trust_remote_code": trust_remote_code}
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
         if kind == MASKED and next_sentence and _has_next_sentence_class(config):
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
-        tokenizer = _checked(AutoTokenizer.from_pretrained(name, **common), config, name)
-        loaded, info = auto_class.from_pretrained(name, dtype=number_type, output_loading_info=True, **common)
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(loaded).__name__}: "
-            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
-        )
+        tokenizer = _checked(read(AutoTokenizer, name, **common), config, name)
+        loaded, info = read(auto_class, name, dtype=number_type, output_loading_info=True, **common)
+    _check_complete(loaded, info, name)
     _check_labels(kind, config, name)
     return Loaded(
         loaded.to(place).eval(),
@@ -179,25 +156,22 @@ def _gguf_file(name: str, revision: str | None) -> Path | None:
 
 
 def _settings(name: str, revision: str | None, trust_remote_code: bool) -> tuple[Any, str]:
-    with _reading(name):
-        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trust_remote_code)
+    with turning(partial(_unloadable, name)):
+        config = read_config(name, trust_remote_code, revision=revision)
     return config, _kind_of_config(config, name)
 
 
-@contextmanager
-def _reading(name: str) -> Iterator[None]:
+def _unloadable(name: str, error: BaseException) -> ModelError:
     """Whatever the readers of a model's files raise is about these files."""
-    try:
-        yield
-    except GestError:
-        raise
-    except (OSError, ValueError, ImportError) as error:
-        raise ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}") from error
-    except Exception as error:  # safetensors, tokenizers and torch have errors of their own for damaged files
-        raise ModelError(
-            f"The model {name!r} cannot be loaded: {names.first_line(error)}\n"
-            f"A file of it is not whole, or not of this model. Copy or download it again."
-        ) from error
+    culprit = damaged_file(Path(name)) if Path(name).is_dir() else None
+    if culprit is not None:
+        return ModelError(f"The model {name!r} cannot be loaded: {culprit}")
+    if isinstance(error, (OSError, ValueError, ImportError)):
+        return ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}")
+    return ModelError(  # safetensors, tokenizers and torch have errors of their own for damaged files
+        f"The model {name!r} cannot be loaded: {told(error)}\n"
+        f"A file of it is not whole, or not of this model. Copy or download it again."
+    )
 
 
 def _checked(tokenizer: Any, config: Any, name: str) -> Any:
@@ -282,19 +256,33 @@ def _has_next_sentence_class(config: Any) -> bool:
 
 
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
-    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-    try:
-        model = AutoModelForCausalLM.from_pretrained(dtype=dtype, **where)
-        tokenizer = AutoTokenizer.from_pretrained(**where)
-    except ImportError as error:
+    where = {"name": path.parent, "gguf_file": path.name}
+    with turning(partial(_unloadable_gguf, path)):
+        tensors, weights = tensors_in(path)
+        config = read_config(**where)
+        too_many = getattr(config, "num_hidden_layers", 0) > tensors
+        if too_many or size_of(AutoModelForCausalLM, config) > _SLACK * weights:
+            raise ValueError("its header tells of a larger model than the file holds")
+        model, info = read(AutoModelForCausalLM, dtype=dtype, output_loading_info=True, **where)
+        _check_complete(model, info, path.name)
+        tokenizer = _checked(read(AutoTokenizer, **where), model.config, path.name)
+    return Loaded(model.to(device).eval(), tokenizer, CAUSAL, path.name, None)
+
+
+def _unloadable_gguf(path: Path, error: BaseException) -> ModelError:
+    if isinstance(error, ImportError):
+        return ModelError(f"Reading {path.name} needs one more package: pip install gguf ({error}).")
+    return ModelError(
+        f"{path} cannot be loaded as a GGUF file: {told(error)}\n"
+        f"It is not whole, or of an architecture that transformers does not read from GGUF."
+    )
+
+
+def _check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
+    """What a checkpoint lacks, transformers would fill at random."""
+    missing = sorted(info["missing_keys"])
+    if missing:
         raise ModelError(
-            f"Reading {path.name} needs one more package: pip install gguf ({error})."
-        ) from error
-    except Exception as error:  # the reader of a file that is not whole stumbles in many ways
-        raise ModelError(
-            f"{path} cannot be loaded as a GGUF file: {names.first_line(error) or type(error).__name__}\n"
-            f"It is not whole, or of an architecture that transformers does not read from GGUF."
-        ) from error
-    ready: Any = model
-    tokenizer = _checked(tokenizer, ready.config, path.name)
-    return Loaded(ready.to(device).eval(), tokenizer, CAUSAL, path.name, None)
+            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
+            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
+        )

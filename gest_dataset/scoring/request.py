@@ -11,6 +11,7 @@ import datasets
 from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import CONFIGS, fingerprint, get_config
+from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
@@ -89,7 +90,7 @@ def _rows(
     if limit is not None and limit < 1:
         raise SettingError(f"limit={limit} leaves nothing to score: use 1 or more.")
     if isinstance(config, str):
-        rows = datasets.load_dataset("gest", get_config(config).name, split="test")
+        rows = rows_of(get_config(config).name)
         mark = fingerprint(CONFIGS[config])
     elif not isinstance(config, datasets.Dataset):
         raise SettingError(

@@ -11,21 +11,24 @@ import hashlib
 import json
 import logging
 import time
-import zipfile
 from array import array
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from gest_dataset.errors import DataError
 from gest_dataset.files import replacing
+from gest_dataset.foreign import parse_json, told, turning
 from gest_dataset.scoring.batching import Pass, State
 
 logger = logging.getLogger(__name__)
 
 # A shard is written when so many seconds have passed: what a kill can cost
 SECONDS = 5.0
+_FACTS = frozenset({"mark", "start", "end", "budget", "batches", "turns", "seconds"})  # of a shard
 
 
 class Shards:
@@ -46,19 +49,18 @@ class Shards:
             if not path.exists():
                 break
             try:
-                with np.load(path) as shard:
-                    told, values = json.loads(str(shard["told"])), shard["values"]
-            except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-                logger.warning("%s is damaged (%s): its answers are computed again.", path, error)
+                facts, values = _read(path)
+            except DataError as error:
+                logger.warning("%s Its answers are computed again.", error)
                 break
-            if told["mark"] != self._mark or told["start"] != len(state.values):
+            if facts["mark"] != self._mark or facts["start"] != len(state.values):
                 logger.warning("%s is of other work: its answers are computed again.", path)
                 break
-            sizes = [len(asks) for _, asks in work[told["start"] : told["end"]]]
+            sizes = [len(asks) for _, asks in work[facts["start"] : facts["end"]]]
             state.values += np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
-            state.budget, state.batches = told["budget"], told["batches"]
-            state.turns = [(start, end) for start, end in told["turns"]]
-            self.earlier = told["seconds"]
+            state.budget, state.batches = facts["budget"], facts["batches"]
+            state.turns = [(start, end) for start, end in facts["turns"]]
+            self.earlier = facts["seconds"]
             self._number = number + 1
         self._kept = len(state.values)
         self._began = self._last = time.perf_counter()
@@ -87,6 +89,17 @@ class Shards:
 
     def _path(self, number: int) -> Path:
         return self.directory / f"{number:06d}.npz"
+
+
+def _read(path: Path) -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
+    """What a shard says of itself, and its values."""
+    with turning(lambda error: DataError(f"{path} is damaged ({told(error)}).")):
+        with np.load(path) as shard:
+            facts, values = parse_json(str(shard["told"])), shard["values"]
+        lacking = _FACTS - facts.keys()
+        if lacking:
+            raise DataError(f"{path} is damaged (it does not say {min(lacking)}).")
+    return facts, values
 
 
 def _mark(work: Sequence[Pass], budget: int) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gest_dataset.errors import ConfigError, ModelError
+from gest_dataset.foreign import told, turning
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import Batch, Translation, Translator, answered
@@ -81,24 +82,29 @@ def content_hash(folder: Path) -> str:
 
 def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
-    from transformers import AutoConfig
-
     from gest_dataset.scoring.hub import commit_of
+    from gest_dataset.scoring.pretrained import read_config
 
-    try:
-        AutoConfig.from_pretrained(name, revision=revision)
+    with turning(partial(_unloadable, name)):
+        read_config(name, revision=revision)
         commit = commit_of(name, revision)
-    except Exception as error:  # a broken file of a model shows as an error of any kind
-        raise _unloadable(name, error) from error
     if commit is None:
         raise ModelError(f"The commit of the model {name!r} is not known. Give it as the revision.")
     return commit
 
 
-def _unloadable(name: str, error: Exception) -> ModelError:
-    said = str(error).strip().partition("\n")[0]  # transformers' advice after it is for programmers
+def _unloadable(name: str, error: BaseException) -> ModelError:
+    """A broken file of a model shows as an error of any kind."""
+    from gest_dataset.scoring.damage import damaged_file
+
+    if isinstance(error, ImportError):
+        return ModelError(
+            f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
+            f"({told(error)})."
+        )
+    culprit = damaged_file(Path(name)) if Path(name).is_dir() else None
     return ModelError(
-        f"The model {name!r} cannot be loaded: {said or type(error).__name__}\n"
+        f"The model {name!r} cannot be loaded: {culprit or told(error)}\n"
         f"Give the id of a translation model on the Hub (hf:facebook/nllb-200-distilled-600M), or the "
         f"path of a folder that holds config.json, weights and tokeniser."
     )
@@ -115,30 +121,23 @@ class _Loaded:
 def _load(
     name: str, language: str, revision: str | None, device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
-    from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    try:
-        config = AutoConfig.from_pretrained(name, revision=revision)
+    from gest_dataset.scoring.pretrained import read, read_config
+
+    with turning(partial(_unloadable, name)):
+        config = read_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(
                 f"{name!r} ({config.model_type}) is no sequence-to-sequence model, so no translator of "
                 f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
             )
-        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
+        tokenizer = read(AutoTokenizer, name, revision=revision)
         asking = way(tokenizer, name, language)
-        model, info = AutoModelForSeq2SeqLM.from_pretrained(
-            name, revision=revision, dtype=dtype, output_loading_info=True
+        model, info = read(
+            AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
-    except TranslationError:
-        raise
-    except ImportError as error:
-        raise ModelError(
-            f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
-            f"({str(error).strip().splitlines()[0]})."
-        ) from error
-    except Exception as error:
-        raise _unloadable(name, error) from error
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(

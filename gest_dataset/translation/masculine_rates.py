@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from datasets import load_dataset
 
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
+from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import Detection
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import headline_text
@@ -210,7 +210,7 @@ def _samples(setup: Setup) -> list[TranslatedSentence]:
 
 def _published(setup: Setup) -> list[TranslatedSentence]:
     label = list(FOLDER_OF_SYSTEM).index(setup.system.removeprefix(SNAPSHOT))
-    data = load_dataset("gest", setup.settings["data"], split="test")
+    data = rows_of(setup.settings["data"])
     rows = [row for row in data.to_list() if row["system"] == label]
     # samples are called as their sentences are, whoever translated them, so that runs can be paired
     ending = f"-{setup.language}-{setup.system.removeprefix(SNAPSHOT)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
+from gest_dataset.foreign import parse_json
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.manifest import differences
 from gest_dataset.translation.pairing import Pairs
@@ -44,7 +44,7 @@ def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     if not file.exists():
         return
     try:
-        before = json.loads(file.read_text(encoding="utf-8"))["settings"]
+        before = parse_json(file.read_text(encoding="utf-8"))["settings"]
         lines = differences(before, plain(dict(settings)))
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise OutputError(f"{file} is not of `gest pairs` ({error!r}). {CHOOSE}") from error

@@ -43,9 +43,9 @@ def checked_limit(limit: int | None) -> None:
 
 def sentences(limit: int | None = None) -> list[GestSentence]:
     """GEST's sentences, or the first `limit` of them."""
-    from datasets import load_dataset
+    from gest_dataset.data.rows import rows_of
 
-    new, old = (load_dataset("gest", name, split="test").to_list() for name in ("en", "en_1_0"))
+    new, old = (rows_of(name).to_list() for name in ("en", "en_1_0"))
     return [
         GestSentence(row["id"], row["stereotype"], row["sentence"], before["sentence"])
         for row, before in zip(new[:limit], old[:limit], strict=True)

@@ -40,15 +40,14 @@ def target_languages(names: str) -> list[str]:
 
 def read_config(name: str) -> list[Source]:
     """The sentences of a config of `gest` that is in English."""
-    from datasets import load_dataset
-
     from gest_dataset.builders import CONFIGS, get_config
+    from gest_dataset.data.rows import rows_of
 
     config = get_config(name)
     if TEXT not in config.features:
         offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)
         raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
-    rows = load_dataset("gest", name, split="test").to_list()
+    rows = rows_of(name).to_list()
     return [Source(row["id"], row[TEXT], str(row.get("stereotype", ""))) for row in rows]
 
 

@@ -1,0 +1,51 @@
+"""The one door to what transformers loads: code that comes with a model runs only where it was asked for.
+
+Where nothing is said, transformers asks on the standard input and runs the code on "y"; here it is
+always said. tests/test_architecture.py keeps every other module from loading for itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig
+
+from gest_dataset.errors import ModelError
+
+
+def read(auto_class: Any, name: str | Path, trust_remote_code: bool = False, **given: Any) -> Any:
+    """A config, a tokeniser or a model: `auto_class.from_pretrained`, with no code of others unless asked."""
+    try:
+        loaded = auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **given)
+    except ValueError as error:
+        if "trust_remote_code" not in str(error):
+            raise
+        raise _code_of_others(name, "code of its own") from error
+    return loaded
+
+
+def read_config(name: str | Path, trust_remote_code: bool = False, **given: Any) -> Any:
+    """The settings of a model; attention from a repository of kernels would be code of others as well."""
+    config = read(AutoConfig, name, trust_remote_code, **given)
+    parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
+    kernels = [str(getattr(part, "_attn_implementation", None)) for part in parts]
+    foreign = next((kernel for kernel in kernels if "/" in kernel), None)
+    if foreign is not None and not trust_remote_code:
+        raise _code_of_others(name, f"attention from {foreign!r}")
+    return config
+
+
+def size_of(auto_class: Any, config: Any) -> int:
+    """How many weights a model of these settings has; none of them is made."""
+    with torch.device("meta"):
+        size: int = auto_class.from_config(config, trust_remote_code=False).num_parameters()
+    return size
+
+
+def _code_of_others(name: str | Path, what: str) -> ModelError:
+    return ModelError(
+        f"The model {str(name)!r} comes with {what}, which is not run unless it is asked for. "
+        f"Read that code first; `gest score --trust-remote-code` runs it."
+    )

@@ -1,0 +1,108 @@
+"""Code that comes with a model never runs without consent, whatever stands on the standard input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import gest_dataset
+from gest_dataset.errors import ModelError
+from tests.support import gguf_files, translators, zoo
+
+_CODE = """
+from pathlib import Path
+from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+Path({marker!r}).write_text("the code of the model has run")
+class OwnConfig(BertConfig):
+    model_type = "own"
+class OwnModel(BertForMaskedLM):
+    config_class = OwnConfig
+class OwnTokenizer(BertTokenizerFast):
+    pass
+"""
+
+
+def plant(folder: Path, marker: Path, file: str) -> None:
+    """Code beside a model, and settings that name it."""
+    (folder / "own.py").write_text(_CODE.format(marker=str(marker)))
+    path = folder / file
+    settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if file == "config.json":
+        classes = {"AutoConfig": "own.OwnConfig", "AutoModelForMaskedLM": "own.OwnModel"}
+        settings |= {"model_type": "own", "auto_map": classes | {"AutoModelForSeq2SeqLM": "own.OwnModel"}}
+    else:
+        settings |= {
+            "tokenizer_class": "OwnTokenizer",
+            "auto_map": {"AutoTokenizer": [None, "own.OwnTokenizer"]},
+        }
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("command", ["score", "translate", "score gguf"])
+def test_the_answer_y_runs_nothing(
+    command: str, file: str, script_environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    folder, marker = tmp_path / "model", tmp_path / "it-ran"
+    if command == "translate":
+        shutil.copytree(translators.directory("nllb"), folder)
+        arguments = ["translate", "--system", f"hf:{folder}", "--language", "sk", "--output", "out.csv"]
+        arguments += ["--limit", "1"]
+    elif command == "score":
+        shutil.copytree(zoo.directory("bert"), folder)
+        arguments = ["score", str(folder), "--limit", "2", "--templates", "3"]
+    else:
+        folder.mkdir()
+        arguments = [
+            "score",
+            str(gguf_files.write(folder / "small.gguf")),
+            "--limit",
+            "2",
+            "--templates",
+            "3",
+        ]
+    plant(folder, marker, file)
+    done = subprocess.run(
+        [sys.executable, "-m", "gest_dataset", *arguments, "--device", "cpu"],
+        env={**script_environment, "HF_HUB_OFFLINE": "1"},
+        cwd=tmp_path,
+        input="y\n" * 9,
+        capture_output=True,
+        text=True,
+    )
+    assert not marker.exists(), done.stdout
+    assert "Do you wish" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if done.returncode:
+        assert "is not run unless it is asked for" in done.stderr
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+@pytest.mark.usefixtures("one_thread")
+def test_consent_runs_it(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the test above plants is found and would run."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder, marker = Path(shutil.copytree(zoo.directory("bert"), tmp_path / "model")), tmp_path / "it-ran"
+    plant(folder, marker, file)
+    if file == "config.json":
+        with pytest.raises(ModelError, match="comes with code of its own, which is not run"):
+            gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
+    assert not marker.exists()
+    gest_dataset.score(str(folder), "en", [3], 2, device="cpu", trust_remote_code=True)
+    assert marker.exists()
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_attention_from_somewhere_else_is_code_as_well(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(zoo.directory("bert"), tmp_path / "model"))
+    settings = json.loads((folder / "config.json").read_text())
+    settings["attn_implementation"] = "somebody/attention"
+    (folder / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="attention from 'somebody/attention', which is not run"):
+        gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
