@@ -123,7 +123,7 @@ def test_full_disk(bert: str, undisturbed: bytes, tmp_path: Path, name: str, mos
     assert "could not be written" in message
     assert name in message
     assert "Nothing half-written was left" in message
-    left = {one.name for one in path.rglob("*")} - {".lock"}
+    left = {one.name for one in path.rglob("*")} - {".gest.lock"}
     assert not [one for one in left if one.startswith(".")], "no partial file"
     assert json.loads((path / "run.json").read_text())["status"] == "running"
     run(bert, path)
@@ -423,7 +423,7 @@ def test_directory_of_somebody_else(bert: str, tmp_path: Path) -> None:
 def test_lock_is_released(bert: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.mkdir()
-    lock = FileLock(path / ".lock")
+    lock = FileLock(path / ".gest.lock")
     with lock, pytest.raises(OutputError, match="Another process"):
         run(bert, path, limit=9)
     run(bert, path, limit=9)
