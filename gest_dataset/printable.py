@@ -1,4 +1,4 @@
-"""Names and texts that others wrote, as data: what is shown of them in a terminal, a page, a drawing, a table.
+"""Names and texts of others as data: what is shown of them in a terminal, a page, a drawing, a table.
 
 A model's name, a config, a received run and a translated sentence can hold what a terminal obeys, what
 turns the order of the letters round, or what XML and UTF-8 have no place for. Files with data (Parquet,

@@ -117,9 +117,14 @@ def test_nothing_is_passed_on_when_the_block_fails(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(ZeroDivisionError), files.replacing(path) as partial:
-        partial.write_text("half")
-        raise ZeroDivisionError
+
+    def half() -> None:
+        with files.replacing(path) as partial:
+            partial.write_text("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
     assert os.read(handle, 9) == b""
     os.close(handle)
 
@@ -130,9 +135,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_standard_output(
-    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", written)
     with files.replacing(Path("-")) as partial:

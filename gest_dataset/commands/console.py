@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,15 +28,6 @@ def show_error(message: object) -> None:
 def show_json(value: object) -> None:
     """A value as JSON, in escapes where the output's encoding does not have all letters."""
     out.print_json(json.dumps(value), ensure_ascii=not out.encoding.startswith("utf"))
-
-
-def show_text(text: str) -> None:
-    """Text that another program will read: in a pipe or file it is UTF-8, whatever the locale is."""
-    if sys.stdout.isatty():
-        sys.stdout.write(text)
-    else:
-        sys.stdout.buffer.write(text.encode())
-    sys.stdout.flush()
 
 
 @contextmanager

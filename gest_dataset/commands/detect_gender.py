@@ -40,7 +40,7 @@ def run(
     parser: Parser = "udpipe",
     model: Model = None,
     output: Annotated[
-        Path | None, typer.Option(help="Write JSON lines to this file instead of printing.")
+        Path | None, typer.Option(help="Write JSON lines to this file (- is the standard output).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:

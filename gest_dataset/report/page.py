@@ -28,8 +28,7 @@ from gest_dataset.report.methods import citations, paragraphs
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
-from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.runs.reading import RESULT
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
