@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import out, show_error
+from gest_dataset.commands.console import out, show_error, tell_what_is_logged
 from gest_dataset.errors import GestError
 from gest_dataset.version import __version__
 
@@ -45,6 +45,7 @@ def main() -> None:
     """
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    tell_what_is_logged()
     try:
         app()
     except GestError as error:
@@ -54,7 +55,7 @@ def main() -> None:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        out.print(f"gest-dataset {__version__}", highlight=False)
+        out.print(f"gest-dataset {__version__}")
         raise typer.Exit
 
 

@@ -23,9 +23,11 @@ from gest_dataset.errors import OutputError
 from gest_dataset.printable import printable
 
 try:
-    import fcntl
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    _CAN_LOCK = True
 except ImportError:  # Windows: what a killed process left stays
-    fcntl = None  # type: ignore[assignment]
+    _CAN_LOCK = False
 
 LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
@@ -136,7 +138,7 @@ def _held(path: Path, mode: int) -> tuple[Path, int | None]:
     while True:
         partial = path.with_name(f".{path.name}.gest-{os.getpid()}-{secrets.token_hex(8)}.part")
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
-        if fcntl is None:
+        if not _CAN_LOCK:  # there an open file cannot be renamed
             os.close(handle)
             return partial, None
         if _lock(handle) is not False and os.fstat(handle).st_nlink:
@@ -147,7 +149,7 @@ def _held(path: Path, mode: int) -> tuple[Path, int | None]:
 def _lock(handle: int) -> bool | None:
     """Whether the file is locked now; None where the file system has no locks."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        flock(handle, LOCK_EX | LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
@@ -157,7 +159,7 @@ def _lock(handle: int) -> bool | None:
 
 def _clean(path: Path) -> None:
     """Remove what killed processes left on the way to this file: nothing that is not ours, or is held."""
-    if fcntl is None:
+    if not _CAN_LOCK:
         return
     # what cannot be listed, opened or removed is no hindrance: it is another user's, or has just gone
     with suppress(OSError):

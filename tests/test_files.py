@@ -214,7 +214,7 @@ def test_a_writer_whose_file_is_just_being_cleaned_takes_another(
             partial.unlink()
         real(handle, operation)
 
-    monkeypatch.setattr(files.fcntl, "flock", late)
+    monkeypatch.setattr(files, "flock", late)
     write(tmp_path / "out.html", "whole")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.html", "whole")]
 

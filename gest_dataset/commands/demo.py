@@ -46,13 +46,13 @@ def run(
         shown = demo(output, full, ["gest", *sys.argv[1:]], _begin, _show)
     if shown.missing is not None:
         show_error(f"The part with a real model did not run.\n{shown.missing}")
-    out.print(f"Report: {shown.report.resolve()}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"Report: {shown.report.resolve()}", soft_wrap=True)
     if shown.missing is not None:
         raise typer.Exit(1)
 
 
 def _begin(what: str) -> None:
-    err.print(f"{what} …", markup=False, highlight=False)
+    err.print(f"{what} …")
 
 
 def _show(run: Run) -> None:

@@ -106,10 +106,10 @@ def run(
         title = f"Masculine rates{printed}: {kept.manifest.subject}, {language}"
         out.print(tables.drawn(MASCULINE_RATE.grid(result), title, out))
         for line in _totals(result, rates):
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     _tell_problems(rates)
     seconds = time.perf_counter() - start
-    err.print(f"{folder}: written in {seconds:.1f} s", highlight=False, soft_wrap=True)
+    err.print(f"{folder}: written in {seconds:.1f} s", soft_wrap=True)
 
 
 def _totals(result: Mapping[str, Any], rates: MasculineRates) -> list[str]:
@@ -130,11 +130,11 @@ def _tell_problems(rates: MasculineRates) -> None:
     reasons: dict[str, list[dict[str, Any]]] = {}
     for row in problems:
         reasons.setdefault(row["problem"], []).append(row)
-    err.print(f"{len(problems)} sentences count as unknown:", style="yellow", highlight=False)
+    err.print(f"{len(problems)} sentences count as unknown:", style="yellow")
     for reason, rows in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        err.print(f"  {len(rows)} x {reason}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"  {len(rows)} x {reason}", soft_wrap=True)
         for row in rows[:_LISTED]:
             shown = textwrap.shorten(row["translation"].strip() or row["source"], _LONGEST, placeholder="…")
-            err.print(f"      {row['id']}  {shown}", markup=False, highlight=False, soft_wrap=True)
+            err.print(f"      {row['id']}  {shown}", soft_wrap=True)
         if len(rows) > _LISTED:
-            err.print(f"      and {len(rows) - _LISTED} more, in detections.parquet", highlight=False)
+            err.print(f"      and {len(rows) - _LISTED} more, in detections.parquet")

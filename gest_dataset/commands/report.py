@@ -49,4 +49,4 @@ def run(
     if page != STANDARD_OUTPUT:
         out.print(str(page), soft_wrap=True)
     if figures is not None:
-        err.print(f"Figures: {figures}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"Figures: {figures}", soft_wrap=True)

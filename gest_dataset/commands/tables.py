@@ -16,6 +16,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import of_templates
+from gest_dataset.printable import one_line
 
 _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
@@ -136,5 +137,7 @@ def headlines(entries: Sequence[Mapping[str, Any]], console: Console) -> Table:
         head = MEASURES[facts["measure"]].headline(result)
         estimate = Estimate.of(result, head.name)
         counts = f"{facts['scored']:,} of {facts['asked']:,}"
-        table.add_row(facts["config"], f"{head.symbol} {number(estimate.value)}", span(estimate), counts)
+        table.add_row(
+            one_line(facts["config"]), f"{head.symbol} {number(estimate.value)}", span(estimate), counts
+        )
     return fitted(table, console)

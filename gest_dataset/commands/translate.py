@@ -136,7 +136,7 @@ def _show_problems(code: str, translations: list[Translation]) -> None:
     doubts = {made.source: (made, made.problem) for made in translations if made.problem}
     doubts |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
     for reason, count in Counter(reason for _, reason in doubts.values()).most_common():
-        err.print(f"{code}: {count:,} texts: {reason}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"{code}: {count:,} texts: {reason}", soft_wrap=True)
         shown = [made for made, own in doubts.values() if own == reason][:_SHOWN]
         for made in shown:
-            err.print(f"    {made.source[:100]!r}", markup=False, highlight=False, soft_wrap=True)
+            err.print(f"    {made.source[:100]!r}", soft_wrap=True)

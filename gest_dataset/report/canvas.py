@@ -18,6 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from gest_dataset.printable import printable
+
 # Name of the CSS variable -> its colour in light and in dark; no colour of light occurs twice
 PALETTE: dict[str, tuple[str, str]] = {
     "ink": ("#1c2330", "#e7eaf0"),
@@ -111,7 +113,7 @@ def series(number: int) -> dict[str, Any]:
 
 def tooltip(artist: Any, text: str) -> None:
     """What a browser says of a mark under the pointer."""
-    artist.set_url(f"{_TOOLTIP}{text}")
+    artist.set_url(f"{_TOOLTIP}{printable(text)}")
 
 
 # A number, or a number with the bounds of its interval; a bound is None or nan where there is none
@@ -208,7 +210,7 @@ def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str
     root.attrib |= {"role": "img", "aria-labelledby": ids[0], "aria-describedby": ids[1]}
     for text, identifier, tag in ((description, ids[1], "desc"), (label, ids[0], "title")):
         element = XML.Element(f"{{{_SVG}}}{tag}", {"id": identifier})
-        element.text = text
+        element.text = printable(text)
         root.insert(0, element)
     return XML.tostring(root, encoding="unicode")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gest_dataset.measures.words import shown
+from gest_dataset.printable import csv_cell
 from gest_dataset.report import canvas
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -49,8 +49,7 @@ class Panel:
         """The numbers, in full."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([[_written(value) for value in row] for row in self.rows])
+        writer.writerows([[csv_cell(value) for value in row] for row in (self.columns, *self.rows)])
         return buffer.getvalue()
 
     @property
@@ -65,8 +64,3 @@ OWN, PUBLISHED = "this report", "published"
 def own_first(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     """Rows that begin with their source: those of the report before the published ones."""
     return sorted(rows, key=lambda row: row[0] != OWN)
-
-
-def _written(value: Any) -> Any:
-    """A cell of a CSV file: what is not there is empty."""
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
