@@ -13,7 +13,7 @@ import typer
 
 from gest_dataset import interrupts
 from gest_dataset.commands import faults
-from gest_dataset.commands.console import err, out, show_error
+from gest_dataset.commands.console import err, out, show_error, tell_what_is_logged
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__
 
@@ -49,6 +49,7 @@ def main() -> None:
     """
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    tell_what_is_logged()
     try:
         _check_arguments(sys.argv[1:])
         app()
@@ -89,7 +90,7 @@ def _command(run: Callable[..., None]) -> Callable[..., None]:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        out.print(f"gest-dataset {__version__}", highlight=False)
+        out.print(f"gest-dataset {__version__}")
         raise typer.Exit
 
 

@@ -78,7 +78,8 @@ def calibrate(
         judged += [check for measured in controls for check in checks.of_controls(measured)]
         calibration = Calibration(seed, recoveries, controls, judged)
         write_json(folder / FOUND, plain(_told(calibration)))
-        shutil.rmtree(folder / FIGURES, ignore_errors=True)  # those of another size
+        for panel in (folder / FIGURES).glob("calibration-*.*"):  # those of another size
+            panel.unlink()
         drawn = panels(recoveries, controls)
         write([], folder / REPORT, drawn, _notes(calibration), folder / FIGURES)
     return calibration

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from gest_dataset.commands.console import interruptible, new_table, number, out, progress_bar, show_report
 
@@ -59,7 +60,7 @@ def run(
 
         if demo_model is not None:
             toy.make_toy(demo_model, device, show)
-            out.print(f"Made {demo_model}", highlight=False, soft_wrap=True)
+            out.print(f"Made {demo_model}", soft_wrap=True)
             return
 
         def show_subject(subject: Subject, done: int, total: int) -> None:
@@ -105,7 +106,7 @@ def _checks(found: Calibration) -> Table:
             table.add_section()
             table.add_row(where, style="bold")
         limits = f"{number(check.least, 3)} to {_limit(check.most)}"
-        verdict = "[green]holds[/green]" if check.passed else "[bold red]FAILS[/bold red]"
+        verdict = Text("holds", style="green") if check.passed else Text("FAILS", style="bold red")
         table.add_row(f"  {check.what}", number(check.value, 3), limits, verdict)
     return table
 

@@ -11,6 +11,7 @@ import typer
 
 from gest_dataset.commands.console import err, fitted, interruptible, new_table, number, out, show_json
 from gest_dataset.errors import ConfigError
+from gest_dataset.printable import one_line
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Difference
@@ -64,7 +65,7 @@ def run(
         for key in dict.fromkeys((row.config, row.template) for row in found.differences):
             _show([row for row in found.differences if (row.config, row.template) == key])
     for note in found.notes():
-        err.print(note, markup=False, highlight=False, soft_wrap=True)
+        err.print(note, soft_wrap=True)
 
 
 def _show(found: Sequence[Difference]) -> None:
@@ -82,12 +83,11 @@ def _show(found: Sequence[Difference]) -> None:
         bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
         sides = (number(one.found.a, 3), number(one.found.b, 3))
         values = (*sides, f"{one.found.difference:+.3f}", bounds, p)
-        table.add_row(one.run, *values, f"{one.n:,}")
+        table.add_row(one_line(one.run), *values, f"{one.n:,}")
     out.print(fitted(table, out))
     for one in found:
         if one.missing:
             out.print(
-                f"{one.missing:,} samples are in one of {one.run} and {baseline} only, and left out.",
-                markup=False,
-                highlight=False,
+                f"{one.missing:,} samples are in one of {one_line(one.run)} and {one_line(baseline)} only, "
+                "and left out."
             )

@@ -3,30 +3,65 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
+from rich.highlighter import JSONHighlighter
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-out = Console()
-err = Console(stderr=True)
+from gest_dataset.printable import one_line, printable
+
+
+class Plain(Console):
+    """A console that shows text as it is: no markup, no emoji codes, and nothing a terminal obeys.
+
+    What is styled is styled in the code (`style=`, `Text`): most of what is printed is of others.
+    """
+
+    def __init__(self, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """All text goes through here: lines, titles, headings, cells."""
+        return super().render_str(printable(text), **options)
+
+
+out = Plain()
+err = Plain(stderr=True)
 _ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
 _BETWEEN = 3  # two columns: padding and an edge
 _HELD = "\N{NO-BREAK SPACE}"  # in a line, the spaces of a field
 
 
+class _Told(logging.Handler):
+    """What this package logs, as text of others as well."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        err.print(self.format(record), soft_wrap=True)
+
+
+_TOLD = _Told(logging.WARNING)
+
+
+def tell_what_is_logged() -> None:
+    """Warnings of this package go through the console, like everything else that is printed."""
+    logging.getLogger("gest_dataset").addHandler(_TOLD)
+
+
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
-    err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    err.print(f"error: {message}", style="red", soft_wrap=True)
 
 
 def show_report(page: Path) -> None:
@@ -48,16 +83,8 @@ def show_fields(fields: Sequence[str]) -> None:
 
 def show_json(value: object) -> None:
     """A value as JSON, in escapes where the output's encoding does not have all letters."""
-    out.print_json(json.dumps(value), ensure_ascii=not out.encoding.startswith("utf"))
-
-
-def show_text(text: str) -> None:
-    """Text that another program will read: in a pipe or file it is UTF-8, whatever the locale is."""
-    if sys.stdout.isatty():
-        sys.stdout.write(text)
-    else:
-        sys.stdout.buffer.write(text.encode())
-    sys.stdout.flush()
+    text = json.dumps(value, indent=2, ensure_ascii=not out.encoding.startswith("utf"))
+    out.print(JSONHighlighter()(printable(text)), soft_wrap=True)
 
 
 @contextmanager
@@ -66,14 +93,14 @@ def interruptible(message: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        err.print(f"Interrupted. {message}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"Interrupted. {message}", soft_wrap=True)
         raise typer.Exit(130) from None
 
 
 def progress_bar() -> Progress:
     """A bar on the standard error that leaves nothing behind."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -93,7 +120,7 @@ def number(value: float | None, digits: int = 2) -> str:
 
 def new_table(title: str, console: Console, *columns: str) -> Table:
     """A table whose first column is text and whose others are numbers."""
-    table = Table(title=title, box=ASCII2 if console.options.ascii_only else SIMPLE_HEAD)
+    table = Table(title=one_line(title), box=ASCII2 if console.options.ascii_only else SIMPLE_HEAD)
     for i, name in enumerate(columns):
         table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
     return table
@@ -102,7 +129,7 @@ def new_table(title: str, console: Console, *columns: str) -> Table:
 def fitted(table: Table, console: Console) -> Table:
     """The table, or one line a number where the terminal is too narrow: rich would cut digits off."""
     headers = [str(column.header) for column in table.columns]
-    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    cells = [[printable(str(cell)) for cell in column.cells] for column in table.columns]
     names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
     if min(names, _ROOM_FOR_A_NAME) + sum(widths) + _BETWEEN * len(headers) + 1 <= console.width:
         return table

@@ -52,7 +52,7 @@ def run(
 
 
 def _begin(what: str) -> None:
-    err.print(f"{what} …", markup=False, highlight=False)
+    err.print(f"{what} …")
 
 
 def _show(run: Run) -> None:

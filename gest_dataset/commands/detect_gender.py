@@ -40,7 +40,7 @@ def run(
     parser: Parser = "udpipe",
     model: Model = None,
     output: Annotated[
-        Path | None, typer.Option(help="Write JSON lines to this file instead of printing.")
+        Path | None, typer.Option(help="Write JSON lines to this file (- is the standard output).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
@@ -68,7 +68,7 @@ def run(
     else:
         shown = lines if as_json else map(explain, sentences, detections)
         for line in shown:
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
+            out.print(line, soft_wrap=True)
     _count(detections)
 
 
@@ -101,6 +101,6 @@ def _count(detections: Sequence[Detection]) -> None:
     genders = Counter(detection.gender for detection in detections)
     parts = [f"{genders[name]} {name}" for name in ("male", "female", "unknown")]
     parts += [f"{sum(detection.conflict for detection in detections)} conflicts"]
-    err.print(f"of {len(detections)}: {', '.join(parts)}", highlight=False)
+    err.print(f"of {len(detections)}: {', '.join(parts)}")
     for reason, number in Counter(d.problem for d in detections if d.problem).most_common():
-        err.print(f"  {number} x {reason}", markup=False, highlight=False)
+        err.print(f"  {number} x {reason}")

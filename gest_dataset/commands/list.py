@@ -45,7 +45,7 @@ def run(as_json: Json = False) -> None:
         table.add_row(config.name, rows if config.exact else f"up to {rows}", languages, licence)
     out.print(table)
     groups = ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items())
-    out.print(f"Groups: {groups}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"Groups: {groups}", soft_wrap=True)
 
 
 def _facts() -> dict[str, Any]:

@@ -221,6 +221,6 @@ def _tell_problems(rates: MasculineRates, briefly: bool) -> None:
             continue
         for row in rows[:_LISTED]:
             shown = textwrap.shorten(row["translation"].strip() or row["source"], _LONGEST, placeholder="…")
-            err.print(f"      {row['id']}  {shown}", markup=False, highlight=False, soft_wrap=True)
+            err.print(f"      {row['id']}  {shown}", soft_wrap=True)
         if len(rows) > _LISTED:
-            err.print(f"      and {len(rows) - _LISTED} more, in detections.parquet", highlight=False)
+            err.print(f"      and {len(rows) - _LISTED} more, in detections.parquet")

@@ -75,7 +75,7 @@ def run(
         command = ["gest", *sys.argv[1:]]
         pair_folder.write_pairs(output, language, label, pairs, setup.settings, command)
     out.print(_table(pairs, f"Pairs of {label}, {language}"))
-    err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")', highlight=False)
+    err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")')
 
 
 def none_found(pairs: Pairs) -> str:

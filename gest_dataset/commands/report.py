@@ -21,7 +21,10 @@ def run(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(help="The page (default: RUN/report.html of one run, ./report.html of several)."),
+        typer.Option(
+            help="The page (default: RUN/report.html of one run, ./report.html of several; - is the "
+            "standard output)."
+        ),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="A directory for each figure as PNG, SVG and CSV.", metavar="DIR")
@@ -35,6 +38,7 @@ def run(
     import datasets
 
     from gest_dataset import report
+    from gest_dataset.files import STANDARD_OUTPUT
     from gest_dataset.runs.reading import REPORT, find_runs
 
     datasets.disable_progress_bars()
@@ -43,5 +47,6 @@ def run(
         page = output or (found[0].path if len(found) == 1 else Path()) / REPORT
         report(found, page, figures)
     if figures is not None:
-        err.print(f"Figures: {figures}", markup=False, highlight=False, soft_wrap=True)
-    show_report(page)
+        err.print(f"Figures: {figures}", soft_wrap=True)
+    if page != STANDARD_OUTPUT:
+        show_report(page)

@@ -191,7 +191,7 @@ def _quiet() -> None:
     def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, UndefinedWarning) and str(message) not in told:
             told.add(str(message))
-            err.print(f"Note: {message}", markup=False, highlight=False, soft_wrap=True)
+            err.print(f"Note: {message}", soft_wrap=True)
 
     warnings.showwarning = tell
 
@@ -328,8 +328,8 @@ def _show(entry: Entry) -> None:
     if len(reasons) > _REASONS:
         lines.append(f"  and {len(reasons) - _REASONS} more reasons, in result.json")
     for line in [*lines, *(f"Note: {note}" for note in facts["notes"])]:
-        out.print(line, markup=False, highlight=False)
-    out.print(entry.scores.signature, style="dim", markup=False, highlight=False, soft_wrap=True)
+        out.print(line)
+    out.print(entry.scores.signature, style="dim", soft_wrap=True)
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
@@ -363,7 +363,7 @@ def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> An
 def _tell(outcome: Outcome) -> None:
     """What is not in the tables, to the standard error."""
     for reason, names in _by_reason(outcome.left_out).items():
-        err.print(f"Left out ({reason}): {names}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"Left out ({reason}): {names}", soft_wrap=True)
     for reason, names in _by_reason(outcome.failed).items():
         show_error(f"not scored: {names}\n{reason}")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, show_text
+from gest_dataset.commands.console import err
 from gest_dataset.commands.options import English, OutputFile
+from gest_dataset.files import STANDARD_OUTPUT, replacing
 
 if TYPE_CHECKING:
     from gest_dataset.translation.tables import Source
@@ -20,7 +20,6 @@ EXAMPLES = (
     "Examples: [bold]gest sentences --output en.txt[/bold], [bold]gest sentences --config en_1_0 --output "
     "en_1_0.csv[/bold] (with ids and stereotypes)"
 )
-_STANDARD_OUTPUT = Path("-")
 
 
 def run(
@@ -34,7 +33,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    output: OutputFile = _STANDARD_OUTPUT,
+    output: OutputFile = STANDARD_OUTPUT,
 ) -> None:
     """Write the English sentences as text or CSV: to be translated elsewhere.
 
@@ -42,7 +41,6 @@ def run(
     """
     import datasets
 
-    from gest_dataset.files import replacing
     from gest_dataset.statistics.checks import choice
     from gest_dataset.translation.tables import read_config
 
@@ -51,12 +49,10 @@ def run(
     choice("--format", wanted, tuple(_FORMATS))
     sentences = read_config(config)
     text = _FORMATS[wanted](sentences)
-    if output == _STANDARD_OUTPUT:
-        show_text(text)
-        return
     with replacing(output) as partial:
         partial.write_bytes(text.encode())
-    err.print(f"{output}: {len(sentences):,} sentences", markup=False, highlight=False, soft_wrap=True)
+    if output != STANDARD_OUTPUT:
+        err.print(f"{output}: {len(sentences):,} sentences", soft_wrap=True)
 
 
 def _lines(sentences: Sequence[Source]) -> str:

@@ -31,7 +31,9 @@ def run(
     language: Annotated[
         str, typer.Option(help="Codes of languages with commas, or: slavic.", show_default=False)
     ],
-    output: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option(help="The CSV file to write; - is the standard output.", show_default=False)
+    ],
     config: Annotated[str, typer.Option(help="The config to translate.")] = "en",
     input_file: Annotated[
         Path | None,
@@ -57,7 +59,7 @@ def run(
     GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
-    from gest_dataset.files import check_new_file
+    from gest_dataset.files import STANDARD_OUTPUT, check_new_file
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,
@@ -101,7 +103,10 @@ def run(
     if done:
         made = {code: translated.translations for code, translated in done.items()}
         tables.write_csv(output, {code: translators[code].name for code in done}, sentences, made)
-        out.print(_summary(done, output))
+        if output == STANDARD_OUTPUT:
+            err.print(_summary(done, "the standard output"))
+        else:
+            out.print(_summary(done, str(output)))
         for code, translations in made.items():
             _show_problems(code, translations)
     for reason, codes in failed.items():
@@ -110,7 +115,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _summary(done: dict[str, Translated], output: Path) -> Table:
+def _summary(done: dict[str, Translated], output: str) -> Table:
     table = Table(title=f"Written to {output}")
     table.add_column("language")
     unit = next(iter(done.values())).unit
@@ -131,7 +136,7 @@ def _show_problems(code: str, translations: list[Translation]) -> None:
     doubts = {made.source: (made, made.problem) for made in translations if made.problem}
     doubts |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
     for reason, count in Counter(reason for _, reason in doubts.values()).most_common():
-        err.print(f"{code}: {count:,} texts: {reason}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"{code}: {count:,} texts: {reason}", soft_wrap=True)
         shown = [made for made, own in doubts.values() if own == reason][:_SHOWN]
         for made in shown:
-            err.print(f"    {made.source[:100]!r}", markup=False, highlight=False, soft_wrap=True)
+            err.print(f"    {made.source[:100]!r}", soft_wrap=True)

@@ -18,8 +18,9 @@ from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
+from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, claim, is_left_of, replacing
+from gest_dataset.files import LOCK, claim, is_left_of
 from gest_dataset.foreign import parse_json
 from gest_dataset.version import __version__
 
@@ -58,8 +59,7 @@ def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     schema = schema.with_metadata({**schema.metadata, _KEY: json.dumps(facts).encode()})
     table = pa.Table.from_batches([b for c in chunks for b in c.to_batches()], schema=schema)
     path = out / config.name / _FILE
-    with replacing(path) as partial:
-        pq.write_table(table, partial)
+    write_table(path, table)
     return Built(config, path, table.num_rows, dict(dropped), mark), True
 
 

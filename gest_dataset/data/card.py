@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from datasets import ClassLabel, DatasetInfo, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
@@ -17,6 +16,7 @@ from jinja2 import Environment, StrictUndefined
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import CARD, SIGNATURE, Built, all_built
+from gest_dataset.data.parquet import read_table
 from gest_dataset.files import replacing
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
@@ -69,7 +69,7 @@ def render_card(builds: Sequence[Built]) -> str:
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    tables = {built.config.name: pq.read_table(built.path) for built in builds}
+    tables = {built.config.name: read_table(built.path) for built in builds}
     sections = [
         Section(family, group, _counts(group, tables))
         for family, members in groupby(builds, key=lambda built: built.config.family)

@@ -129,10 +129,10 @@ def _read_objects(path: Path) -> Columns:
 
 
 def _read_parquet(path: Path) -> Columns:
-    import pyarrow.parquet as pq
+    from gest_dataset.data import parquet
 
     try:
-        columns: dict[str, list[Any]] = pq.read_table(path).to_pydict()
+        columns: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
     except (OSError, ValueError) as error:  # arrow's own errors are of these kinds
         raise DataError(
             f"{path} is no Parquet file, or not a whole one ({error}). Write it again."

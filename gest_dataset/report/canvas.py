@@ -19,6 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from gest_dataset.printable import printable
+
 # Name of the CSS variable -> its colour in light and in dark; no colour of light occurs twice
 PALETTE: dict[str, tuple[str, str]] = {
     "ink": ("#1c2330", "#e7eaf0"),
@@ -117,7 +119,7 @@ def series(number: int) -> dict[str, Any]:
 def mark(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
     """A dot, or several of one model, with what a browser says of it under the pointer."""
     (dots,) = axes.plot(x, y, linestyle="", **style)
-    dots.set_url(f"{_TOOLTIP}{text}")
+    dots.set_url(f"{_TOOLTIP}{printable(text)}")
 
 
 def note(axes: Axes, text: str, x: float, y: float, away: tuple[float, float], fontsize: float) -> None:
@@ -240,7 +242,7 @@ def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str
     root.attrib |= {"role": "img", "aria-labelledby": ids[0], "aria-describedby": ids[1]}
     for text, identifier, tag in ((description, ids[1], "desc"), (label, ids[0], "title")):
         element = XML.Element(f"{{{_SVG}}}{tag}", {"id": identifier})
-        element.text = text
+        element.text = printable(text)
         root.insert(0, element)
     return XML.tostring(root, encoding="unicode")
 

@@ -11,6 +11,7 @@ from typing import Any
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure
+from gest_dataset.printable import one_line
 from gest_dataset.runs.reading import Run
 
 _LONGEST = 44
@@ -18,7 +19,10 @@ _LONGEST = 44
 
 @dataclass(frozen=True)
 class Measured:
-    """A run with the name that it has on this page, and its number among the runs."""
+    """A run with the name that it has on this page, and its number among the runs.
+
+    Names are as a page, a drawing and a table can show them.
+    """
 
     run: Run
     label: str
@@ -36,22 +40,22 @@ class Measured:
 
     @property
     def config(self) -> str:
-        return self.run.manifest.config
+        return one_line(self.run.manifest.config)
 
     @property
     def model(self) -> str:
         """The model or translator as it is named."""
-        return self.run.manifest.subject
+        return one_line(self.run.manifest.subject)
 
     @property
     def kind(self) -> str:
         """masked, causal, seq2seq or nsp; a translator has none."""
-        return str(self.facts.get("kind") or "")
+        return one_line(str(self.facts.get("kind") or ""))
 
     @property
     def language(self) -> str:
         """The code of the language that was measured; empty where there is none to tell."""
-        return self.run.manifest.language
+        return one_line(self.run.manifest.language)
 
     @property
     def result(self) -> dict[str, Any]:
@@ -82,15 +86,18 @@ class Measured:
 
 def measured(runs: Sequence[Run]) -> list[Measured]:
     """The runs with names that tell them apart: the model, the config, or both."""
-    models = [short(run.manifest.subject) for run in runs]
-    configs = [run.manifest.config if _asks(run) else run.manifest.language for run in runs]
+    models = [short(one_line(run.manifest.subject)) for run in runs]
+    asked = [run.manifest.config if _asks(run) else run.manifest.language for run in runs]
+    configs = [one_line(name) for name in asked]
     labels = [f"{model} · {config}" for model, config in zip(models, configs, strict=True)]
     if len(set(configs)) == 1:
         labels = models
     elif len(set(models)) == 1:
         labels = configs
     if len(set(labels)) < len(runs):
-        labels = [f"{label} ({run.path.resolve().name})" for label, run in zip(labels, runs, strict=True)]
+        labels = [
+            f"{label} ({one_line(run.path.resolve().name)})" for label, run in zip(labels, runs, strict=True)
+        ]
     if len(set(labels)) < len(runs):
         seen: Counter[str] = Counter()
         for place, label in enumerate(labels):

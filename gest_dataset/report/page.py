@@ -1,7 +1,8 @@
 """The page: runs and panels in, one self-contained HTML file out.
 
 Nothing on it is loaded from anywhere, and its policy (CSP) lets nothing but its own style and script
-run, whatever the data hold; all data are escaped by jinja2 all the same.
+run, whatever the data hold; all data are escaped by jinja2 all the same, and what in them is no letter or
+turns the order of letters round is shown as an escape.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from markupsafe import Markup
 
 from gest_dataset import statistics
 from gest_dataset.measures.words import TOY, shown
+from gest_dataset.printable import printable
 from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.measured import Measured, language_name, short
@@ -28,8 +30,7 @@ from gest_dataset.report.methods import citations, paragraphs
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
-from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.runs.reading import RESULT
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -51,6 +52,7 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         loader=FileSystemLoader(_HERE),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -167,4 +169,4 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
 
 def _link(file: Path, page: Path) -> str:
     relative = os.path.relpath(file.resolve(), page.resolve().parent)
-    return quote(Path(relative).as_posix())
+    return quote(os.fsencode(Path(relative).as_posix()))

@@ -13,12 +13,13 @@ from gest_dataset.errors import DataError, OutputError
 from gest_dataset.foreign import parse_json
 from gest_dataset.measures import MEASURES
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "run.json"
 RUNNING, DONE = "running", "done"
 # The files that samples are in: of models, and of translators
 SCORES, DETECTIONS = "scores.parquet", "detections.parquet"
-_AT_THE_END = ("signature", "metadata", "seconds", "finished")
+RESULT = "result.json"
+_AT_THE_END = ("signature", "metadata", "seconds", "finished", "files")
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{4,}\b")
 
 
@@ -28,7 +29,8 @@ class Manifest:
 
     `measure` is a name in `MEASURES`, `subject` the model or translator as it is named, `config` what
     it was asked, `language` the one that was measured (empty where there is none to tell). Two runs
-    are the same one where these, the data and the `settings` agree. `table` is the file of the samples.
+    are the same one where these, the data and the `settings` agree. `table` is the file of the samples,
+    `files` are the run's files with their SHA-256.
     """
 
     measure: str
@@ -48,6 +50,7 @@ class Manifest:
     metadata: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     finished: str = ""
+    files: dict[str, str] = field(default_factory=dict)
 
     @property
     def done(self) -> bool:
@@ -117,6 +120,10 @@ def _wrong(told: Mapping[str, Any]) -> list[str]:
     ):
         if told[name] not in offered:
             wrong.append(f"there is no {name} {told[name]!r}, only {', '.join(offered)}")
+    if done:
+        wrong += [
+            f"`files` says nothing of {name}" for name in (told["table"], RESULT) if name not in told["files"]
+        ]
     return wrong
 
 

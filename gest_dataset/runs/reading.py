@@ -10,6 +10,7 @@ docs/runs.md lists the keys.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import shlex
@@ -19,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gest_dataset.data.parquet import read_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.foreign import parse_json
-from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
+from gest_dataset.runs.manifest import MANIFEST, RESULT, Manifest, read_manifest
 
 logger = logging.getLogger(__name__)
 
 HOME = Path("gest-runs")
-RESULT, REPORT = "result.json", "report.html"
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -62,20 +63,36 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
 
 
 def read_run(path: str | Path) -> Run:
-    """The run in a directory; an error says what is wrong with one that is none."""
+    """The run in a directory; an error says what is wrong with one that is none.
+
+    The bytes that are checked against the manifest are those that are read.
+    """
     path = Path(path)
     manifest = read_manifest(path)
     command = shlex.join(manifest.command)
     if not manifest.done:
         raise OutputError(f"The run in {path} is not finished. The same command goes on with it: {command}")
     try:
-        table = pq.read_table(path / manifest.table)
-        result = parse_json((path / RESULT).read_text(encoding="utf-8"))
+        contents = {name: (path / name).read_bytes() for name in (manifest.table, RESULT)}
+        changed = [name for name, content in contents.items() if sha256(content) != manifest.files[name]]
+        if changed:
+            raise DataError(
+                f"{path / changed[0]} is not as the run has written it: it was damaged, or changed by hand, "
+                f"and its numbers cannot be trusted. Put the file back, or remove the directory and run "
+                f"again: {command}"
+            )
+        table = read_table(pa.BufferReader(contents[manifest.table]))
+        result = parse_json(contents[RESULT])
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise DataError(
             f"The run in {path} is damaged: {error}. Remove the directory and run again: {command}"
         ) from error
     return Run(path, manifest, table, result)
+
+
+def sha256(content: bytes) -> str:
+    """What a manifest says of a file."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
-from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, replacing, write_json
-from gest_dataset.runs.manifest import DONE, MANIFEST, Manifest, differences, read_manifest
-from gest_dataset.runs.reading import REPORT, RESULT, Run, read_run
+from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
+from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, Manifest, differences, read_manifest
+from gest_dataset.runs.reading import REPORT, Run, read_run, sha256
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.version import __version__
 
@@ -152,8 +152,7 @@ def finish(record: Record, found: Finding) -> Run:
     (path / REPORT).unlink(missing_ok=True)  # of what was here before
     facts = {"settings": manifest.identity(), "signature": found.signature}
     table = found.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
-    with replacing(path / manifest.table) as partial:
-        pq.write_table(table, partial)
+    write_table(path / manifest.table, table)
     told = {
         "config": manifest.config,
         "measure": manifest.measure,
@@ -169,6 +168,7 @@ def finish(record: Record, found: Finding) -> Run:
         metadata=plain(found.metadata),
         seconds=found.metadata["seconds"],
         finished=_now(),
+        files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
     )
     write_json(path / MANIFEST, done.to_json())
     shutil.rmtree(record.scratch, ignore_errors=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import pyarrow.parquet as pq
 from datasets import ClassLabel, DatasetInfo, Features, List, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
@@ -19,6 +18,7 @@ from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
+from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
 from gest_dataset.foreign import parse_json
@@ -66,8 +66,7 @@ def write_pairs(
     write_json(out / YIELDS, told(pairs, settings, command))
     path = out / config_name(language) / _FILE
     data = datasets.Dataset.from_list(pairs.rows, features=features(label))
-    with replacing(path) as partial:
-        pq.write_table(data.data.table, partial)
+    write_table(path, data.data.table)
     with replacing(out / CARD) as partial:
         partial.write_text(_card(path, data, language, pairs, settings, command), encoding="utf-8")
 

@@ -130,7 +130,7 @@ def test_an_unfinished_run_is_gone_on_with(gest: Gest, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     (tmp_path / "run" / "run.json").write_text(json.dumps({**manifest, "status": "running"}))
     (tmp_path / "run" / "result.json").unlink()
-    (tmp_path / "run" / ".result.json.abc").write_text("torn")
+    (tmp_path / "run" / f".result.json.gest-1-{'0' * 16}.part").write_text("torn")
     assert gest(*arguments).returncode == 0
     found = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert found == ["detections.parquet", "report.html", "result.json", "run.json"]

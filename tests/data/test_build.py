@@ -203,7 +203,7 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
         patch.setattr(build.pq, "write_table", fail)
         with pytest.raises((OutputError, KeyboardInterrupt)):
             build.build_config(CONFIGS["en"], tmp_path)
-    (tmp_path / "en" / ".test-00000-of-00001.parquet.x1").write_text("left by a kill")
+    (tmp_path / "en" / f".test-00000-of-00001.parquet.gest-1-{'0' * 16}.part").write_text("left by a kill")
     build.claim_folder(tmp_path)
     assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert [path.name for path in (tmp_path / "en").iterdir()] == ["test-00000-of-00001.parquet"]

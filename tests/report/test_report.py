@@ -40,7 +40,7 @@ from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
 from gest_dataset.runs import reading
-from gest_dataset.runs.manifest import MANIFEST
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -247,7 +247,7 @@ def test_page_says_what_was_measured(page: Page, paths: list[Path]) -> None:
     for path in paths:
         manifest = reading.read_run(path).manifest
         assert manifest.signature in text
-        for file in (MANIFEST, reading.RESULT, manifest.table):
+        for file in (MANIFEST, RESULT, manifest.table):
             links = [
                 a["href"] or "" for a in page.all("a") if (a["href"] or "").endswith(f"{path.name}/{file}")
             ]

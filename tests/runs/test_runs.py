@@ -19,6 +19,7 @@ import torch
 from filelock import FileLock
 
 import gest_dataset
+from gest_dataset.data import parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.files import plain
 from gest_dataset.probes.query import Ask, Input, Query
@@ -123,7 +124,7 @@ def test_full_disk(bert: str, undisturbed: bytes, tmp_path: Path, name: str, mos
     assert "could not be written" in message
     assert name in message
     assert "Nothing half-written was left" in message
-    left = {one.name for one in path.rglob("*")} - {".lock"}
+    left = {one.name for one in path.rglob("*")} - {".gest.lock"}
     assert not [one for one in left if one.startswith(".")], "no partial file"
     assert json.loads((path / "run.json").read_text())["status"] == "running"
     run(bert, path)
@@ -291,7 +292,7 @@ def test_what_a_run_holds(bert: str, tmp_path: Path) -> None:
     assert one.result["signature"] == one.manifest.signature == scores.signature
     assert (one.result["config"], one.result["measure"]) == ("en", "templates")
     m = one.manifest
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["format"] == 2
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["format"] == 3
     assert (m.measure, m.config, m.language, m.table, m.done) == (
         *("templates", "en", "en"),
         *("scores.parquet", True),
@@ -428,7 +429,7 @@ def test_directory_of_somebody_else(bert: str, tmp_path: Path) -> None:
 def test_lock_is_released(bert: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.mkdir()
-    lock = FileLock(path / ".lock")
+    lock = FileLock(path / ".gest.lock")
     with lock, pytest.raises(OutputError, match="Another process"):
         run(bert, path, limit=9)
     run(bert, path, limit=9)
@@ -447,7 +448,7 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
         reading.read_run(path)
     run(bert, path, limit=9)
     whole = (path / "run.json").read_text()
-    for number, age in ((1, "older"), (3, "newer")):
+    for number, age in ((2, "older"), (4, "newer")):
         change(path, format=number)
         for read in (lambda: reading.read_run(path), lambda: run(bert, path, limit=9)):
             with pytest.raises(OutputError, match=rf"is of an? {age} format \({number}, written by"):
@@ -480,7 +481,7 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
             reading.read_run(path)
     (path / "run.json").write_text(whole)
     change(path, measure="masculine-rate", table="detections.parquet")
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(OutputError, match=r"`files` says nothing of detections\.parquet"):
         reading.read_run(path)
     (path / "run.json").write_text(whole)
     change(path, measure="masculine-rate")
@@ -488,8 +489,70 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
         run(bert, path, limit=9)
     (path / "run.json").write_text(whole)
     (path / "scores.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(DataError, match="is not as the run has written it"):
         reading.read_run(path)
+
+
+def test_a_file_that_was_changed_is_told(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    run(bert, path, limit=9)
+    assert set(reading.read_run(path).manifest.files) == FILES - {"run.json"}
+    result = json.loads((path / "result.json").read_text())
+    result["result"]["g_s"] = 9.9
+    (path / "result.json").write_text(json.dumps(result))
+    with pytest.raises(DataError, match=r"result\.json is not as .* run again: python"):
+        reading.read_run(path)
+    with pytest.raises(DataError, match="is not as the run has written it"):
+        run(bert, path, limit=9)
+    (path / "result.json").unlink()
+    with pytest.raises(DataError, match=r"damaged: .*result\.json"):
+        reading.read_run(path)
+
+
+def test_no_flipped_bit_is_read(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    run(bert, path, limit=30)
+    reading.read_run(path)
+    flips = random.Random(7)
+    for name in ("scores.parquet", "result.json"):
+        whole = (path / name).read_bytes()
+        for _ in range(150):
+            place = flips.randrange(8 * len(whole))
+            damaged = bytearray(whole)
+            damaged[place // 8] ^= 1 << place % 8
+            (path / name).write_bytes(damaged)
+            with pytest.raises(DataError, match="is not as the run has written it"):
+                reading.read_run(path)
+        (path / name).write_bytes(whole)
+    reading.read_run(path)
+
+
+def test_a_manifest_without_a_file_is_told(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    run(bert, path, limit=9)
+    change(path, files={"result.json": "0" * 64})
+    with pytest.raises(OutputError, match=r"`files` says nothing of scores\.parquet"):
+        reading.read_run(path)
+
+
+def test_pages_of_a_table_have_checksums(bert: str, tmp_path: Path) -> None:
+    """So that other programs find damage too; the run's own check is over the whole file."""
+    path = tmp_path / "run"
+    run(bert, path, limit=30)
+    content = bytearray((path / "scores.parquet").read_bytes())
+    column = pq.read_metadata(path / "scores.parquet").row_group(0).column(0)
+    content[column.data_page_offset + column.total_compressed_size // 2] ^= 1
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(content)
+    with pytest.raises(OSError, match="CRC"):
+        parquet.read_table(damaged)
+
+
+def test_the_report_is_no_part_of_the_run(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    run(bert, path, limit=9)
+    (path / "report.html").write_text("made anew")
+    reading.read_run(path)
 
 
 def test_find(bert: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

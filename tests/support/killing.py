@@ -93,7 +93,7 @@ def without_room(name: str, most: int) -> None:
     import resource
 
     from gest_dataset import files
-    from gest_dataset.runs import writing
+    from gest_dataset.data import parquet
     from gest_dataset.scoring import shards
 
     replacing = files.replacing
@@ -104,4 +104,4 @@ def without_room(name: str, most: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         return replacing(path)
 
-    files.replacing = shards.replacing = writing.replacing = small  # type: ignore[assignment]
+    files.replacing = shards.replacing = parquet.replacing = small  # type: ignore[assignment]

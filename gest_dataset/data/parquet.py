@@ -1,0 +1,21 @@
+"""Parquet as this package writes and reads it: every page has a checksum, and it is looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gest_dataset.files import replacing
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """The whole file, or none."""
+    with replacing(path) as partial:
+        pq.write_table(table, partial, write_page_checksum=True)
+
+
+def read_table(source: Path | pa.NativeFile) -> pa.Table:
+    """A table; damage of a page that has a checksum is an OSError."""
+    return pq.read_table(source, page_checksum_verification=True)
