@@ -1,9 +1,9 @@
 """Ctrl-C ends a command within two seconds, with 130, from the first import to the last clean-up.
 
 Before a command has begun and after it has ended nothing is to be put away: the process ends where it
-is. In a command KeyboardInterrupt is raised as always, so that files are closed and what is kept is said. Where that
-has not ended the process after `GRACE` seconds (a long call into C, a library that swallows it or hangs), a
-thread ends it: every file of this package is whole at any instant.
+is. In a command KeyboardInterrupt is raised as always, so that files are closed and what is kept is said.
+Where that has not ended the process after `GRACE` seconds (a long call into C, a library that swallows it
+or hangs), a thread ends it: every file of this package is whole at any instant.
 
 This module imports little, because the entry point begins with it.
 """

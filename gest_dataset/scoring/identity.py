@@ -45,7 +45,7 @@ def weights_hash(weights: Mapping[str, Any]) -> str:
         if not isinstance(tensor, torch.Tensor):
             continue  # what quantisers keep beside their weights
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return _sha256(digest.hexdigest())  # as long as the other hashes
 
 

@@ -256,7 +256,7 @@ def _has_next_sentence_class(config: Any) -> bool:
 
 
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
-    where = {"name": path.parent, "gguf_file": path.name}
+    where: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
     with turning(partial(_unloadable_gguf, path)):
         tensors, weights = tensors_in(path)
         config = read_config(**where)

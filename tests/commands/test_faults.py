@@ -65,7 +65,7 @@ def test_a_fault_is_one_line_and_a_file(
     assert raising.partition("(")[0] in text
     assert "load_dataset" in text
     assert "very-secret-key" not in text
-    assert "abcdef" not in text.partition("load_dataset")[2].replace(raising, "")
+    assert "abcdef" not in text
     assert file.stat().st_mode & 0o077 == 0
 
 
@@ -145,7 +145,6 @@ def started(environment: Mapping[str, str], cwd: Path, *arguments: str) -> subpr
         "rich.console",
         "gest_dataset.commands.report",
         "datasets",
-        "pyarrow",
         "end",
     ],
 )
