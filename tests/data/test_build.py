@@ -19,7 +19,7 @@ from datasets import load_dataset
 
 from gest_dataset import files
 from gest_dataset.builders import CONFIGS
-from gest_dataset.data import build
+from gest_dataset.data import build, parquet
 from gest_dataset.data.card import write_card
 from gest_dataset.errors import OutputError
 from gest_dataset.stereotypes import STEREOTYPES
@@ -195,12 +195,12 @@ def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: P
 def test_build_that_fails_at_its_first_config_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
-    def fail(*args: object) -> None:
+    def fail(*args: object, **options: object) -> None:
         raise failure
 
     build.claim_folder(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(build.pq, "write_table", fail)
+        patch.setattr(parquet.pq, "write_table", fail)
         with pytest.raises((OutputError, KeyboardInterrupt)):
             build.build_config(CONFIGS["en"], tmp_path)
     (tmp_path / "en" / f".test-00000-of-00001.parquet.gest-1-{'0' * 16}.part").write_text("left by a kill")
