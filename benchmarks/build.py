@@ -54,7 +54,7 @@ tables = [pq.read_table(b.path) for b in found]
 start = time.perf_counter()
 for b in found:
     for key in b.config.sources:
-        sources.git_blob_id(sources.fetch(key))
+        sources.git_blob_id(sources.fetch(key).content)
 for table in tables:
     pq.write_table(table, sys.argv[2])
 print(json.dumps({"floor_seconds": time.perf_counter() - start}))

@@ -80,7 +80,7 @@ def fingerprint(config: Config | None = None) -> str:
     """
     keys = config.sources if config else sources.table()
     configs = [config] if config else CONFIGS.values()
-    embedded = [sources.git_blob_id(each.embedded) for each in configs if each.embedded]
+    embedded = [sources.git_blob_id(each.embedded.read_bytes()) for each in configs if each.embedded]
     parts = [__version__, _code_digest(), *sources.blobs(keys), *embedded]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

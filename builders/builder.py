@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -70,14 +69,13 @@ class GestBuilder(datasets.ArrowBasedBuilder):
         super().download_and_prepare(*args, **kwargs)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        files = {key: str(sources.fetch(key, self.config.data_dir)) for key in self.gest.sources}
+        files = {key: sources.fetch(key, self.config.data_dir) for key in self.gest.sources}
         return [datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs={"files": files})]
 
-    def _generate_tables(self, files: dict[str, str]) -> Iterator[tuple[int, pa.Table]]:
+    def _generate_tables(self, files: Files) -> Iterator[tuple[int, pa.Table]]:
         dropped: Counter[str] = Counter()
-        paths = {key: Path(path) for key, path in files.items()}
         try:
-            yield from enumerate(tables(self.gest, paths, dropped))
+            yield from enumerate(tables(self.gest, files, dropped))
         except DataError as error:
             raise BrokenDataError(str(error)) from error
         for reason, number in dropped.items():

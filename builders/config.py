@@ -14,7 +14,7 @@ from gest_dataset.data import sources
 from gest_dataset.stereotypes import GENDERS
 
 Row = dict[str, Any]
-Files = Mapping[str, Path]
+Files = Mapping[str, sources.Verified]
 Dropped = Counter[str]
 _OWN_LICENCE = "Apache-2.0"
 

@@ -20,7 +20,7 @@ from datasets import List, Value
 
 from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import STEREOSET_CONTROL
-from gest_dataset.builders.reading import keyword_span, read_lines
+from gest_dataset.builders.reading import File, keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
 from gest_dataset.builders.words import differing_words
 from gest_dataset.errors import DataError
@@ -56,7 +56,7 @@ _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
 _INTRASENTENCE = source("intrasentence", "en")
 
 
-def quadruplet(name: str, bias_type: str, marked: dict[str, str], path: Path, place: int | str) -> Row:
+def quadruplet(name: str, bias_type: str, marked: dict[str, str], path: File, place: int | str) -> Row:
     """A row from four sentences with their keywords in `<>`, by field."""
     plain = {field: keyword_span(marked[field], path, place) for field in FIELDS}
     return {

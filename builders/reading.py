@@ -6,31 +6,39 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from typing import Protocol
 
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 
+
+class File(Protocol):
+    """What is read whole, and named in errors: a verified file, or a path of this package."""
+
+    def read_bytes(self) -> bytes: ...
+
+
 _KEYWORD = re.compile(r"<([^<>]*)>")
 
 
-def read_text(path: Path) -> str:
+def read_text(path: File) -> str:
     """A whole UTF-8 file."""
+    content = path.read_bytes()
     try:
-        return path.read_bytes().decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise DataError.at(path, line, f"not UTF-8 ({error.reason})") from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_lines(path: File) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
 
 
-def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+def read_cells(path: File) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV file, each with the number of its last line."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
@@ -40,7 +48,7 @@ def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataError.at(path, reader.line_num, str(error)) from error
 
 
-def read_csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def read_csv(path: File, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """The records of a CSV file that must have exactly these columns, in this order."""
     records = read_cells(path)
     line, header = next(records, (1, []))
@@ -56,35 +64,35 @@ def read_csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
         yield line, dict(zip(columns, cells, strict=True))
 
 
-def stereotype_id(text: str, path: Path, line: int) -> int:
+def stereotype_id(text: str, path: File, line: int) -> int:
     """A stereotype's number, 1 to 16."""
     if text.isdecimal() and int(text) in STEREOTYPES:
         return int(text)
     raise DataError.at(path, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
-def row_number(text: str, path: Path, line: int) -> int:
+def row_number(text: str, path: File, line: int) -> int:
     """A row's own number."""
     if text.isdecimal():
         return int(text)
     raise DataError.at(path, line, f"{text!r} is not a number")
 
 
-def filled(text: str, name: str, path: Path, place: int | str) -> str:
+def filled(text: str, name: str, path: File, place: int | str) -> str:
     """A text that must not be empty."""
     if text.strip():
         return text
     raise DataError.at(path, place, f"empty {name}")
 
 
-def one_of(text: str, names: Sequence[str], what: str, path: Path, place: int | str) -> str:
+def one_of(text: str, names: Sequence[str], what: str, path: File, place: int | str) -> str:
     """A label that must be known."""
     if text in names:
         return text
     raise DataError.at(path, place, f"unknown {what} {text!r}, expected one of {', '.join(names)}")
 
 
-def keyword_span(marked: str, path: Path, place: int | str) -> tuple[str, list[int]]:
+def keyword_span(marked: str, path: File, place: int | str) -> tuple[str, list[int]]:
     """A sentence with its keyword in `<>`: the plain sentence and the keyword's [start, end)."""
     keywords = list(_KEYWORD.finditer(marked))
     plain = _KEYWORD.sub(r"\1", marked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from functools import partial
 
@@ -54,7 +55,7 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
         sample = dict(zip(frame, cells, strict=True))
         for name, value in sample.items():
             if not name.endswith("_labels") and not isinstance(value, str):
-                raise DataError.at(path, place, f"{name} is not a text: {value!r}")
+                raise DataError.at(path, place, f"{name} is not a text: {reprlib.repr(value)}")
         slots = {sample[f"{slot}_gold_label"]: slot for slot in _SLOTS}
         if slots.keys() != _CANDIDATES.keys():
             raise DataError.at(path, place, f"labels of the candidates: {sorted(slots)}")

@@ -83,7 +83,7 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
         table = json.loads((copy / MANIFEST).read_text(encoding="utf-8"))
         repository = "/".join(key.split("/")[:2])
         entry = table[repository]["files"][key.removeprefix(f"{repository}/")]
-        entry["git_blob"] = git_blob_id(path)
+        entry["git_blob"] = git_blob_id(path.read_bytes())
         # a name of its own for every edit: tables are read once
         manifest = copy / f"{entry['git_blob']}.json"
         manifest.write_text(json.dumps(table), encoding="utf-8")

@@ -1,20 +1,36 @@
 """What is kept from one run to the next: SQLite files that several processes may use at once.
 
 What is committed is on the disk, even where the machine is lost; what a kill leaves half-written is rolled
-back by the next one that opens the file.
+back by the next one that opens the file. Each row has a checksum of all that it says, its key included:
+what a disk has changed is not taken for what was kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from gest_dataset.errors import OutputError
 
 _PATIENCE = 60.0  # seconds that a process waits for the others
+
+
+def checksum(*parts: bytes) -> bytes:
+    """Of the parts of a row, in their order."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(b"%d:" % len(part) + part)
+    return digest.digest()
+
+
+def is_whole(row: Sequence[Any], *key: bytes) -> bool:
+    """Whether a row, whose last column is its checksum, is as it was written."""
+    *parts, told = row
+    return all(isinstance(part, bytes) for part in parts) and told == checksum(*key, *parts)
 
 
 @contextmanager
@@ -26,5 +42,5 @@ def opened(path: Path, schema: str, name: str, advice: str) -> Iterator[sqlite3.
             connection.execute("PRAGMA synchronous = EXTRA")  # the folder, too, before a commit returns
             connection.execute(schema)
             yield connection
-    except (OSError, sqlite3.Error, zlib.error, UnicodeDecodeError) as error:
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         raise OutputError(f"{name} {path} cannot be used: {error}.\n{advice}") from error

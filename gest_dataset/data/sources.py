@@ -14,7 +14,7 @@ import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,6 +28,8 @@ _TABLE = Path(__file__).with_name("sources.json")
 _PAUSES = (1.0, 2.0, 4.0)  # seconds between tries
 _TIMEOUT = 30.0
 _CHUNK = 1 << 16
+_LARGEST = 1 << 27  # bytes of a file: 128 MiB; the largest source has 3.3 MB, models of UDPipe some tens
+_LONGEST = 600.0  # seconds for a file, all tries together
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,24 @@ class Source:
         return f"{UPSTREAM_URL}/{self.repository}/{self.commit}/{self.path}"
 
 
-def git_blob_id(path: Path) -> str:
+@dataclass(frozen=True)
+class Verified:
+    """The bytes that were compared with a blob id: these are parsed, whatever is at `path` by then."""
+
+    path: Path
+    content: bytes = field(repr=False)
+
+    def read_bytes(self) -> bytes:
+        return self.content
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def git_blob_id(content: bytes) -> str:
     """Git's id of a file: SHA-1 of the header `blob <size>` and a NUL byte, then the bytes."""
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+    header = b"blob %d\0" % len(content)
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
 
 
 def table() -> dict[str, Source]:
@@ -103,8 +116,8 @@ def mirror_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | N
     return Path(name).expanduser() if name else None
 
 
-def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
-    """The path of a file whose bytes have just been verified."""
+def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Verified:
+    """An upstream file: read once, and verified as it was read."""
     source = _source(key)
     mirror = mirror_directory(data_dir)
     if mirror is not None:
@@ -130,7 +143,7 @@ def _source(key: str) -> Source:
         ) from None
 
 
-def _from_mirror(source: Source, mirror: Path) -> Path:
+def _from_mirror(source: Source, mirror: Path) -> Verified:
     path = mirror / source.key
     if not mirror.is_dir():
         raise SourceError(
@@ -142,17 +155,29 @@ def _from_mirror(source: Source, mirror: Path) -> Path:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise SourceError(f"{path} is not a file.\nRemove it and get the file with: {command}")
-        found = git_blob_id(path)
+        content = _read(path)
     except FileNotFoundError:
         raise SourceError(f"The mirror {mirror} lacks {source.key}.\nGet it with: {command}") from None
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error}.\nGet it again with: {command}") from error
+    if len(content) > _LARGEST:
+        raise SourceError(
+            f"{path} is not the pinned file: it is larger than {_LARGEST:,} bytes.\n"
+            f"Get the pinned one with: {command}"
+        )
+    found = git_blob_id(content)
     if found != source.blob:
         raise SourceError(
             f"{path} is not the pinned file: its git blob id is {found}, expected {source.blob}.\n"
             f"Get the pinned one with: {command}"
         )
-    return path
+    return Verified(path, content)
+
+
+def _read(path: Path) -> bytes:
+    """A file's bytes, as far as a source may be long and one more: a longer one is not the pinned one."""
+    with path.open("rb") as file:
+        return file.read(_LARGEST + 1)
 
 
 def cache_directory() -> Path:
@@ -162,7 +187,7 @@ def cache_directory() -> Path:
     return Path(HF_HOME) / "gest" / "upstream"
 
 
-def _from_network(source: Source) -> Path:
+def _from_network(source: Source) -> Verified:
     from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
 
     path = cache_directory() / source.key
@@ -171,10 +196,11 @@ def _from_network(source: Source) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with WeakFileLock(path.with_name(path.name + ".lock")):
-            if path.exists() and git_blob_id(path) == source.blob:
-                return path
+            if path.exists() and git_blob_id(content := _read(path)) == source.blob:
+                return Verified(path, content)
             _download(source, partial)
-            found = git_blob_id(partial)
+            content = _read(partial)
+            found = git_blob_id(content)
             if found != source.blob:
                 partial.unlink()
                 raise SourceError(
@@ -189,7 +215,7 @@ def _from_network(source: Source) -> Path:
             + _storage_advice(error)
             + " The download goes on where it stopped."
         ) from error
-    return path
+    return Verified(path, content)
 
 
 def _storage_advice(error: OSError) -> str:
@@ -202,21 +228,41 @@ class _LineLost(Exception):
     """The transfer broke off, or the server was not well: worth another try."""
 
 
+class _TooLarge(Exception):
+    """More bytes than a file may have."""
+
+
 class _RangeRefused(Exception):
     """What is here is no beginning of that file."""
 
 
 def _download(source: Source, partial: Path) -> None:
-    """Bring `partial` to the whole file, going on from the bytes that it already has."""
+    """Bring `partial` to the whole file, going on from the bytes that it already has.
+
+    However the server answers, it ends: after `_LONGEST` seconds, and `_LARGEST` bytes on the disk.
+    """
+    end = time.monotonic() + _LONGEST
     for pause in (*_PAUSES, None):
         done = partial.stat().st_size if partial.exists() else 0
-        if done and git_blob_id(partial) == source.blob:
+        if done and git_blob_id(_read(partial)) == source.blob:
             return
         try:
             with partial.open("ab") as file:
                 for chunk in _stream(source, done):
+                    if time.monotonic() > end:
+                        raise _unreachable(source, f"it took longer than {_LONGEST:.0f} seconds")
+                    done += len(chunk)
+                    if done > _LARGEST:
+                        raise _TooLarge
                     file.write(chunk)
             return
+        except _TooLarge:
+            partial.unlink()
+            raise SourceError(
+                f"{source.url} gives more than {_LARGEST:,} bytes, which no upstream file has.\n"
+                f"Nothing was kept. A proxy may have changed the file: try again, or set "
+                f"{MIRROR_VARIABLE} to a mirror."
+            ) from None
         except _RangeRefused:
             partial.unlink()
         except _LineLost as error:
@@ -258,7 +304,8 @@ def _stream(source: Source, start: int) -> Iterator[bytes]:
                 unit="B",
                 unit_scale=True,
             ) as bar:
-                for chunk in answer.iter_bytes(chunk_size=_CHUNK):
+                # as the line brings them: a chunk of a size that is waited for could be waited for long
+                for chunk in answer.iter_bytes():
                     bar.update(len(chunk))
                     yield chunk[skip:]
                     skip = max(0, skip - len(chunk))

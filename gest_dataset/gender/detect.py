@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +99,8 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
     missing = [text for text in unique if text not in documents]
     if missing:
         try:
-            for text, document in parse_cache.store(where, parser.signature, parser.parse(missing)):
+            parses = _whole(parser.parse(missing))
+            for text, document in parse_cache.store(where, parser.signature, parses):
                 documents[text] = document
         except OutputError:  # of the cache: what it could not keep is not "kept"
             raise
@@ -107,6 +108,13 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
             left = [text for text in missing if text not in documents]
             raise unfinished(error, left, len(unique), where) from error
     return documents
+
+
+def _whole(parses: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The parses that can be read; one that cannot is an error before it is kept."""
+    for text, document in parses:
+        conllu.parse_conllu(document, text)
+        yield text, document
 
 
 def _detection(text: str, latin: str, places: list[int] | None, document: str, language: str) -> Detection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+LONGEST = 10_000  # characters: a parser takes seconds for these, and ever more memory for more
 _LETTER = re.compile(r"[^\W\d_]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -76,6 +77,8 @@ def problem(text: str, language: str) -> str:
     """What is wrong with a text, in words for people; nothing is the empty string."""
     if not _LETTER.search(text):
         return "empty"
+    if len(text) > LONGEST:
+        return f"too long: more than {LONGEST:,} characters"
     if _GARBLED.search(text):
         return "garbled: decoded with a wrong encoding"
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]

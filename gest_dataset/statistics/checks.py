@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,21 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+_MASKED = "its masked values would count: leave those samples out (.compressed()), and give an array"
+# What can be gone through, but is no list of samples: why not, and what to give
+_NO_SAMPLES: dict[type, str] = {
+    np.ma.MaskedArray: _MASKED,
+    Mapping: "going through it gives its keys: give a list of its values, in the order of the samples",
+    Set: "it has no order, and each value once: give a list",
+    str: "that is one text: give a list",
+    bytes: "going through it gives the numbers of its bytes: give a list",
+    bytearray: "going through it gives the numbers of its bytes: give a list",
+    memoryview: "going through it gives the numbers of its bytes: give a list",
+}
+# What numpy makes numbers of, though it is none
+_NO_NUMBERS = (str, bytes, complex, np.ma.MaskedArray, np.ma.core.MaskedConstant)
 
 
 class UndefinedWarning(UserWarning):
@@ -34,8 +49,17 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
     raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}.")
 
 
+def samples(name: str, values: Any) -> None:
+    """Refuse what has a length and can be gone through, but not sample by sample."""
+    for kind, reason in _NO_SAMPLES.items():
+        if isinstance(values, kind):
+            raise DataError(f"{name} is a {type(values).__name__}: {reason}.")
+
+
 def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
     """The common length of the inputs, which must not be 0."""
+    for name, values in inputs.items():
+        samples(name, values)
     lengths = {name: len(values) for name, values in inputs.items()}
     shortest = min(lengths, key=lambda name: lengths[name])
     for name, length in lengths.items():
@@ -51,9 +75,10 @@ def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
 
 def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
     """Numbers without nan and infinity: one a sample, or rows of `width` of them."""
+    samples(name, values)
     plain = values if isinstance(values, np.ndarray) else list(values)
     try:
-        array = np.array(plain, dtype=np.float64)
+        array = None if _has_others(plain, width) else np.array(plain, dtype=np.float64)
     except (TypeError, ValueError):
         array = None
     shape = (len(values),) if width is None else (len(values), width)
@@ -66,8 +91,19 @@ def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | Non
     return array
 
 
+def _has_others(values: Sequence[Any] | npt.NDArray[Any], width: int | None) -> bool:
+    """Whether there is something among the values that numpy would make a number of."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values.dtype.kind not in "biuf"
+    kinds = set(map(type, values))
+    if width is not None:
+        kinds |= {kind for row in values for kind in map(type, row)}
+    return any(issubclass(kind, _NO_NUMBERS) for kind in kinds)
+
+
 def columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
     """Rows of numbers, by column: None where no row has it, nan in the rows that have None."""
+    samples(name, values)
     rows = [[None] * width if row is None else list(row) for row in values]
     filled = [[0.0 if x is None else x for x in row] for row in rows]
     array = finite(name, filled, width)
@@ -82,7 +118,7 @@ def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int |
     for index, value in enumerate(values):
         try:
             row = np.asarray(value, dtype=np.float64)
-            fits = row.shape == (() if width is None else (width,))
+            fits = row.shape == (() if width is None else (width,)) and not _has_others([value], width)
         except (TypeError, ValueError):
             fits = False
         if not fits:
@@ -92,6 +128,7 @@ def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int |
 
 def known(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value among the labels."""
+    samples(name, values)
     values = values.tolist() if hasattr(values, "tolist") else list(values)  # arrays, series, tensors
     places = {label: index for index, label in enumerate(labels)}
     codes = [places.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
@@ -116,6 +153,7 @@ def genders(name: str, values: Iterable[Any]) -> Ints:
 
 def targets(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     """Names of groups: the place of each in the sorted list of names, and that list."""
+    samples(name, values)
     texts = list(values)
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():

@@ -39,12 +39,17 @@ def _connect(language: str) -> Send:
     translator = boto3.client("translate", region_name=region, config=config)
 
     def send(texts: Sequence[str]) -> list[str]:
-        return [
-            translator.translate_text(Text=text, SourceLanguageCode="en", TargetLanguageCode=language)[
-                "TranslatedText"
-            ]
+        answers = [
+            translator.translate_text(Text=text, SourceLanguageCode="en", TargetLanguageCode=language)
             for text in texts
         ]
+        for answer in answers:
+            if answer["TargetLanguageCode"] != language:
+                raise TranslationError(
+                    f"Amazon Translate was asked for {language}, and says that it answers in "
+                    f"{answer['TargetLanguageCode']!r}. Nothing of it is kept."
+                )
+        return [answer["TranslatedText"] for answer in answers]
 
     return send
 

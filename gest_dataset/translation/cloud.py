@@ -8,6 +8,7 @@ the clients alone and never kept here; their values are struck out of every mess
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import os
 import random
@@ -22,6 +23,7 @@ from urllib3 import HTTPHeaderDict, Retry
 from urllib3.exceptions import InvalidHeader
 
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.translation.answers import judged
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.translator import Batch, Translation, Translator, answered
 
@@ -31,6 +33,8 @@ LONGEST_WAIT = 60.0  # seconds between tries, where the service does not name th
 _PATIENCE = 600.0  # a service that wants a longer wait is stopped
 _SHOWN = 600  # characters of a client's message
 
+# what the clients raise at answers that are not of their form
+_MISREAD = (AttributeError, LookupError, TypeError, json.JSONDecodeError)
 Send = Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -38,8 +42,11 @@ Send = Callable[[Sequence[str]], Sequence[str]]
 class Judgement:
     """What an error of a client means; `seconds` is how long the service wants us to wait."""
 
-    kind: Literal["wait", "quota", "key", "language", "text", "other"]
+    kind: Literal["wait", "quota", "key", "language", "text", "form", "other"]
     seconds: float | None = None
+
+
+_FORM = Judgement("form")
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def open_service(service: Service, language: str) -> Translator:
         name=service.name,
         revision="",
         settings=f"server={server}" if (server := other_server(service)) else "",
-        translate=partial(_translate, service=service, language=language),
+        translate=lambda texts: judged(_translate(texts, service, language), service.title, language),
         unit="characters",
     )
 
@@ -108,7 +115,7 @@ def by_status(status: int | None, headers: Mapping[str, str]) -> Judgement:
     return Judgement("key" if status in (401, 403) else "other")
 
 
-def _translate(texts: Sequence[str], *, service: Service, language: str) -> Generator[Batch, None, None]:
+def _translate(texts: Sequence[str], service: Service, language: str) -> Generator[Batch, None, None]:
     _check_keys(service)
     send = _patiently(partial(service.connect, language), service, language)
     for batch in _batches(texts, service):
@@ -127,6 +134,9 @@ def _translate(texts: Sequence[str], *, service: Service, language: str) -> Gene
                 f"{service.title} gave {len(answers)} translations for {len(batch)} texts. They cannot be "
                 f"told apart, so none of them is kept. Try again."
             )
+        if not all(isinstance(answer, str) for answer in answers):
+            odd = next(answer for answer in answers if not isinstance(answer, str))
+            raise _unreadable(service, f"{odd!r} in the place of a translation")
         made = [answered(text, answer) for text, answer in zip(batch, answers, strict=True)]
         yield Batch(made, sum(map(len, batch)), perf_counter() - start)
 
@@ -168,7 +178,7 @@ def _patiently(call: Callable[[], Any], service: Service, language: str) -> Any:
             raise
         except Exception as error:
             # any error of a client: which classes they are depends on what the client is built on
-            judged = service.judge(error)
+            judged = _FORM if isinstance(error, _MISREAD) else service.judge(error)
             reason = _without_secrets(f"{type(error).__name__}: {error}", service)[:_SHOWN]
         # raised out here, so that the client's error, which may hold a request, does not hang on it
         if judged.kind != "wait" or tried == TRIES or (judged.seconds or 0) > _PATIENCE:
@@ -212,4 +222,14 @@ def _failure(judged: Judgement, service: Service, language: str, reason: str) ->
             f"{title} does not translate from English to {LANGUAGES[language].name} ({language}). "
             f"Choose another system.\n{reason}"
         )
+    if judged.kind == "form":
+        return _unreadable(service, reason)
     return TranslationError(f"{title} refused the request.\n{reason}")
+
+
+def _unreadable(service: Service, reason: str) -> TranslationError:
+    return TranslationError(
+        f"{service.title} gave an answer of another form than its client knows, so nothing of it is kept. If "
+        f"it is asked through another server ({' or '.join(service.servers)}), look at what that one does; "
+        f'else update the client: pip install -U "gest-dataset[translate]".\n{reason[:_SHOWN]}'
+    )

@@ -51,7 +51,8 @@ def _judge(error: Exception) -> Judgement:
         return Judgement("other")
     headers = {} if error.response is None else error.response.headers
     for detail in error.errors:
-        if judged := _REASONS.get(str(detail.get("reason"))):
+        reason = detail.get("reason") if isinstance(detail, dict) else detail
+        if judged := _REASONS.get(str(reason)):
             return Judgement(judged.kind, cloud.asked_to_wait(headers))
     if error.code == 400 and "api key" in str(error).lower():
         return Judgement("key")

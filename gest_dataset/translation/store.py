@@ -1,12 +1,13 @@
 """Translations on disk, so that nothing is translated or paid for twice.
 
-One SQLite file for each system and language. A row is one translation with the day it was made; the
-system's name, its revision, its settings and the text are its key. Rows are only ever added, and a batch is
-on the disk before the next one is asked for.
+One SQLite file for each system and language. A row is one translation with the day it was made and a
+checksum; the system's name, its revision, its settings and the text are its key. Rows are only ever added,
+but for one that was damaged, which is made again; a batch is on the disk before the next one is asked for.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from gest_dataset.data import kept
 from gest_dataset.errors import OutputError
 from gest_dataset.translation.translator import Translation, Translator, answered
 
+logger = logging.getLogger(__name__)
 _NAME = "The store of translations"
 _ADVICE = (
     "Make room if the disk is full, or give another folder with --store. Nothing was removed from it; "
@@ -30,7 +32,7 @@ _open = partial(
     kept.opened,
     schema=(
         "CREATE TABLE IF NOT EXISTS translations (system TEXT, revision TEXT, settings TEXT, text TEXT, "
-        "translation TEXT, made TEXT, PRIMARY KEY (system, revision, settings, text))"
+        "translation TEXT, made TEXT, checksum BLOB, PRIMARY KEY (system, revision, settings, text))"
     ),
     name=_NAME,
     advice=_ADVICE,
@@ -57,11 +59,23 @@ def read(path: Path, translator: Translator) -> dict[str, Translation]:
         # what a cut page has lost, SQLite by itself does not tell, and it would be paid for again
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("the file is damaged")
+        connection.text_factory = bytes  # what is damaged may be no text
         rows = connection.execute(
-            "SELECT text, translation FROM translations WHERE system = ? AND revision = ? AND settings = ?",
-            (translator.name, translator.revision, translator.settings),
-        )
-        return {text: answered(text, translation) for text, translation in rows}
+            "SELECT text, translation, made, checksum FROM translations "
+            "WHERE system = ? AND revision = ? AND settings = ?",
+            _key(translator),
+        ).fetchall()
+    key = [part.encode() for part in _key(translator)]
+    whole = [row for row in rows if kept.is_whole(row, *key)]
+    if len(whole) < len(rows):
+        logger.warning("%d translations in %s are damaged: made again.", len(rows) - len(whole), path)
+    texts = ((text.decode(), translation.decode()) for text, translation, _, _ in whole)
+    return {text: answered(text, translation) for text, translation in texts}
+
+
+def _key(translator: Translator) -> tuple[str, str, str]:
+    """With a text, what a translation depends on."""
+    return translator.name, translator.revision, translator.settings
 
 
 @contextmanager
@@ -86,8 +100,11 @@ def locked(path: Path) -> Iterator[None]:
 
 def add(path: Path, translator: Translator, translations: Sequence[Translation]) -> None:
     """Add finished translations; they are on the disk when this returns."""
-    key = (translator.name, translator.revision, translator.settings)
+    key = _key(translator)
     today = datetime.now(timezone.utc).date().isoformat()
-    rows = [(*key, made.source, made.translation, today) for made in translations]
+    rows = []
+    for made in translations:
+        row = (*key, made.source, made.translation, today)
+        rows.append((*row, kept.checksum(*(part.encode() for part in row))))
     with _open(path) as connection, connection:
-        connection.executemany("INSERT OR REPLACE INTO translations VALUES (?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany("INSERT OR REPLACE INTO translations VALUES (?, ?, ?, ?, ?, ?, ?)", rows)

@@ -42,7 +42,7 @@ def read(name: str) -> tuple[list[dict[str, Any]], Counter[str]]:
 
 
 def records(key: str) -> list[dict[str, str]]:
-    text = sources.fetch(key).read_text(encoding="utf-8")
+    text = sources.fetch(key).content.decode()
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
@@ -183,7 +183,7 @@ def test_stereoset_names_its_candidates() -> None:
 
 
 def test_gender_controls_keep_the_order_of_lines() -> None:
-    lines = sources.fetch(f"{METHODOLOGY}/stereoset_genderswap.txt").read_text("utf-8").split("\n")
+    lines = sources.fetch(f"{METHODOLOGY}/stereoset_genderswap.txt").content.decode().splitlines()
     lines = [line for line in lines if line]
     order = ("original_stereotype", "control_stereotype", "original_antistereotype", "control_antistereotype")
     for number, row in enumerate(read("stereoset_control_gender")[0]):
@@ -250,7 +250,7 @@ def test_crows_reads_the_gender_pairs() -> None:
 
 
 def test_crows_controls_are_columns() -> None:
-    text = sources.fetch(f"{METHODOLOGY}/crows_negation.csv").read_text("utf-8")
+    text = sources.fetch(f"{METHODOLOGY}/crows_negation.csv").content.decode()
     table = list(csv.reader(io.StringIO(text, newline="")))
     expected = [
         (table[0][c], table[i][c], table[1][c], table[i + 1][c])

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from datasets import load_dataset
 
+from gest_dataset.builders.builder import GestBuilder
 from gest_dataset.data import sources
 from gest_dataset.errors import SourceError, UnreachableError
 
@@ -34,6 +41,7 @@ class Upstream:
     statuses: list[int] = field(default_factory=list)
     cut_after: list[int] = field(default_factory=list)
     ranges: bool = True
+    endless: bool = False
     requests: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -56,11 +64,17 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
                 return
             rest = state.body[start:]
             self.send_response(206 if asked else 200)
-            self.send_header("Content-Length", str(len(rest)))
+            if not state.endless:
+                self.send_header("Content-Length", str(len(rest)))
             if asked:
                 last = len(state.body) - 1
                 self.send_header("Content-Range", f"bytes {start}-{last}/{len(state.body)}")
             self.end_headers()
+            while state.endless:
+                try:
+                    self.wfile.write(b"more" * 4096)
+                except OSError:  # the client has had enough
+                    return
             self.wfile.write(rest[: state.cut_after.pop(0)] if state.cut_after else rest)
 
         def log_message(self, *args: object) -> None:
@@ -88,20 +102,19 @@ def pin(directory: Path, body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEST_SOURCES", str(table))
 
 
-def test_blob_id_is_gits(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(BODY)
-    assert sources.git_blob_id(tmp_path / "file") == blob(BODY)
+def test_blob_id_is_gits() -> None:
+    assert sources.git_blob_id(BODY) == blob(BODY)
 
 
 def test_mirror_file_is_read_in_place(mirror: Path) -> None:
-    assert sources.fetch(KEY) == mirror / KEY
+    assert sources.fetch(KEY).path == mirror / KEY
 
 
 def test_data_dir_wins_over_the_environment(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "nowhere"))
-    assert sources.fetch(KEY, data_dir=mirror) == mirror / KEY
+    assert sources.fetch(KEY, data_dir=mirror).path == mirror / KEY
 
 
 def test_one_flipped_byte_is_found(mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +151,9 @@ def test_unknown_file_and_broken_table(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_download_is_kept_and_verified_again(server: Upstream) -> None:
-    path = sources.fetch(KEY)
+    path = sources.fetch(KEY).path
     assert path.read_bytes() == BODY
-    assert sources.fetch(KEY) == path
+    assert sources.fetch(KEY).path == path
     assert len(server.requests) == 1
     assert server.requests[0][0] == "/kinit-sk/gest/c0ffee/data/gest.csv"
     path.write_bytes(b"damaged")
@@ -149,8 +162,8 @@ def test_download_is_kept_and_verified_again(server: Upstream) -> None:
 
 
 def test_cache_is_a_mirror(server: Upstream) -> None:
-    path = sources.fetch(KEY)
-    assert sources.fetch(KEY, data_dir=sources.cache_directory()) == path
+    path = sources.fetch(KEY).path
+    assert sources.fetch(KEY, data_dir=sources.cache_directory()).path == path
 
 
 def test_lost_line_is_resumed(server: Upstream) -> None:
@@ -207,6 +220,58 @@ def test_other_bytes_are_not_kept(server: Upstream) -> None:
         sources.fetch(KEY)
     kept = [p for p in sources.cache_directory().rglob("*") if p.is_file() and p.suffix != ".lock"]
     assert kept == []
+
+
+def test_a_file_that_does_not_end_is_given_up(server: Upstream) -> None:
+    server.endless = True
+    with pytest.raises(SourceError, match="gives more than 134,217,728 bytes"):
+        sources.fetch(KEY)
+    kept = [p for p in sources.cache_directory().rglob("*") if p.is_file() and p.suffix != ".lock"]
+    assert kept == []
+
+
+def test_a_download_has_an_end_in_time(server: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answers for ever, and the clock goes on by a minute whenever it is looked at."""
+    server.endless = True
+    minutes = itertools.count(step=60)
+    monkeypatch.setattr(sources, "time", SimpleNamespace(monotonic=lambda: next(minutes), sleep=time.sleep))
+    with pytest.raises(UnreachableError, match="longer than 600 seconds"):
+        sources.fetch(KEY)
+
+
+def test_a_mirror_s_file_is_read_no_further_than_a_source_may_be_long(mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / KEY).parent.mkdir(parents=True)
+    with (tmp_path / KEY).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(SourceError, match="larger than 134,217,728 bytes"):
+        sources.fetch(KEY, data_dir=tmp_path)
+
+
+def test_the_bytes_that_were_verified_are_those_that_are_parsed(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody writes over the file when its bytes have just been compared."""
+    shutil.copytree(mirror, tmp_path / "mirror")
+    expected = load_dataset("gest", "en_1_0", split="test", cache_dir=str(tmp_path / "own")).to_list()
+    monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "mirror"))
+    compared = sources.git_blob_id
+    target = tmp_path / "mirror" / KEY
+
+    def compare_and_swap(content: Any) -> str:
+        found = compared(content)
+        target.write_bytes((mirror / KEY).read_bytes().replace(b" I ", b" we "))
+        return found
+
+    splitting = GestBuilder._split_generators
+
+    def split(*arguments: Any) -> Any:
+        monkeypatch.setattr(sources, "git_blob_id", compare_and_swap)
+        return splitting(*arguments)
+
+    monkeypatch.setattr(GestBuilder, "_split_generators", split)
+    rows = load_dataset("gest", "en_1_0", split="test", cache_dir=str(tmp_path / "cache")).to_list()
+    assert b" we " in target.read_bytes()
+    assert rows == expected
 
 
 def test_no_network_and_no_mirror_is_two_lines(server: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +347,7 @@ def test_two_processes_download_once(
     script = (
         "from gest_dataset.data import sources\n"
         f"sources.UPSTREAM_URL = {server.url!r}\n"
-        f"print(sources.fetch({KEY!r}))\n"
+        f"print(sources.fetch({KEY!r}).path)\n"
     )
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     commands = [[sys.executable, "-c", script]] * 2

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -242,13 +245,68 @@ def test_broken_cache(tmp_path: Path) -> None:
         cache.cached(tmp_path / "parses.sqlite3" / "below", "a", ["x"])
 
 
-def test_a_cache_with_a_torn_parse(tmp_path: Path) -> None:
+def test_a_torn_parse_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "parses.sqlite3"
-    list(cache.store(path, "a", iter([("x", "1")])))
+    list(cache.store(path, "a", iter([("x", "1"), ("y", "2")])))
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE parses SET document = ?", (b"torn",))
-    with pytest.raises(OutputError, match="delete the file"):
-        cache.cached(path, "a", ["x"])
+        connection.execute("UPDATE checked SET document = ? WHERE rowid = 1", (b"torn",))
+    assert cache.cached(path, "a", ["x", "y"]) == {"y": "2"}
+    assert "1 parses in" in caplog.text
+    list(cache.store(path, "a", iter([("x", "1")])))
+    caplog.clear()
+    assert cache.cached(path, "a", ["x", "y"]) == {"x": "1", "y": "2"}
+    assert not caplog.text
+
+
+def test_no_flipped_bit_gives_the_parse_of_another_text(tmp_path: Path) -> None:
+    """Of 1,500 bits of a real cache, each flipped alone: an error, or no parse, or the right one."""
+    path = tmp_path / "parses.sqlite3"
+    parses = {f"text {number}": f"{number}\t" * 20 for number in range(300)}
+    list(cache.store(path, "a", iter(parses.items())))
+    whole = path.read_bytes()
+    draw = random.Random(11)
+    refused = 0
+    for bit in draw.sample(range(len(whole) * 8), 1500):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            kept = cache.cached(path, "a", list(parses))
+        except OutputError:
+            refused += 1
+            continue
+        assert kept.items() <= parses.items(), bit
+    assert refused < 1500
+
+
+def test_a_parse_that_cannot_be_read_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "parses.sqlite3"
+    answers = {"Bola som tam.": TREE.split("\n\n")[0] + "\n\n", "On tam bol.": "1\tOn\n\n"}
+    parser = Parser("a", lambda texts: ((text, answers[text]) for text in texts))
+    monkeypatch.setattr(table, "open_parser", lambda *arguments: parser)
+    with pytest.raises(ParserError, match=r"2 columns, expected 10(?s:.*)1 of 2 texts are parsed and kept"):
+        detect(list(answers), "sk", cache=path)
+    assert set(cache.cached(path, "a", list(answers))) == {"Bola som tam."}
+    answers["On tam bol."] = TREE.split("\n\n")[1] + "\n\n"
+    assert [found.gender for found in detect(list(answers), "sk", cache=path)] == ["female", "unknown"]
+
+
+def test_a_text_that_is_too_long_is_a_problem_of_that_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+        asked.extend(texts)
+        return ((text, TREE.split("\n\n")[0] + "\n\n") for text in texts)
+
+    monkeypatch.setattr(table, "open_parser", lambda *arguments: Parser("a", parse))
+    texts = ["Bola som tam.", "Bola som " + "veľmi " * 10_000 + "tam."]
+    with pytest.warns(TextWarning, match="too long"):
+        found = detect(texts, "sk", cache=tmp_path / "parses")
+    assert [each.gender for each in found] == ["female", "unknown"]
+    assert found[1].problem == "too long: more than 10,000 characters"
+    assert asked == texts[:1]
 
 
 def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
@@ -259,9 +317,9 @@ def test_a_cache_that_cannot_keep_does_not_say_that_it_has(
     cache.cached(path, "a", [])
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON parses BEGIN SELECT RAISE(ABORT, 'full'); END"
+            "CREATE TRIGGER full BEFORE INSERT ON checked BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
-    parser = Parser("a", lambda texts: ((text, "tree") for text in texts))
+    parser = Parser("a", lambda texts: ((text, "1\tSom" + "\t0" * 8 + "\n\n") for text in texts))
     monkeypatch.setattr(table, "open_parser", lambda *arguments: parser)
     with pytest.raises(OutputError, match="cannot be used: full") as raised:
         detect(["Bola som tam."], "sk", cache=path)
@@ -285,7 +343,7 @@ def test_two_writers(tmp_path: Path) -> None:
     list(cache.store(path, "a", iter([("x", "1")])))
     other = sqlite3.connect(path)
     list(cache.store(path, "a", iter([("x", "other"), ("y", "2")])))
-    assert cache.cached(path, "a", ["x", "y"]) == {"x": "1", "y": "2"}
+    assert cache.cached(path, "a", ["x", "y"]) == {"x": "other", "y": "2"}
     other.close()
 
 
@@ -346,6 +404,75 @@ def test_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
     next(found)
     found.close()
     assert set(threading.enumerate()) == before
+
+
+HUNG = """
+import json, subprocess, sys, time
+print(json.dumps({"ready": True}), flush=True)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+open(sys.argv[1], "a").write(f"{child.pid}\\n")
+for line in sys.stdin:
+    time.sleep(3600)
+"""
+
+
+def hung(tmp_path: Path) -> list[str]:
+    """A worker that never answers, and has a process of its own that holds its output open."""
+    path = tmp_path / "hung.py"
+    path.write_text(HUNG, encoding="utf-8")
+    return [sys.executable, str(path), str(tmp_path / "children")]
+
+
+def gone(tmp_path: Path) -> bool:
+    """Whether all that the workers have started ends."""
+    for pid in map(int, (tmp_path / "children").read_text().split()):
+        try:
+            while Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+                time.sleep(0.01)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return True
+
+
+def test_worker_that_gives_no_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 0.5)
+    before = set(threading.enumerate())
+    # more than the pipe to it takes, so that writing to it waits as well
+    with pytest.raises(ParserError, match=r"gave no answer for \d seconds, and was ended"):
+        list(workers.parse_with_workers(hung(tmp_path), ["x" * 1_000_000], 1))
+    assert set(threading.enumerate()) == before
+    assert gone(tmp_path)
+
+
+def test_ctrl_c_ends_a_hung_worker(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, threading\n"
+        "from pathlib import Path\n"
+        "from gest_dataset.gender.parsers import workers\n"
+        "def interrupt():\n"
+        "    while len(Path(sys.argv[-1]).read_text().split() if Path(sys.argv[-1]).exists() else []) < 2:\n"
+        "        pass\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "try:\n"
+        "    list(workers.parse_with_workers(sys.argv[1:], ['x', 'y'], 2, chunk=1))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    command = [sys.executable, "-c", code, *hung(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+    assert gone(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "answer", ["nonsense", "[1]", "[" * 100_000, '{"documents": [7]}', '{"documents": "x"}']
+)
+def test_worker_that_answers_in_another_form(tmp_path: Path, answer: str) -> None:
+    path = tmp_path / "worker.py"
+    path.write_text(f"print('{{\"ready\": true}}', flush=True); input(); print({answer!r})", encoding="utf-8")
+    with pytest.raises(ParserError, match=r"is no JSON|of another form|no parse for each"):
+        list(workers.parse_with_workers([sys.executable, str(path)], ["x"], 1))
 
 
 def test_bulgarian_by_its_forms() -> None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import evaluate
+import numpy as np
 import pytest
 
 from gest_dataset import statistics
@@ -82,6 +84,50 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "p-value": (lambda: statistics.holm([0.1, math.nan]), "p_values, index 1"),
     "compared lengths": (lambda: statistics.compare("icat", [[1, 2, 3]], [[1, 2, 3]] * 2), "b, index 1"),
 }
+
+
+MASKED = np.ma.array([0.1, 0.2, 0.3], mask=[False, True, False])
+CONTAINERS: dict[str, tuple[Any, str]] = {
+    "masked array": (MASKED, r"is a MaskedArray: .*\.compressed\(\)"),
+    "dict": ({0: 0.1, 1: 0.2, 2: 0.3}, "is a dict: .*give a list of its values"),
+    "values of a dict as keys": ({0.1: "a", 0.2: "b", 0.3: "c"}.keys(), "is a dict_keys: .*no order"),
+    "set": ({0.1, 0.2, 0.3}, "is a set: it has no order"),
+    "bytes": (b"abc", "is a bytes: .*give a list"),
+    "bytearray": (bytearray(b"abc"), "is a bytearray: .*give a list"),
+    "memoryview": (memoryview(b"abc"), "is a memoryview: .*give a list"),
+    "text": ("123", "is a str: that is one text"),
+    "texts of numbers": (["0.1", "0.2", "0.3"], "index 0: '0.1' is not a number"),
+    "bytes of numbers": ([0.1, b"0.2", 0.3], "index 1: b'0.2' is not a number"),
+    "an array of texts": (np.array(["0.1", "0.2", "0.3"]), r"index 0: .*'0.1'.* is not a number"),
+    "complex numbers": (np.array([1j, 2j, 3j]), "index 0: .* is not a number"),
+    "a masked value": ([0.1, np.ma.masked, 0.3], "index 1: masked is not a number"),
+}
+
+
+@pytest.mark.parametrize("name", list(CONTAINERS))
+def test_what_is_no_list_of_numbers_is_refused(name: str) -> None:
+    """numpy would make numbers of each of these."""
+    values, message = CONTAINERS[name]
+    with pytest.raises(DataError, match=f"predictions,? {message}"):
+        statistics.stereotype_rate(values, [1, 2, 3])
+    metric = evaluate.load("gest_stereotype_rate")
+    with pytest.raises(DataError, match=f"predictions,? {message}"):
+        metric.compute(predictions=values, references=[1, 2, 3])
+
+
+@pytest.mark.parametrize("references", [{1: 1, 2: 2, 3: 3}, {1, 2, 3}, b"\1\2\3", np.ma.array([1, 2, 3])])
+def test_what_is_no_list_of_labels_is_refused(references: Any) -> None:
+    with pytest.raises(DataError, match="references is a "):
+        statistics.stereotype_rate([0.1, 0.2, 0.3], references)
+
+
+ROWS = [np.ma.array(ROW, mask=[0, 1, 0, 0]), set(ROW), dict.fromkeys(ROW), ["1"] * 4, b"abcd"]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_is_no_row_of_numbers_is_refused(row: Any) -> None:
+    with pytest.raises(DataError, match=r"(?s)predictions, index 1: .* is not a row of 4 numbers"):
+        statistics.control_bias([ROW, row])
 
 
 @pytest.mark.parametrize("name", list(REFUSED))

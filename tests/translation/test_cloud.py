@@ -493,3 +493,115 @@ def test_ctrl_c_while_waiting_loses_nothing(
             translated("deepl", TEXTS, tmp_path)
     work = translated("deepl", TEXTS, tmp_path)
     assert (work.stored, work.new) == (50, 80)
+
+
+def rotated(texts: list[str]) -> list[str]:
+    return [*texts[7:], *texts[:7]]
+
+
+SENTENCES = [f"I {'really ' * (number * 7 % 11)}like number {number}." for number in range(130)]
+# What a service might say in the place of translations: the answers to the texts of a request
+FAULTS: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
+    "one answer to all": (lambda texts: ["Som tu."] * len(texts), "gave one answer to"),
+    "the order of the answers": (lambda texts: rotated([slovak(text) for text in texts]), "do not belong to"),
+    "the texts themselves": (
+        lambda texts: [f"It was {text[-10:]} and the rest" for text in texts],
+        "English",
+    ),
+}
+
+
+def saying(name: str, say: Callable[[list[str]], list[str]]) -> Callable[[Request], Answer]:
+    """A service that says this to the texts that it is asked."""
+
+    def answer(request: Request) -> Answer:
+        said = say(request.texts)
+        if name == "deepl":
+            return (
+                200,
+                {},
+                {
+                    "translations": [
+                        {"detected_source_language": "EN", "text": t, "billed_characters": 1} for t in said
+                    ]
+                },
+            )
+        if name == "google":
+            return 200, {}, {"data": {"translations": [{"translatedText": text} for text in said]}}
+        return 200, {}, {"TranslatedText": said[0], "SourceLanguageCode": "en", "TargetLanguageCode": "sk"}
+
+    return answer
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_that_cannot_be_translations_are_not_kept(
+    name: str, fault: str, serve: Serve, tmp_path: Path
+) -> None:
+    say, reason = FAULTS[fault]
+    if name == "amazon" and "order" in fault:
+        pytest.skip("it is asked for one text at a time")
+    server = serve(name)
+    server.translate = saying(name, say)
+    with pytest.raises(TranslationError, match=reason):
+        translated(name, SENTENCES, tmp_path)
+    server.translate = saying(name, lambda texts: [slovak(text) for text in texts])
+    again = translated(name, SENTENCES, tmp_path)
+    assert again.stored == 0
+    assert [made.translation for made in again.translations] == [slovak(text) for text in SENTENCES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_some_equal_answers_are_possible(name: str, serve: Serve, tmp_path: Path) -> None:
+    """Ways to write one thing, and a few coincidences, among others."""
+    server = serve(name)
+    server.translate = saying(
+        name, lambda texts: ["Som." if "tired" in text else slovak(text) for text in texts]
+    )
+    alike = ["I am tired.", "I am tired!", "i am  tired", "I am tired", "I AM TIRED", "I'm tired", "tired"]
+    done = translated(name, [*alike, *SENTENCES], tmp_path)
+    assert done.failed == 0
+
+
+def test_amazon_says_in_what_language_it_answers(serve: Serve, tmp_path: Path) -> None:
+    serve("amazon").translate = saying("amazon", lambda texts: [slovak(texts[0])])
+    with pytest.raises(TranslationError, match="asked for cs, and says that it answers in 'sk'"):
+        translated("amazon", ["I sing."], tmp_path, "cs")
+
+
+FORMS: list[Any] = [
+    None,
+    [],
+    {},
+    "text",
+    7,
+    [None],
+    {"data": None},
+    {"data": {"translations": None}},
+    {"data": {"translations": [None]}},
+    {"data": {"translations": [{"translatedText": None}]}},
+    {"data": {"translations": [{"translatedText": ["a"]}]}},
+    {"translations": None},
+    {"translations": [None]},
+    {"translations": [{"detected_source_language": "EN", "text": None}]},
+    {"translations": [{"detected_source_language": None, "text": {"a": 1}}]},
+    {"TranslatedText": None, "TargetLanguageCode": "sk"},
+    {"TranslatedText": 7, "TargetLanguageCode": "sk"},
+    {"error": {"code": "x", "errors": ["x"], "message": None}},
+    {"error": None},
+    {"message": {"a": 1}, "__type": 7},
+]
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("form", FORMS, ids=json.dumps)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_answer_of_another_form_is_an_error_of_the_package(
+    name: str, form: Any, status: int, serve: Serve, tmp_path: Path
+) -> None:
+    serve(name).translate = lambda request: (status, {}, form)
+    with pytest.raises(TranslationError) as caught:
+        translated(name, ["I sing."], tmp_path)
+    assert re.search(
+        r"another form|refused the request|gave \d translations|takes no|refused it", str(caught.value)
+    )

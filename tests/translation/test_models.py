@@ -325,7 +325,10 @@ def _lose_the_tokeniser(folder: Path) -> None:
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "torn weights": (_tear, "cannot be loaded: .*not fully covered"),
     "no tokeniser": (_lose_the_tokeniser, "cannot be loaded"),
-    "config": (lambda folder: (folder / "config.json").write_text("{"), r"config\.json is damaged: Expecting"),
+    "config": (
+        lambda folder: (folder / "config.json").write_text("{"),
+        r"config\.json is damaged: Expecting",
+    ),
     "no end": (lambda folder: (folder / "generation_config.json").write_text("{}"), "name no eos_token_id"),
 }
 

@@ -214,6 +214,22 @@ def test_a_damaged_file_is_an_error_and_stays(tmp_path: Path) -> None:
     assert translate_all(TEXTS, counting([]), "sk", store=tmp_path).stored == 10
 
 
+def test_a_row_that_was_changed_is_told_and_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A disk that flips a bit within a text leaves a whole file: only the row's checksum tells."""
+    translate_all(TEXTS, counting([]), "sk", store=tmp_path)
+    asked: list[str] = []
+    with closing(sqlite3.connect(path_of(tmp_path))) as connection, connection:
+        connection.execute("UPDATE translations SET translation = 'Iné.' WHERE text = ?", (TEXTS[3],))
+        connection.execute("UPDATE translations SET made = x'ff' WHERE text = ?", (TEXTS[4],))
+    again = translate_all(TEXTS, counting(asked), "sk", store=tmp_path)
+    assert asked == TEXTS[3:5]
+    assert [made.translation for made in again.translations] == [services.slovak(text) for text in TEXTS]
+    assert "2 translations in" in caplog.text
+    assert translate_all(TEXTS, counting([]), "sk", store=tmp_path).stored == 10
+
+
 def test_rows_can_be_read_by_anybody(tmp_path: Path) -> None:
     translate_all(TEXTS[:2], counting([]), "sk", store=tmp_path)
     assert selected(tmp_path, "system, revision, settings, text, translation") == [
