@@ -11,6 +11,8 @@ from pathlib import Path
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 
+# Digits of other scripts are none here, and thousands of digits are more than `int` takes
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _KEYWORD = re.compile(r"<([^<>]*)>")
 
 
@@ -58,14 +60,14 @@ def read_csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
 
 def stereotype_id(text: str, path: Path, line: int) -> int:
     """A stereotype's number, 1 to 16."""
-    if text.isdecimal() and int(text) in STEREOTYPES:
+    if _NUMBER.fullmatch(text) and int(text) in STEREOTYPES:
         return int(text)
     raise DataError.at(path, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
 def row_number(text: str, path: Path, line: int) -> int:
     """A row's own number."""
-    if text.isdecimal():
+    if _NUMBER.fullmatch(text):
         return int(text)
     raise DataError.at(path, line, f"{text!r} is not a number")
 
