@@ -11,6 +11,9 @@ from typing import Protocol
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 
+# Digits of other scripts are none here, and thousands of digits are more than `int` takes
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
 
 class File(Protocol):
     """What is read whole, and named in errors: a verified file, or a path of this package."""
@@ -66,14 +69,14 @@ def read_csv(path: File, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
 
 def stereotype_id(text: str, path: File, line: int) -> int:
     """A stereotype's number, 1 to 16."""
-    if text.isdecimal() and int(text) in STEREOTYPES:
+    if _NUMBER.fullmatch(text) and int(text) in STEREOTYPES:
         return int(text)
     raise DataError.at(path, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
 def row_number(text: str, path: File, line: int) -> int:
     """A row's own number."""
-    if text.isdecimal():
+    if _NUMBER.fullmatch(text):
         return int(text)
     raise DataError.at(path, line, f"{text!r} is not a number")
 

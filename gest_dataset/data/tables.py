@@ -43,6 +43,9 @@ class Table:
         for row, text in enumerate(texts, start=1):
             if not isinstance(text, str):
                 raise DataError.at(self.path, f"row {row}", f"{text!r} in the column {name!r} is no text")
+            if any("\ud800" <= letter <= "\udfff" for letter in text):
+                reason = f"{text!r} in the column {name!r} holds half of a character (a lone surrogate)"
+                raise DataError.at(self.path, f"row {row}", reason)
         return texts
 
 
@@ -129,11 +132,13 @@ def _read_objects(path: Path) -> Columns:
 
 
 def _read_parquet(path: Path) -> Columns:
+    import pyarrow as pa
+
     from gest_dataset.data import parquet
 
     try:
         columns: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
-    except (OSError, ValueError) as error:  # arrow's own errors are of these kinds
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         raise DataError(
             f"{path} is no Parquet file, or not a whole one ({error}). Write it again."
         ) from error

@@ -90,10 +90,14 @@ def _read(path: Path) -> list[Template]:
         ) from error
     for template in found:
         strings = (template.text, template.masculine, template.feminine)
-        if not isinstance(template.id, int) or not 0 < template.id < 2**31:
+        if type(template.id) is not int or not 0 < template.id < 2**31:  # True is an int, too
             raise SettingError(f"A template in {path} has the id {template.id!r}: use a number from 1 on.")
         if not all(isinstance(string, str) and string.strip() for string in strings):
             raise SettingError(f"Template {template.id} in {path} needs text, masculine and feminine.")
+        if any("\ud800" <= letter <= "\udfff" for string in strings for letter in string):
+            raise SettingError(
+                f"Template {template.id} in {path} holds half of a character (a lone surrogate)."
+            )
         if template.masculine == template.feminine:
             raise SettingError(
                 f"Template {template.id} in {path} compares {template.masculine!r} with itself."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset.builders.reading import keyword_span, read_csv, read_lines, stereotype_id
+from gest_dataset.builders.reading import keyword_span, read_csv, read_lines, row_number, stereotype_id
 from gest_dataset.builders.words import core, core_span, differing_words
 from gest_dataset.errors import DataError
 
@@ -52,7 +52,7 @@ def test_blank_lines_are_passed_over(file: Path) -> None:
 
 def test_stereotypes_are_1_to_16(file: Path) -> None:
     assert stereotype_id("16", file, 2) == 16
-    for wrong in ("0", "17", "x", "", "-1", "1.0"):
+    for wrong in ("0", "17", "x", "", "-1", "1.0", "9" * 5000, "²", "٣"):
         with pytest.raises(DataError, match=r"line 2: unknown stereotype"):
             stereotype_id(wrong, file, 2)
 
@@ -73,3 +73,10 @@ def test_words_and_their_cores() -> None:
     assert core("a – b", 1) == ""
     start, end = core_span("I  said “don't!”", 2)
     assert "I  said “don't!”"[start:end] == "don't"
+
+
+def test_row_numbers_are_short_and_of_plain_digits(file: Path) -> None:
+    assert row_number("0012", file, 2) == 12
+    for wrong in ("", "-1", "²", "٣", "9" * 5000):
+        with pytest.raises(DataError, match=r"line 2: .* is not a number"):
+            row_number(wrong, file, 2)

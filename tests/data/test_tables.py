@@ -121,3 +121,25 @@ def test_columns_that_hold_no_text(tmp_path: Path) -> None:
     assert table.texts("text") == ["a", ""]
     with pytest.raises(DataError, match="row 1: 1 in the column 'id' is no text"):
         table.texts("id")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", r"line 1: this is no JSON \(.*recursion"),
+        ('{"a": "half \\ud83d"}', r"row 1: .* holds half of a character"),
+    ],
+)
+def test_json_that_is_no_table_of_texts(tmp_path: Path, line: str, reason: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=reason):
+        read_table(path).texts("a")
+
+
+def test_parquet_whose_columns_arrow_cannot_hand_over(tmp_path: Path) -> None:
+    """A duration beyond what Python has: Arrow's error is an OverflowError."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": pa.array([2**62], pa.duration("s"))}), path)
+    with pytest.raises(DataError, match=r"rows\.parquet is no Parquet file, or not a whole one"):
+        read_table(path)

@@ -349,8 +349,23 @@ def _without_journal(folder: Path) -> None:
 # The table ------------------------------------------------------------------------------------------
 
 
-def _known(reason: str) -> tuple[pytest.MarkDecorator, ...]:
-    return (pytest.mark.xfail(strict=False, reason=reason),)
+# Faults that are known; a target is taken out of here when its reader is mended
+_KNOWN = {
+    "manifest": "run.json carries no checksum",
+    "result": "a run has no checksums",
+    "scores": "a run has no checksums",
+    "conllu": "ids and heads are not checked",
+    "sources": "types of entries are not checked",
+    "pickle": "a damaged array ends the interpreter",
+    "upstream-stereoset_en_intrasentence": "a damaged array ends the interpreter",
+    "upstream-stereoset_de_intersentence": "a damaged array ends the interpreter",
+}
+
+
+def marks_of(target: Target) -> tuple[pytest.MarkDecorator, ...]:
+    """The marks of a target, and that it is known to fail where it is."""
+    reason = _KNOWN.get(target.name)
+    return (*target.marks, pytest.mark.xfail(strict=False, reason=reason)) if reason else target.marks
 
 
 _PICKLE = "intrasentence/df_intrasentence_de.pkl"

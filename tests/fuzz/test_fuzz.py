@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from gest_dataset.errors import GestError
 from tests.conftest import ROOT
 from tests.fuzz import damage
-from tests.fuzz.targets import TARGETS, Target
+from tests.fuzz.targets import TARGETS, Target, marks_of
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "300")) / len(TARGETS)
 _MEMORY = 6 << 30  # bytes of address space more than before: a file that asks for more has to be refused
@@ -56,7 +56,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.fuzz
 @pytest.mark.usefixtures("one_thread", "offline", "little_memory")
 @pytest.mark.parametrize(
-    "target", [pytest.param(target, id=target.name, marks=target.marks) for target in TARGETS]
+    "target", [pytest.param(target, id=target.name, marks=marks_of(target)) for target in TARGETS]
 )
 def test_damaged_files(target: Target) -> None:
     folder = ROOT / "build" / "fuzz" / target.name
