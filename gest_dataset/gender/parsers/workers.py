@@ -134,6 +134,7 @@ def _in_time(process: subprocess.Popen[str], seconds: float) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
+        timer.join()
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -153,8 +154,7 @@ def _ask(
     except OSError as error:
         raise _died(process, command, messages) from error
     documents = _answer(process, command, messages).get("documents")
-    whole = isinstance(documents, list) and all(isinstance(document, str) for document in documents)
-    if not whole or len(documents) != len(texts):
+    if not isinstance(documents, list) or list(map(type, documents)) != [str] * len(texts):
         raise ParserError(f"The parser {command[-1]} gave no parse for each of {len(texts)} texts.")
     return documents
 
