@@ -134,6 +134,7 @@ def _in_time(process: subprocess.Popen[str], seconds: float) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
+        timer.join()
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -152,9 +153,8 @@ def _ask(
         process.stdin.flush()
     except OSError as error:
         raise _died(process, command, messages) from error
-    answer: Any = _answer(process, command, messages).get("documents")
-    documents: list[Any] = answer if isinstance(answer, list) else []
-    if len(documents) != len(texts) or not all(isinstance(document, str) for document in documents):
+    documents = _answer(process, command, messages).get("documents")
+    if not isinstance(documents, list) or list(map(type, documents)) != [str] * len(texts):
         raise ParserError(f"The parser {command[-1]} gave no parse for each of {len(texts)} texts.")
     return documents
 
