@@ -351,7 +351,8 @@ def _without_journal(folder: Path) -> None:
 
 # Faults that are known; a target is taken out of here when its reader is mended
 _KNOWN = {
-    "manifest": "run.json carries no checksum",
+    "manifest": "deep JSON is a RecursionError",
+    "upstream-crows_gender_revised": "a row that stands twice gives an id twice",
     "result": "a run has no checksums",
     "scores": "a run has no checksums",
     "conllu": "ids and heads are not checked",
