@@ -22,7 +22,8 @@ _BUILD = """
 import json, resource, sys, time
 start = time.perf_counter()
 from pathlib import Path
-from gest_dataset import build, sources
+from gest_dataset.data import build, sources
+from gest_dataset.data.card import write_card
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import SourceError
 out, missing = Path(sys.argv[1]), []
@@ -32,7 +33,7 @@ for config in CONFIGS.values():
         build.build_config(config, out)
     except SourceError:
         missing.append(config.name)
-built = build.write_card(out)
+built = write_card(out)
 done = time.perf_counter()
 print(json.dumps({
     "import_seconds": imported - start,
@@ -48,7 +49,8 @@ _FLOOR = """
 import json, sys, time
 from pathlib import Path
 import pyarrow.parquet as pq
-from gest_dataset import build, sources
+from gest_dataset.data import build, sources
+from gest_dataset.data.card import write_card
 found = build.all_built(Path(sys.argv[1]))
 tables = [pq.read_table(b.path) for b in found]
 start = time.perf_counter()

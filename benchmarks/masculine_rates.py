@@ -77,7 +77,7 @@ def against_the_tags(
     """Id, word, the tag's gender and the form's, where these two differ."""
     parser = udpipe.open_parser(language, model)
     texts = [row["translation"] for row in rows]
-    documents = parses.load(cache or parses.default_path(), parser.signature, texts)
+    documents = parses.cached(cache or parses.default_path(), parser.signature, texts)
     differing = []
     for row, detection in zip(rows, found, strict=True):
         text = row["translation"]
