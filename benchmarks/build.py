@@ -50,7 +50,6 @@ import json, sys, time
 from pathlib import Path
 import pyarrow.parquet as pq
 from gest_dataset.data import build, sources
-from gest_dataset.data.card import write_card
 found = build.all_built(Path(sys.argv[1]))
 tables = [pq.read_table(b.path) for b in found]
 start = time.perf_counter()
