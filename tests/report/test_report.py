@@ -644,7 +644,7 @@ def test_one_run_has_its_report_beside_it(paths: list[Path], tmp_path: Path) -> 
     run = shutil.copytree(of(paths, SMALL).path, tmp_path / "run")
     done = gest(run)
     assert done.exit_code == 0
-    assert done.stdout == f"{run / 'report.html'}\n"
+    assert (done.stdout, done.stderr) == ("", f"Report: {run / 'report.html'}\n")
     assert (run / "report.html").exists()
 
 
@@ -653,7 +653,7 @@ def test_several_runs_have_it_here(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = gest(of(paths, SMALL).path, of(paths, "bert-winobias_type1_test").path, "--figures", "figures")
-    assert done.stdout == "report.html\n"
+    assert (done.stdout, done.stderr) == ("", "Figures: figures\nReport: report.html\n")
     assert (tmp_path / "report.html").exists()
     assert (tmp_path / "figures" / "winobias.svg").exists()
 
