@@ -27,12 +27,16 @@ DIRECTIONS = ClassLabel(names=["stereo", "antistereo"])
 def read_crows(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The gender pairs; `stereotyped` is the sentence that upstream calls more stereotypical."""
     key, columns = _PAIRS[name]
-    path = files[key]
+    path, seen = files[key], set[int]()
     for line, cells in read_csv(path, columns):
         if filled(cells["bias_type"], "bias_type", path, line) != "gender":
             continue
+        number = row_number(cells[""], path, line)
+        if number in seen:
+            raise DataError.at(path, line, f"the pair {number} stands twice")
+        seen.add(number)
         yield {
-            "id": f"crows-{row_number(cells[''], path, line):04d}",
+            "id": f"crows-{number:04d}",
             "stereotyped": filled(cells["sent_more"], "sent_more", path, line),
             "other": filled(cells["sent_less"], "sent_less", path, line),
             "direction": one_of(

@@ -13,7 +13,7 @@ import os
 import shlex
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -85,9 +85,9 @@ def _read_table(path: Path) -> dict[str, Source]:
             Source(
                 repository=repository,
                 path=file,
-                commit=entry["commit"],
-                blob=facts["git_blob"],
-                licence=entry["licence"],
+                commit=_text(entry, "commit"),
+                blob=_text(facts, "git_blob"),
+                licence=_text(entry, "licence"),
             )
             for repository, entry in repositories.items()
             for file, facts in entry["files"].items()
@@ -98,6 +98,13 @@ def _read_table(path: Path) -> dict[str, Source]:
             f"Set {TABLE_VARIABLE} to a JSON file in the format of {_TABLE}, or unset it."
         ) from error
     return {source.key: source for source in sources}
+
+
+def _text(entry: Mapping[str, object], name: str) -> str:
+    value = entry[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, expected a text")
+    return value
 
 
 def blobs(keys: Iterable[str]) -> list[str]:

@@ -372,6 +372,13 @@ BROKEN = [
         replace(",antistereo,", ",anti,"),
         "unknown stereo_antistereo",
     ),
+    *(
+        (name, key, lambda data: data.rstrip() + b"\n" + data.splitlines()[-1], r"the pair \d+ stands twice")
+        for name, key in (
+            ("crows_gender", "nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv"),
+            ("crows_gender_revised", f"{METHODOLOGY}/crows_revised.csv"),
+        )
+    ),
     (
         "crows_control_negation",
         f"{METHODOLOGY}/crows_negation.csv",

@@ -150,6 +150,21 @@ def test_unknown_file_and_broken_table(tmp_path: Path, monkeypatch: pytest.Monke
         sources.table()
 
 
+@pytest.mark.parametrize(
+    "change", [("commit", None), ("licence", 1), ("git_blob", None), ("git_blob", ["a"])]
+)
+def test_table_holds_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, object]
+) -> None:
+    name, value = change
+    file = {"git_blob": "b10b"} | ({name: value} if name == "git_blob" else {})
+    entry = {"commit": "c0ffee", "licence": "MIT", "files": {"a.csv": file}}
+    (tmp_path / "table.json").write_text(json.dumps({"somebody/else": entry | {name: value}}))
+    monkeypatch.setenv("GEST_SOURCES", str(tmp_path / "table.json"))
+    with pytest.raises(SourceError, match=f"{name} is .*, expected a text"):
+        sources.table()
+
+
 def test_download_is_kept_and_verified_again(server: Upstream) -> None:
     path = sources.fetch(KEY).path
     assert path.read_bytes() == BODY

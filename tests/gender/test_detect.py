@@ -58,6 +58,10 @@ POLISH = """\
 """
 
 
+# a word by its id and its head
+WORD = "{}\tBola\t_\tVERB\t_\t_\t{}\tdep\t_\t_"
+
+
 @pytest.fixture
 def parsed(tmp_path: Path) -> Path:
     path = tmp_path / "parsed.conllu"
@@ -96,6 +100,15 @@ def test_multiword_tokens_are_one_piece_of_evidence(tmp_path: Path) -> None:
         ("1\tBola\tbyť", "line 2: 3 columns, expected 10"),
         ("x\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_", "'x' is no id"),
         ("1\tBola\t_\tVERB\t_\t_\t_\t_\t_\t_", "is the file parsed"),
+        (f"1\tBola\t_\tVERB\t_\t_\t{'9' * 5000}\troot\t_\t_", "is no head"),
+        ("2\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_", "line 2: id '2', expected 1"),
+        ("1-3\tBola" + "\t_" * 8 + "\n" + WORD.format(1, 0), "words up to 3, found 1"),
+        ("2-1\tBola" + "\t_" * 8 + "\n" + WORD.format(1, 0), "line 2: id '2-1', expected 1"),
+        ("1-2\tBola" + "\t_" * 8 + "\n1-2\tBola" + "\t_" * 8, "line 3: id '1-2', expected 1"),
+        (WORD.format(1, 0) + "\n" + WORD.format(1, 0), "line 3: id '1', expected 2"),
+        (WORD.format(1, 0) + "\n" + WORD.format(2, 3), "word 2 has the head 3, of 2 words"),
+        (WORD.format(1, 1), "the heads of the words 1 go round in a circle"),
+        (WORD.format(1, 2) + "\n" + WORD.format(2, 1), "the heads of the words 1, 2 go round in a circle"),
     ],
 )
 def test_broken_conllu(tmp_path: Path, line: str, reason: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError
@@ -12,6 +13,9 @@ from gest_dataset.gender.parsers.parser import Parser
 from gest_dataset.gender.parsers.tokens import Token, Tree
 
 _COLUMNS = 10
+# Digits of other scripts are none here, and thousands of digits are more than `int` takes
+_HEAD = re.compile(r"[0-9]{1,9}")
+_ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _TEXT = re.compile(r"#\s*text\s*=")
 _NEW = ("# newpar", "# newdoc")
 
@@ -48,21 +52,26 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
             name, form = cells[0], cells[1]
             if "." in name:
                 continue
-            first, _, final = name.partition("-")
-            if not first.isdecimal() or (final and not final.isdecimal()):
+            numbers = _ID.fullmatch(name)
+            if numbers is None:
                 raise DataError.at(file, number, f"{name!r} is no id of a word")
-            if final or int(first) > last:
-                surface, last = form, int(final or first)
+            first, final = int(numbers[1]), int(numbers[2] or 0)
+            expected = len(tokens) + 1
+            # a multiword token stands before its words, and not within another one
+            if first != expected or (final and not last < first <= final):
+                raise DataError.at(file, number, f"id {name!r}, expected {expected}")
+            if final or first > last:
+                surface, last = form, final or first
                 place = text.find(form, cursor)
                 start = cursor if place < 0 else place
                 end = cursor = start if place < 0 else place + len(form)
             if final:
                 continue
-            if not cells[6].isdecimal():
+            if not _HEAD.fullmatch(cells[6]):
                 raise DataError.at(file, number, f"{cells[6]!r} is no head: is the file parsed?")
             tokens.append(
                 Token(
-                    id=int(first),
+                    id=first,
                     text=form,
                     upos=cells[3],
                     feats=_features(cells[5]),
@@ -73,9 +82,25 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
                     end=end,
                 )
             )
+        if last != len(tokens):
+            raise DataError.at(file, number, f"words up to {last}, found {len(tokens)}")
         if tokens:
+            _check_heads(tokens, file, block[0][0])
             sentences.append(Tree(tuple(tokens)))
     return tuple(sentences)
+
+
+def _check_heads(tokens: Sequence[Token], file: object, line: int) -> None:
+    """From every word of the sentence that begins at a line, its heads lead to the root."""
+    for token in tokens:
+        if token.head > len(tokens):
+            reason = f"word {token.id} has the head {token.head}, of {len(tokens)} words"
+            raise DataError.at(file, line, reason)
+    try:
+        TopologicalSorter({token.id: [token.head] for token in tokens}).prepare()
+    except CycleError as error:
+        circle = ", ".join(map(str, sorted(set(error.args[1]))))
+        raise DataError.at(file, line, f"the heads of the words {circle} go round in a circle") from error
 
 
 def _features(cell: str) -> dict[str, str]:
