@@ -235,6 +235,15 @@ def test_a_config_that_fails_leaves_the_others(gest: Gest, monkeypatch: pytest.M
     assert (code, shown, told) == (1, "", "error: The mirror lacks a file.\n")
 
 
+def test_a_config_that_fails_for_a_wrong_use(gest: Gest) -> None:
+    some = ("--limit", "3", "--templates", "9")
+    code, shown, told = gest("score", "bert", "--config", "en,crows_gender", *some)
+    assert code == 2
+    assert "not scored: en\n" in told
+    assert "There is no template 9" in told
+    assert shown.startswith("crows_gender ")
+
+
 def test_json_and_nothing_else(gest: Gest) -> None:
     code, shown, _ = gest("score", "bert", "--config", "en,crows", "--limit", "33", "--json")
     assert code == 0
@@ -286,7 +295,8 @@ def test_gate(gest: Gest) -> None:
         (("score", "bert", "--batch-tokens", "0"), 2, "--batch-tokens"),
         (("score", "bert", "--device", "abacus"), 2, "There is no device 'abacus'"),
         (("score", "bert", "--config", "sk_translations"), 2, "No probe reads sk_translations"),
-        (("score", "bert", "--revision", "main"), 1, "'bert' is on this disk and has no revision 'main'"),
+        (("score", "bert", "--revision", "main"), 2, "'bert' is on this disk and has no revision 'main'"),
+        (("score", "./nothing.gguf"), 2, "There is no file nothing.gguf"),
         (("score", "./nothing"), 1, "'./nothing' cannot be loaded: there is no such folder"),
         (("score", "bert", "--fail-above", "g_s=nan"), 2, "finite number"),
         (("score", "bert", "--fail-above", "g_s=inf"), 2, "finite number"),
