@@ -67,7 +67,8 @@ def run(
     Translations and parses are kept, so an interrupted run goes on where it was. The run's folder
     (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
     every sentence's evidence. Of several languages each is one line: f_s with its 95 % interval, what
-    it says, sentences of known gender of all. [bold]{language}[/bold] in a system, a file or a parser's model stands for the code.
+    it says, sentences of known gender of all. [bold]{language}[/bold] in a system, a file or a parser's
+    model stands for the code.
     """
     system = options.system_of(system, translations)
     import datasets

@@ -25,7 +25,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import gest_dataset
 from gest_dataset import cli, statistics
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, GROUPS
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
@@ -122,7 +122,7 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     arguments = ("score", "bert", "--config", "en,controls,winobias_type1_dev", "--output", "all")
     code, shown, told = gest(*arguments)
     assert code == 0, told
-    controls = [c.name for c in CONFIGS.values() if c.name in selection.names("controls")]
+    controls = [c.name for c in CONFIGS.values() if c.name in GROUPS["controls"]]
     wanted = ["en", *controls, "winobias_type1_dev"]
     assert sorted(path.name for path in Path("all").iterdir()) == sorted([*wanted, "report.html"])
     assert Path("all/report.html").read_text() == str(len(wanted))
@@ -756,7 +756,7 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
 
 def test_no_config_is_left() -> None:
     with pytest.raises(ScoringError, match="No config is left for m, a causal model: needs a masked"):
-        selection.split(selection.names("controls"), "causal", "m")
+        selection.split(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
 
 
 def test_controls_of_an_encoder_decoder(gest: Gest) -> None:
