@@ -21,7 +21,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from gest_dataset.errors import OutputError
+from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.printable import csv_cell, printable
 
 try:
@@ -249,6 +249,6 @@ def check_new_file(path: Path, *inputs: Path) -> None:
     if path == STANDARD_OUTPUT:
         return
     if path.is_dir():
-        raise OutputError(f"{path} is a folder. Give the name of a file with --output.")
+        raise ConfigError(f"{path} is a folder. Give the name of a file with --output.")
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise OutputError(f"{path} is read, and would be lost. Choose another file with --output.")
+        raise ConfigError(f"{path} is read, and would be lost. Choose another file with --output.")

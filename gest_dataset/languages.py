@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gest_dataset.errors import ConfigError
+
 
 @dataclass(frozen=True)
 class Language:
@@ -46,3 +48,18 @@ LANGUAGES: dict[str, Language] = {
 # The nine target languages of GEST, in the papers' order; Bulgarian is only partly translated.
 SLAVIC = ("be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk")
 STEREOSET = ("en", "de", "fr", "es", "tr")
+SOURCE = "en"  # what is translated
+
+
+def target_languages(names: str) -> list[str]:
+    """The codes of a list with commas; `slavic` stands for the nine of GEST.
+
+    >>> target_languages("bg,slavic")
+    ['bg', 'be', 'ru', 'uk', 'hr', 'sl', 'sr', 'cs', 'pl', 'sk']
+    """
+    codes = [code for name in names.split(",") for code in (SLAVIC if name == "slavic" else [name.strip()])]
+    for code in codes:
+        if code not in LANGUAGES or code == SOURCE:
+            offered = ", ".join(["slavic", *(code for code in LANGUAGES if code != SOURCE)])
+            raise ConfigError(f"There is no target language {code!r}. Choose from {offered}.")
+    return list(dict.fromkeys(codes))

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands.console import err, interruptible, out, progress_bar, show_error, show_json
-from gest_dataset.commands.options import CONFIG, Json, complete_configs
+from gest_dataset.commands.options import Config, Json, complete_configs
 from gest_dataset.errors import DataError, SourceError, UnreachableError
 
 EXAMPLES = (
@@ -26,7 +26,7 @@ def run(
         list[str] | None,
         typer.Argument(help="The same as --config, with blanks.", autocompletion=complete_configs),
     ] = None,
-    config: Annotated[str | None, CONFIG] = None,
+    config: Config = None,
     as_json: Json = False,
 ) -> None:
     """Write configs as Parquet files with a dataset card.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands.console import err, fitted, interruptible, new_table, number, out, show_json
+from gest_dataset.commands.options import Json
 from gest_dataset.errors import ConfigError
 from gest_dataset.printable import one_line
 
@@ -33,7 +34,7 @@ def run(
     form: Annotated[
         str, typer.Option("--format", help="table, csv or markdown: the last two are one flat table.")
     ] = "table",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compare runs: is the one model more biased than the other?
 

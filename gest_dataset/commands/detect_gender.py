@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gest_dataset.commands.console import err, interruptible, out
-from gest_dataset.commands.options import Model, Parser
+from gest_dataset.commands.options import OUTPUT_FILE, Json, Model, OneLanguage, Parser
 from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 
@@ -28,7 +28,7 @@ EXAMPLES = (
 
 
 def run(
-    language: Annotated[str, typer.Option(help="The sentences' language, such as sk.")],
+    language: OneLanguage,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -39,12 +39,13 @@ def run(
     column: Annotated[str | None, typer.Option(help="Of a table, the column of the sentences.")] = None,
     parser: Parser = "udpipe",
     model: Model = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write JSON lines to this file (- is the standard output).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+    output: Annotated[Path | None, OUTPUT_FILE] = None,
+    as_json: Json = False,
 ) -> None:
-    """Find the gender of the first person: male, female or unknown, and the words that say so."""
+    """Find the gender of the first person: male, female or unknown, and the words that say so.
+
+    [bold]--json[/bold] prints, and [bold]--output[/bold] writes, a line of JSON for each sentence.
+    """
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     from gest_dataset.files import check_new_file, replacing

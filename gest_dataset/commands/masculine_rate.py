@@ -23,7 +23,7 @@ from gest_dataset.commands.console import (
     show_report,
 )
 from gest_dataset.errors import ConfigError, GestError
-from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
     from gest_dataset.translation.masculine_rates import MasculineRates
@@ -39,10 +39,7 @@ _LONGEST = 100  # characters of a sentence that is shown
 
 
 def run(
-    language: Annotated[
-        str,
-        typer.Option(help="The language that was translated to: sk, several with commas, or slavic."),
-    ],
+    language: options.Language,
     system: options.System = None,
     translations: Annotated[
         Path | None,
@@ -57,25 +54,21 @@ def run(
         str,
         typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
     ] = "plain",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            help="The run's directory, for several OUTPUT/LANGUAGE (default: gest-runs/SYSTEM/LANGUAGE)."
-        ),
-    ] = None,
+    output: options.Output = None,
     limit: options.Limit = None,
     device: options.Device = "auto",
     dtype: options.Dtype = "auto",
     batch_tokens: options.BatchTokens = None,
     revision: options.Revision = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
 
-    Translations and parses are kept, so an interrupted run goes on where it was. The run's directory
-    holds run.json, result.json, report.html and detections.parquet with every sentence's evidence. Of
-    several languages each is one line: f_s with its 95 % interval, what it says, sentences of known
-    gender of all. [bold]{language}[/bold] in a system, a file or a parser's model stands for the code.
+    Translations and parses are kept, so an interrupted run goes on where it was. The run's folder
+    (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
+    every sentence's evidence. Of several languages each is one line: f_s with its 95 % interval, what
+    it says, sentences of known gender of all. [bold]{language}[/bold] in a system, a file or a parser's
+    model stands for the code.
     """
     system = options.system_of(system, translations)
     import datasets
@@ -89,7 +82,6 @@ def run(
     from gest_dataset.translation.errors import TranslationStoppedError
     from gest_dataset.translation.masculine_rates import folder_of, record
     from gest_dataset.translation.setup import set_up
-    from gest_dataset.translation.tables import target_languages
 
     datasets.disable_progress_bars()
     checks.choice("convention", convention, CONVENTIONS)

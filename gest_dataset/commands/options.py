@@ -31,9 +31,16 @@ def complete_english(incomplete: str) -> list[str]:
 
 def complete_languages(incomplete: str) -> list[str]:
     """Codes of languages to translate to, and their group, also after a comma."""
-    from gest_dataset.languages import LANGUAGES
+    from gest_dataset.languages import LANGUAGES, SOURCE
 
-    return _completed(incomplete, [*(code for code in LANGUAGES if code != "en"), "slavic"])
+    return _completed(incomplete, [*(code for code in LANGUAGES if code != SOURCE), "slavic"])
+
+
+def complete_language(incomplete: str) -> list[str]:
+    """Codes of languages that there are rules for."""
+    from gest_dataset.gender import languages
+
+    return [code for code in languages() if code.startswith(incomplete)]
 
 
 def complete_numbers(incomplete: str) -> list[str]:
@@ -54,12 +61,14 @@ def _completed(incomplete: str, offered: Iterable[str]) -> list[str]:
     return [f"{before}{comma}{name}" for name in offered if name.startswith(last) and name not in taken]
 
 
-CONFIG = typer.Option(
-    help="Configs and groups with commas, as in en,slavic (gest list shows them).",
-    autocompletion=complete_configs,
-    metavar="NAME,...",
-)
-Config = Annotated[str, CONFIG]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        help="Configs and groups with commas, as in en,slavic (gest list shows them).",
+        autocompletion=complete_configs,
+        metavar="NAME,...",
+    ),
+]
 English = Annotated[
     str,
     typer.Option(
@@ -78,12 +87,24 @@ Language = Annotated[
         show_default=False,
     ),
 ]
+OneLanguage = Annotated[
+    str,
+    typer.Option(
+        help="The code of one language, such as sk.",
+        autocompletion=complete_language,
+        metavar="CODE",
+        show_default=False,
+    ),
+]
 Output = Annotated[
-    Path | None, typer.Option(help="The folder of the run (default: one in gest-runs).", metavar="DIR")
+    Path | None,
+    typer.Option(
+        help="The folder of the run, or of several with a folder for each (default: in gest-runs).",
+        metavar="DIR",
+    ),
 ]
-OutputFile = Annotated[
-    Path, typer.Option("--output", help="The file to write; - is the standard output.", metavar="FILE")
-]
+OUTPUT_FILE = typer.Option("--output", help="The file to write; - is the standard output.", metavar="FILE")
+OutputFile = Annotated[Path, OUTPUT_FILE]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailAbove = Annotated[
     list[str] | None,

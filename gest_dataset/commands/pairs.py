@@ -23,8 +23,8 @@ EXAMPLES = (
 
 
 def run(
-    language: Annotated[str, typer.Option(help="The language to translate to, such as sk.")],
-    output: Annotated[Path, typer.Option(help="The folder of the config.")],
+    language: options.OneLanguage,
+    output: Annotated[Path, typer.Option(help="The folder of the config.", metavar="DIR")],
     system: Annotated[
         str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
     ] = None,

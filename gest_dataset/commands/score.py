@@ -24,6 +24,7 @@ from gest_dataset.commands.console import (
     show_json,
     show_report,
 )
+from gest_dataset.commands.options import Config, FailAbove, Json, Output
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,13 +44,7 @@ def run(
     model: Annotated[
         str, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
     ],
-    config: Annotated[
-        str | None,
-        typer.Option(
-            help="Configs and groups, with commas: slavic, controls, crows, stereoset, winobias, demo, all "
-            "(default: en).",
-        ),
-    ] = None,
+    config: Config = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -65,9 +60,7 @@ def run(
     dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Padded tokens in a batch.")] = None,
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="The run's directory (default: gest-runs/MODEL/CONFIG).")
-    ] = None,
+    output: Output = None,
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
     ] = False,
@@ -77,15 +70,13 @@ def run(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    fail_above: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=VALUE: exit code 1 where its lower bound is above.", metavar="NAME=VALUE"),
-    ] = None,
+    as_json: Json = False,
+    fail_above: FailAbove = None,
 ) -> None:
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
-    The run is kept in a directory with run.json, scores.parquet, result.json and report.html. It can
+    Without [bold]--config[/bold] it is asked about en, which is GEST in English. The run is kept in a
+    folder (gest-runs/MODEL/CONFIG) with run.json, scores.parquet, result.json and report.html. It can
     be stopped at any time: the same command goes on with it. Of several configs each is one line: the
     headline with its 95 % interval, what it says, samples with a score of those asked, new or kept.
     """
@@ -95,8 +86,8 @@ def run(
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     with interruptible(kept), _reasons_are_shown():
         from gest_dataset.builders import DEFAULT_CONFIG
+        from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
-        from gest_dataset.scoring import selection
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.several import score_configs, score_rows
 
@@ -118,7 +109,7 @@ def run(
             if not as_json:
                 _show(outcome.entries[0])
         else:
-            configs = selection.names(config or DEFAULT_CONFIG)
+            configs = names(config or DEFAULT_CONFIG)
             several = len(configs) > 1
             outcome = score_configs(
                 model,
@@ -144,7 +135,7 @@ def run(
     if page:
         show_report(page)
     if outcome.failed or exceeded:
-        raise typer.Exit(1)
+        raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
 def _report(outcome: Outcome, folder: Path | None) -> Path | None:
@@ -210,25 +201,22 @@ def _templates(asked: str | None) -> list[int] | str | None:
 
 def _limits(asked: Sequence[str]) -> dict[str, float]:
     """The limits of --fail-above by the names in a result."""
-    from gest_dataset.measures import MEASURES
+    from gest_dataset.measures import NUMBERS
 
-    known = list(dict.fromkeys(name for measure in MEASURES.values() for name in measure.numbers))
-    symbols = {head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines}
     limits = {}
     for text in asked:
         name, _, value = text.partition("=")
-        name = symbols.get(name, name)
-        if name not in known:
+        if name not in NUMBERS:
             raise ConfigError(
-                f"--fail-above {text!r}: there is no number {name!r}. Numbers are "
-                f"{', '.join(dict.fromkeys([*symbols, *known]))}."
+                f"--fail-above {text!r}: there is no number {name!r}. Numbers are {', '.join(NUMBERS)}."
             )
         try:
-            limits[name] = float(value)
+            limit = float(value)
         except ValueError as error:
             raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a number.") from error
-        if not math.isfinite(limits[name]):  # nothing would ever be above it
+        if not math.isfinite(limit):  # nothing would ever be above it
             raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a finite number.")
+        limits[NUMBERS[name]] = limit
     return limits
 
 

@@ -10,7 +10,16 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands.console import err, interruptible, out, show_error
-from gest_dataset.commands.options import BatchTokens, Device, Dtype, Limit, Revision
+from gest_dataset.commands.options import (
+    BatchTokens,
+    Device,
+    Dtype,
+    English,
+    Language,
+    Limit,
+    OutputFile,
+    Revision,
+)
 from gest_dataset.errors import GestError
 
 if TYPE_CHECKING:
@@ -28,13 +37,9 @@ def run(
     system: Annotated[
         str, typer.Option(help="hf:MODEL_OR_PATH, deepl, google, amazon or file:PATH.", show_default=False)
     ],
-    language: Annotated[
-        str, typer.Option(help="Codes of languages with commas, or: slavic.", show_default=False)
-    ],
-    output: Annotated[
-        Path, typer.Option(help="The CSV file to write; - is the standard output.", show_default=False)
-    ],
-    config: Annotated[str, typer.Option(help="The config to translate.")] = "en",
+    language: Language,
+    output: OutputFile,
+    config: English = "en",
     input_file: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +65,7 @@ def run(
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
     from gest_dataset.files import STANDARD_OUTPUT, check_new_file
+    from gest_dataset.languages import target_languages
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,
@@ -69,7 +75,7 @@ def run(
         translate_all,
     )
 
-    languages = tables.target_languages(language)
+    languages = target_languages(language)
     sentences = tables.read_config(config) if input_file is None else tables.read_input(input_file)
     sentences = sentences[:limit]
     if not sentences:

@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.foreign import told, turning
 from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.damage import damaged_file
@@ -146,12 +146,12 @@ def _name_of(model: Any) -> str:
 def _gguf_file(name: str, revision: str | None) -> Path | None:
     """The file of a packaged model or a `.gguf` path; None for all other models."""
     if revision and (name in names.PACKAGED or Path(name).exists()):
-        raise ModelError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
+        raise SettingError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
     path = names.packaged(name) if name in names.PACKAGED else Path(name)
     if path.suffix != ".gguf":
         return None
     if not path.is_file():
-        raise ModelError(f"There is no file {path}. Give the path of a .gguf file.")
+        raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
     return path
 
 

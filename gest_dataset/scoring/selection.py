@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Config
-from gest_dataset.data.selection import names
 from gest_dataset.errors import SettingError
 from gest_dataset.measures import measure_of
 from gest_dataset.probes.probe import check_kind
-
-__all__ = ["names", "split"]
 
 # Family whose rows give its probe less to ask than others do -> the kinds of models that it is left for
 _KINDS = {"crows_control": ("masked", "has no keywords, so that only `cs` is measured, and that")}

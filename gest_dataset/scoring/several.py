@@ -54,7 +54,7 @@ def score_configs(
     done: Callable[[Entry], None] = lambda entry: None,
     **loading: Any,
 ) -> Outcome:
-    """Score a model on configs (`selection.names`); `done` hears of each run as soon as it is there.
+    """Score a model on configs (`data.selection.names`); `done` hears of each run as soon as it is there.
 
     The model is loaded when all that can be wrong without it has been looked at.
 

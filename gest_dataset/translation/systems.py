@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.translation import amazon, cloud, deepl, google
 from gest_dataset.translation.file import open_file
 from gest_dataset.translation.huggingface import open_model
 from gest_dataset.translation.translator import Translator
 
-SOURCE = "en"
 # How a user writes each system
 SPELLINGS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "file:PATH")
 

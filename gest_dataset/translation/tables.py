@@ -11,8 +11,7 @@ from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
 from gest_dataset.gender.texts import problem as wrong
-from gest_dataset.languages import LANGUAGES, SLAVIC
-from gest_dataset.translation.systems import SOURCE
+from gest_dataset.languages import SLAVIC
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated
@@ -26,16 +25,6 @@ class Source:
     id: str
     text: str
     stereotype: str = ""
-
-
-def target_languages(names: str) -> list[str]:
-    """The codes of a list with commas; `slavic` stands for the nine of GEST."""
-    codes = [code for name in names.split(",") for code in (SLAVIC if name == "slavic" else [name.strip()])]
-    for code in codes:
-        if code not in LANGUAGES or code == SOURCE:
-            offered = ", ".join(["slavic", *(code for code in LANGUAGES if code != SOURCE)])
-            raise ConfigError(f"There is no target language {code!r}. Choose from {offered}.")
-    return list(dict.fromkeys(codes))
 
 
 def read_config(name: str) -> list[Source]:

@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable, Mapping
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from gest_dataset.builders import CONFIGS, GROUPS
-from gest_dataset.commands.options import FailAbove, Language
+from gest_dataset.gender import languages
 from gest_dataset.languages import SLAVIC
 from gest_dataset.measures import NUMBERS
 
@@ -38,36 +36,36 @@ def complete(script_environment: Mapping[str, str]) -> Complete:
     return ask
 
 
-@pytest.mark.parametrize("line", ["gest build --config ", "gest build "])
+@pytest.mark.parametrize("line", ["gest build --config ", "gest build ", "gest score bert --config "])
 def test_configs_and_groups(complete: Complete, line: str) -> None:
     assert set(complete(f"{line}s")) == {name for name in [*CONFIGS, *GROUPS] if name.startswith("s")}
     assert complete(f"{line}en,sla") == ["en,slavic"]
     assert complete(f"{line}sk_pairs,sk_pa") == [], "it is in the list already"
 
 
-def test_english_configs_and_formats(complete: Complete) -> None:
-    assert complete("gest sentences --config en") == ["en", "en_1_0"]
-    assert "sk_pairs" not in complete("gest sentences --config s")
+@pytest.mark.parametrize("command", ["sentences", "translate"])
+def test_english_configs(complete: Complete, command: str) -> None:
+    assert complete(f"gest {command} --config en") == ["en", "en_1_0"]
+    assert "sk_pairs" not in complete(f"gest {command} --config s")
+
+
+def test_formats(complete: Complete) -> None:
     assert complete("gest sentences --format c") == ["csv"]
 
 
-def test_languages_and_numbers() -> None:
-    app = typer.Typer()
+@pytest.mark.parametrize("command", ["translate", "masculine-rate"])
+def test_languages_to_translate_to(complete: Complete, command: str) -> None:
+    offered = complete(f"gest {command} --language ")
+    assert {*SLAVIC, "bg", "slavic"} <= set(offered)
+    assert "en" not in offered
+    assert complete(f"gest {command} --language sk,c") == ["sk,cs"]
 
-    @app.command()
-    def run(language: Language, fail_above: FailAbove = None) -> None:
-        """A command with both."""
 
-    def completed(*words: str) -> list[str]:
-        environment = {
-            "_RUN_COMPLETE": "complete_bash",
-            "COMP_WORDS": " ".join(["run", *words]),
-            "COMP_CWORD": str(len(words)),
-        }
-        return CliRunner().invoke(app, [], prog_name="run", env=environment).stdout.split()
+@pytest.mark.parametrize("command", ["pairs", "detect-gender"])
+def test_one_language_with_rules(complete: Complete, command: str) -> None:
+    assert set(complete(f"gest {command} --language ")) == set(languages())
 
-    assert {*SLAVIC, "bg", "slavic"} <= set(completed("--language", ""))
-    assert "en" not in completed("--language", "")
-    assert completed("--language", "sk,c") == ["sk,cs"]
-    assert completed("--fail-above", "g_") == ["g_s="]
-    assert set(completed("--fail-above", "")) == {f"{name}=" for name in NUMBERS}
+
+def test_numbers(complete: Complete) -> None:
+    assert complete("gest score bert --fail-above g_") == ["g_s="]
+    assert set(complete("gest score bert --fail-above ")) == {f"{name}=" for name in NUMBERS}

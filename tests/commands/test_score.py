@@ -25,7 +25,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 import gest_dataset
 from gest_dataset import cli, statistics
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, GROUPS
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
@@ -122,7 +122,7 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     arguments = ("score", "bert", "--config", "en,controls,winobias_type1_dev", "--output", "all")
     code, shown, told = gest(*arguments)
     assert code == 0, told
-    controls = [c.name for c in CONFIGS.values() if c.name in selection.names("controls")]
+    controls = [c.name for c in CONFIGS.values() if c.name in GROUPS["controls"]]
     wanted = ["en", *controls, "winobias_type1_dev"]
     assert sorted(path.name for path in Path("all").iterdir()) == sorted([*wanted, "report.html"])
     assert Path("all/report.html").read_text() == str(len(wanted))
@@ -235,6 +235,15 @@ def test_a_config_that_fails_leaves_the_others(gest: Gest, monkeypatch: pytest.M
     assert (code, shown, told) == (1, "", "error: The mirror lacks a file.\n")
 
 
+def test_a_config_that_fails_for_a_wrong_use(gest: Gest) -> None:
+    some = ("--limit", "3", "--templates", "9")
+    code, shown, told = gest("score", "bert", "--config", "en,crows_gender", *some)
+    assert code == 2
+    assert "not scored: en\n" in told
+    assert "There is no template 9" in told
+    assert shown.startswith("crows_gender ")
+
+
 def test_json_and_nothing_else(gest: Gest) -> None:
     code, shown, _ = gest("score", "bert", "--config", "en,crows", "--limit", "33", "--json")
     assert code == 0
@@ -286,7 +295,8 @@ def test_gate(gest: Gest) -> None:
         (("score", "bert", "--batch-tokens", "0"), 2, "--batch-tokens"),
         (("score", "bert", "--device", "abacus"), 2, "There is no device 'abacus'"),
         (("score", "bert", "--config", "sk_translations"), 2, "No probe reads sk_translations"),
-        (("score", "bert", "--revision", "main"), 1, "'bert' is on this disk and has no revision 'main'"),
+        (("score", "bert", "--revision", "main"), 2, "'bert' is on this disk and has no revision 'main'"),
+        (("score", "./nothing.gguf"), 2, "There is no file nothing.gguf"),
         (("score", "./nothing"), 1, "'./nothing' cannot be loaded: there is no such folder"),
         (("score", "bert", "--fail-above", "g_s=nan"), 2, "finite number"),
         (("score", "bert", "--fail-above", "g_s=inf"), 2, "finite number"),
@@ -746,7 +756,7 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
 
 def test_no_config_is_left() -> None:
     with pytest.raises(ScoringError, match="No config is left for m, a causal model: needs a masked"):
-        selection.split(selection.names("controls"), "causal", "m")
+        selection.split(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
 
 
 def test_controls_of_an_encoder_decoder(gest: Gest) -> None:

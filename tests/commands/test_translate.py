@@ -270,11 +270,11 @@ def test_an_input_is_never_overwritten(lost: str, gest: Gest, tmp_path: Path) ->
     before = (tmp_path / lost).read_bytes()
     arguments = ("--system", "file:made.csv", "--language", "sk", "--input", "mine.csv", "--output")
     code, _, said = gest(*arguments, lost)
-    assert code == 1
+    assert code == 2
     assert f"{lost} is read, and would be lost" in said
     assert (tmp_path / lost).read_bytes() == before
     code, _, said = gest(*arguments, str(tmp_path))
-    assert code == 1
+    assert code == 2
     assert "is a folder" in said
     assert gest(*arguments, "new.csv")[0] == 0
     assert rows("new.csv")[0]["translation"] == "a"

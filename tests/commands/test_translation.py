@@ -567,11 +567,11 @@ def test_an_input_is_never_overwritten(gest: Gest, tmp_path: Path) -> None:
     table = write_rows(tmp_path / "table.csv", [{"from": "x", "to": TEXTS[0]}])
     before = table.read_bytes()
     done = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", "./table.csv")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "table.csv is read, and would be lost" in done.stderr
     assert table.read_bytes() == before
     folder = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", str(tmp_path))
-    assert folder.returncode == 1
+    assert folder.returncode == 2
     assert "is a folder" in folder.stderr
 
 

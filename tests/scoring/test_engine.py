@@ -25,7 +25,7 @@ from transformers import (
 )
 
 import gest_dataset
-from gest_dataset.errors import ConfigError, ModelError, ScoringError
+from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.scoring.batching import Values, answer
 from gest_dataset.scoring.device import pick_device, pick_dtype
@@ -288,7 +288,7 @@ def test_wrong_model_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         gest_dataset.score("no/such-model", "en")
     with pytest.raises(ModelError, match="cannot be loaded"):
         gest_dataset.score(str(tmp_path), "en")
-    with pytest.raises(ModelError, match="There is no file"):
+    with pytest.raises(SettingError, match="There is no file"):
         gest_dataset.score(str(tmp_path / "model.gguf"), "en")
     with pytest.raises(ModelError, match="a pair"):
         gest_dataset.score((1, 2), "en")
