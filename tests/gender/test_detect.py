@@ -498,3 +498,5 @@ def test_bulgarian_by_its_forms() -> None:
     found = detect(texts, "bg", "forms")
     assert [d.gender for d in found] == ["female", "male", "unknown", "unknown"]
     assert found[1].evidence == ("забравил",)
+    quoted = detect(["— Не съм я виждала."], "bg", "forms")[0]
+    assert (quoted.gender, quoted.evidence) == ("female", ("виждала",))

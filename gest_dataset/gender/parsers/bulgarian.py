@@ -154,7 +154,9 @@ def _lines(words: Sequence[_Word]) -> Iterator[str]:
             for other in clause:
                 yield _line(words, other, top)
             if place < len(words):
-                yield f"{place + 1}\t{word.text}\t_\t{word.upos}\t_\t{word.feats}\t{top + 1}\tpunct\t_\t_\n"
+                # what the sentence begins with cannot hang on itself
+                head, relation = (0, "root") if place == top else (top + 1, "punct")
+                yield f"{place + 1}\t{word.text}\t_\t{word.upos}\t_\t{word.feats}\t{head}\t{relation}\t_\t_\n"
             start = place + 1
 
 
