@@ -291,7 +291,7 @@ def _caveats(entry: Entry) -> list[str]:
     facts = entry.scores.metadata
     lines = [f"{facts['model']} is {TOY}."] if facts.get("toy") else []
     if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
-        lines.append(f"The sentences of {facts['config']} were {NOT_VALIDATED}.")
+        lines.append(f"The sentences of the demo_… configs were {NOT_VALIDATED}.")
     return lines
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gest_dataset.commands.console import fitted, new_table, number
-from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
+from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Measure, Result
 from gest_dataset.measures.result import of_templates
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, side_of
@@ -63,7 +63,10 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     for line in grid.lines:
         cells: list[str | Text] = [line.name if named or not line.short else line.short]
         for estimate in line.estimates:
-            cells += [number(estimate.value, grid.digits), span(estimate, grid.digits)]
+            nothing = estimate is NOTHING  # a column that is not for this line
+            cells += (
+                ["", ""] if nothing else [number(estimate.value, grid.digits), span(estimate, grid.digits)]
+            )
         if counted:
             cells.append("" if line.number is None else f"{line.number:,}")
         if axis is not None:
