@@ -63,10 +63,8 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     for line in grid.lines:
         cells: list[str | Text] = [line.name if named or not line.short else line.short]
         for estimate in line.estimates:
-            nothing = estimate is NOTHING  # a column that is not for this line
-            cells += (
-                ["", ""] if nothing else [number(estimate.value, grid.digits), span(estimate, grid.digits)]
-            )
+            shown = number(estimate.value, grid.digits), span(estimate, grid.digits)
+            cells += ("", "") if estimate is NOTHING else shown  # a column that is not for this line
         if counted:
             cells.append("" if line.number is None else f"{line.number:,}")
         if axis is not None:

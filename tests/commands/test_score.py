@@ -188,7 +188,9 @@ def test_what_a_line_says(gest: Gest) -> None:
 def test_caveats_stand_below_the_lines(gest: Gest) -> None:
     code, shown, _ = gest("score", "bert", "--config", "demo", "--limit", "9")
     assert code == 0
-    assert "The sentences of the demo_… configs were written for the demo, not validated" in " ".join(shown.split())
+    assert "The sentences of the demo_… configs were written for the demo, not validated" in " ".join(
+        shown.split()
+    )
 
 
 def test_option_that_means_nothing_is_said(gest: Gest) -> None:
