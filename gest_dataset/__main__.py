@@ -1,6 +1,6 @@
 """`gest`, and `python -m gest_dataset`: interrupts are watched before anything slow is imported."""
 
-from gest_dataset import interrupts
+from gest_dataset.commands import interrupts
 
 
 def main() -> None:

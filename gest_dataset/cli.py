@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gest_dataset import interrupts
-from gest_dataset.commands import faults
+from gest_dataset.commands import faults, interrupts
 from gest_dataset.commands.console import err, out, show_error, tell_what_is_logged
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__

@@ -16,8 +16,8 @@ import transformers as hf
 
 from gest_dataset.calibration.corpus import Gap
 from gest_dataset.calibration.learning import Recipe, train
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
-from gest_dataset.foreign import parse_json
 
 RECIPE = "recipe.json"
 

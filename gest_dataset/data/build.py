@@ -18,10 +18,10 @@ from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, claim, is_left_of
-from gest_dataset.foreign import parse_json
 from gest_dataset.version import __version__
 
 CARD = "README.md"

@@ -7,8 +7,8 @@ from json import JSONDecodeError
 import datasets
 import pyarrow as pa
 
+from gest_dataset.data.foreign import told
 from gest_dataset.errors import GestError, OutputError
-from gest_dataset.foreign import told
 
 
 def rows_of(config: str) -> datasets.Dataset:

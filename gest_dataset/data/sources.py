@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SourceError, UnreachableError
-from gest_dataset.foreign import parse_json
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
-from gest_dataset.foreign import parse_json
 from gest_dataset.probes.asks import (
     Sample,
     check_distinct,

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.foreign import parse_json
 from gest_dataset.measures import MEASURES
 
 FORMAT = 3

@@ -21,9 +21,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.parquet import read_table
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.foreign import parse_json
 from gest_dataset.runs.manifest import MANIFEST, RESULT, Manifest, read_manifest
 
 logger = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from safetensors import safe_open
 
+from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import ModelError
-from gest_dataset.foreign import parse_json, told, turning
 
 _POINTER = b"version https://git-lfs"
 _READ = {".json", ".safetensors", ".bin", ".model", ".spm", ".gguf"}

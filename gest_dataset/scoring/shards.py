@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import DataError
 from gest_dataset.files import replacing
-from gest_dataset.foreign import parse_json, told, turning
 from gest_dataset.scoring.batching import Pass, State
 
 logger = logging.getLogger(__name__)

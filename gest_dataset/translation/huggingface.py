@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.foreign import told, turning
 from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import Batch, Translation, Translator, answered

@@ -18,10 +18,10 @@ from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
+from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
-from gest_dataset.foreign import parse_json
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.manifest import differences
 from gest_dataset.translation.pairing import Pairs

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gest_dataset
+from gest_dataset.data.foreign import parse_json, turning
 from gest_dataset.errors import GestError, ModelError, ScoringError
-from gest_dataset.foreign import parse_json, turning
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.batching import State
 from gest_dataset.scoring.loading import load_model
@@ -76,7 +76,7 @@ def test_a_panic_of_a_library_in_rust_is_an_error_and_an_interrupt_is_none() -> 
 
 
 def _model_error(error: BaseException) -> GestError:
-    from gest_dataset.foreign import told
+    from gest_dataset.data.foreign import told
 
     return ModelError(f"the file: {told(error)}")
 
