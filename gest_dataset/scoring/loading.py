@@ -185,6 +185,11 @@ def _checked(tokenizer: Any, config: Any, name: str) -> Any:
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. "
             f"Save it with a tokenizer.json (transformers converts most: install sentencepiece)."
         )
+    if not isinstance(tokenizer.model_max_length, (int, float)):
+        raise ModelError(
+            f"The tokenizer_config.json of {name!r} is damaged: its `model_max_length` is "
+            f"{tokenizer.model_max_length!r}, which is no number."
+        )
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
@@ -233,6 +238,8 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
 
 def _kind_of_config(config: Any, name: str) -> str:
     architectures = config.architectures or []
+    if not isinstance(architectures, list) or not all(isinstance(item, str) for item in architectures):
+        raise ModelError(f"The config.json of {name!r} is damaged: its `architectures` are no list of names.")
     for architecture in architectures:
         for kind, (_, classes) in _KINDS.items():
             if architecture in classes:

@@ -215,3 +215,25 @@ def test_a_shard_that_cannot_be_read_is_computed_again(
     assert state == State(10)
     assert f"{path} is damaged" in caplog.text
     assert "computed again" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "value", "said"),
+    [
+        ("config.json", "architectures", [["BertForMaskedLM"]], "its `architectures` are no list of names"),
+        (
+            "tokenizer_config.json",
+            "model_max_length",
+            "64",
+            "its `model_max_length` is '64', which is no number",
+        ),
+    ],
+)
+def test_an_entry_of_another_type_is_named(
+    file: str, name: str, value: object, said: str, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(zoo.directory("bert"), tmp_path / "bert")
+    content = json.loads((folder / file).read_text(encoding="utf-8"))
+    (folder / file).write_text(json.dumps({**content, name: value}), encoding="utf-8")
+    with pytest.raises(ModelError, match=said):
+        gest_dataset.score(str(folder), "en", limit=3, device="cpu")
