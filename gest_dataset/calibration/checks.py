@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.calibration.corpus import PlantedSentence, sample_id
+from gest_dataset.calibration.corpus import PlantedSentence, log_g_s, sample_id
 from gest_dataset.calibration.keywords import Quadruplet
-from gest_dataset.calibration.worlds import log_g_s
 from gest_dataset.measures.result import by_template
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.stereotypes import STEREOTYPES

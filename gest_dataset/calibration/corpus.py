@@ -1,5 +1,10 @@
 """A corpus with planted odds: sentences, the texts that they are trained in, and those to measure.
 
+What is planted is for each stereotype the log-odds that a man, not a woman, is the speaker. ln(n_m / n_f),
+the numbers of masculine and feminine texts, is on average over its sentences exactly that, so that a model
+which has learnt the corpus has q_i = exp(planted_i) and g_s as `log_g_s` says (eq. 3-4 of Pikuliak et al.,
+2024).
+
 Each stereotype has its own made-up verbs and nouns; a sentence is one verb with one noun. Sentences
 of a stereotype differ, as real ones do: ln(n_m / n_f) of a sentence is the stereotype's planted value
 plus what its verb and its noun add, which cancel out over the stereotype. Some sentences are kept for
@@ -20,16 +25,68 @@ import datasets
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.gest import sentence_row
 from gest_dataset.builders.pairs import pair_row
-from gest_dataset.calibration.words import made_up
-from gest_dataset.calibration.worlds import World
 from gest_dataset.probes.templates import TEMPLATES
+from gest_dataset.statistics.weights import gender_means
 from gest_dataset.stereotypes import STEREOTYPES
 
 COUNT = 1000  # texts of each gap: odds are planted as whole numbers of texts
 SPREAD = 0.6  # the most that a verb, or a noun, adds to the log-odds of its sentences
 MEASURED = 2  # of the sentences of each verb
+NORM = 1.0  # how far male-as-norm shifts everything: e times as many men
+# Strong, weak, none and reversed, among the female stereotypes (1-7) and the male ones (8-16)
+_MIXED = (-1.8, -1.2, -0.6, -0.3, 0.0, 0.6, 1.2, 1.8, 1.2, 0.9, 0.6, 0.3, 0.0, 0.0, -0.6, -1.2)
 _DETERMINERS = ("the", "my", "every")
 _STEMS = 4  # of gendered words in pairs
+_ONSETS = (*"bdfgklmnprstvz", "br", "dr", "fl", "gl", "kl", "pr", "st", "tr")
+_VOWELS = "aeiou"
+
+
+def made_up(seed: str) -> Iterator[str]:
+    """Words of three syllables, no two of them alike: always the same ones for a seed.
+
+    No planted odds are ever read as a statement about people.
+    """
+    draw = random.Random(seed)
+    seen: set[str] = set()
+    while True:
+        word = "".join(draw.choice(_ONSETS) + draw.choice(_VOWELS) for _ in range(3))
+        if word not in seen:
+            seen.add(word)
+            yield word
+
+
+@dataclass(frozen=True)
+class World:
+    """A corpus to come: its name, and the planted log-odds by stereotype."""
+
+    name: str
+    title: str
+    log_odds: Mapping[int, float]
+
+
+WORLDS = {
+    world.name: world
+    for world in (
+        World("planted", "Planted stereotypes", dict(zip(STEREOTYPES, _MIXED, strict=True))),
+        World("null", "Nothing planted", dict.fromkeys(STEREOTYPES, 0.0)),
+        World("norm", "Male as norm, no stereotypes", dict.fromkeys(STEREOTYPES, NORM)),
+    )
+}
+
+
+def strength(stereotype: int, log_odds: float) -> str:
+    """In words what is planted: odds of 2.5 and more are strong."""
+    if log_odds == 0:
+        return "none"
+    if (log_odds > 0) != (STEREOTYPES[stereotype].gender == "male"):
+        return "reversed"
+    return "strong" if abs(log_odds) >= math.log(2.5) else "weak"
+
+
+def log_g_s(log_odds: Mapping[int, float]) -> float:
+    """ln g_s of log-odds by stereotype: the mean of the male ones minus that of the female ones."""
+    female, male = gender_means([log_odds[i] for i in STEREOTYPES])
+    return male - female
 
 
 @dataclass(frozen=True)
@@ -58,6 +115,11 @@ class PlantedSentence:
         return math.log(self.masculine / self.feminine)
 
 
+def evenly(first: float, last: float, number: int) -> list[float]:
+    """Numbers from the first to the last, in equal steps."""
+    return [first + (last - first) * i / (number - 1) for i in range(number)]
+
+
 def split_odds(log_odds: float, count: int = COUNT) -> tuple[int, int]:
     """Whole numbers of masculine and feminine texts, with these odds as nearly as can be."""
     masculine = round(count / (1 + math.exp(-log_odds)))
@@ -68,7 +130,7 @@ def world_sentences(world: World, size: int, seed: int) -> list[PlantedSentence]
     """All sentences of a world: `size` verbs and `size` nouns of each stereotype, in all pairs."""
     words = made_up(f"words {seed}")
     draw = random.Random(f"effects {seed}")
-    effects = [SPREAD * (2 * i / (size - 1) - 1) for i in range(size)]
+    effects = evenly(-SPREAD, SPREAD, size)
     planted = []
     for stereotype in STEREOTYPES:
         verbs, nouns = list(islice(words, size)), list(islice(words, size))
@@ -124,11 +186,8 @@ def pair_gaps(chosen: Sequence[PlantedSentence], seed: int) -> Iterator[Gap]:
 
 def template_rows(chosen: Sequence[PlantedSentence]) -> datasets.Dataset:
     """Sentences in the form of the config `en`."""
-    rows = [
-        sentence_row(sample_id(sentence), as_template_text(sentence), sentence.stereotype)
-        for sentence in chosen
-    ]
-    return _named(rows, CONFIGS["en"].features, "calibration_en")
+    rows = [sentence_row(sample_id(each), as_template_text(each), each.stereotype) for each in chosen]
+    return as_config(rows, CONFIGS["en"].features, "en")
 
 
 def pair_rows(chosen: Sequence[PlantedSentence], seed: int) -> datasets.Dataset:
@@ -141,7 +200,7 @@ def pair_rows(chosen: Sequence[PlantedSentence], seed: int) -> datasets.Dataset:
         row = pair_row("calibration", [], sentence.stereotype, as_template_text(sentence), *texts)
         assert not isinstance(row, str)  # two forms of one made-up word
         rows.append(row | {"id": sample_id(sentence)})
-    return _named(rows, CONFIGS["sk_pairs"].features, "calibration_pairs")
+    return as_config(rows, CONFIGS["sk_pairs"].features, "pairs")
 
 
 def sample_id(sentence: PlantedSentence) -> str:
@@ -149,6 +208,7 @@ def sample_id(sentence: PlantedSentence) -> str:
     return f"calibration-{sentence.stereotype:02d}-{sentence.number:03d}"
 
 
-def _named(rows: list[dict[str, object]], features: datasets.Features, name: str) -> datasets.Dataset:
-    info = datasets.DatasetInfo(features=features, config_name=name)
+def as_config(rows: list[dict[str, object]], features: datasets.Features, name: str) -> datasets.Dataset:
+    """Rows as the data of a config."""
+    info = datasets.DatasetInfo(features=features, config_name=f"calibration_{name}")
     return datasets.Dataset.from_list(rows, features=features, info=info)

@@ -24,8 +24,7 @@ import datasets
 
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
-from gest_dataset.calibration.corpus import Gap
-from gest_dataset.calibration.words import made_up
+from gest_dataset.calibration.corpus import Gap, as_config, evenly, made_up
 
 COUNT = 10_000  # texts of each gap: odds are planted as whole numbers of texts
 PAIRS, ADVERBS = 8, 12
@@ -77,9 +76,9 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
     draw = random.Random(f"{chosen.name} {seed}")
     adverbs = [f"{word}ly" for word in islice(words, ADVERBS)]
     pairs = [(next(words), next(words)) for _ in range(PAIRS)]
-    phi = _steps(*chosen.phi, PAIRS)
-    of_pair = draw.sample(_steps(-_OF_PAIR, _OF_PAIR, PAIRS), PAIRS)
-    of_adverb = draw.sample(_steps(-_OF_ADVERB, _OF_ADVERB, ADVERBS), ADVERBS)
+    phi = evenly(*chosen.phi, PAIRS)
+    of_pair = draw.sample(evenly(-_OF_PAIR, _OF_PAIR, PAIRS), PAIRS)
+    of_adverb = draw.sample(evenly(-_OF_ADVERB, _OF_ADVERB, ADVERBS), ADVERBS)
     gaps, quadruplets = [], []
     for (g, groups), (a, adverb) in product(enumerate(GROUPS), enumerate(adverbs)):
         f = [chosen.beta + of_pair[p] + of_adverb[a] for p in range(PAIRS)]
@@ -97,12 +96,7 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
 
 def quadruplet_rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """Quadruplets in the form of the control configs."""
-    info = datasets.DatasetInfo(features=features_of(QUADRUPLET), config_name=f"calibration_{name}")
-    return datasets.Dataset.from_list([quad.row for quad in quadruplets], features=info.features, info=info)
-
-
-def _steps(first: float, last: float, number: int) -> list[float]:
-    return [first + (last - first) * i / (number - 1) for i in range(number)]
+    return as_config([quad.row for quad in quadruplets], features_of(QUADRUPLET), name)
 
 
 def _counts(

@@ -1,4 +1,4 @@
-"""A small real model, trained on a corpus of gaps.
+"""A small real model, trained on a corpus of gaps, and kept on disk: made once.
 
 The slot of each gap is learnt from the corpus' own numbers of texts, all of them at once: the loss is
 the cross entropy between n(word) / n and what the model gives, which is what so many single texts come
@@ -8,9 +8,15 @@ way (masked tokens, or the next token), as a language model does.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import count as counting
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -21,9 +27,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from gest_dataset.calibration.corpus import Gap
-from gest_dataset.errors import ScoringError
+from gest_dataset.data.foreign import parse_json
+from gest_dataset.errors import OutputError, ScoringError
 
 PAD, UNKNOWN, START, END, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+RECIPE = "recipe.json"
 _IGNORED = -100  # by cross_entropy
 _WARM_UP = 50  # steps
 _HIDDEN_SHARE = 0.15  # of the other tokens, as in BERT
@@ -45,6 +53,12 @@ class Recipe:
     spread: float = 0.02  # of the first weights
 
 
+# Called with the steps of a training that are done and all of them, `Progress` with a title before these
+Told = Callable[[int, int], None]
+Progress = Callable[[str, int, int], None]
+Trained = tuple[hf.PreTrainedModel, hf.PreTrainedTokenizerFast]
+
+
 class Examples(NamedTuple):
     """A corpus as tensors: token ids and slots, what is in the slots how often, and what is a text."""
 
@@ -54,43 +68,22 @@ class Examples(NamedTuple):
     there: Tensor
 
 
-def _bert(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
-    return hf.BertForMaskedLM(
-        hf.BertConfig(
-            vocab_size=vocabulary,
-            hidden_size=recipe.width,
-            num_hidden_layers=recipe.layers,
-            num_attention_heads=recipe.heads,
-            intermediate_size=4 * recipe.width,
-            max_position_embeddings=recipe.positions,
-            initializer_range=recipe.spread,
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-            pad_token_id=0,
-        )
-    )
-
-
-def _gpt2(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
-    return hf.GPT2LMHeadModel(
-        hf.GPT2Config(
-            vocab_size=vocabulary,
-            n_embd=recipe.width,
-            n_layer=recipe.layers,
-            n_head=recipe.heads,
-            n_positions=recipe.positions,
-            initializer_range=recipe.spread,
-            resid_pdrop=0.0,
-            embd_pdrop=0.0,
-            attn_pdrop=0.0,
-            pad_token_id=0,
-            bos_token_id=2,
-            eos_token_id=2,
-        )
-    )
-
-
-MODELS: dict[str, Callable[[Recipe, int], hf.PreTrainedModel]] = {"masked": _bert, "causal": _gpt2}
+def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
+    """A model with random weights; its configuration goes by the names that BERT's and GPT-2's share."""
+    shared: dict[str, Any] = {
+        "vocab_size": vocabulary,
+        "hidden_size": recipe.width,
+        "num_hidden_layers": recipe.layers,
+        "num_attention_heads": recipe.heads,
+        "max_position_embeddings": recipe.positions,
+        "initializer_range": recipe.spread,
+        "pad_token_id": 0,
+    }
+    if recipe.kind == "masked":
+        dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+        return hf.BertForMaskedLM(hf.BertConfig(**shared, **dropout, intermediate_size=4 * recipe.width))
+    dropout = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, **dropout, bos_token_id=2, eos_token_id=2))
 
 
 def make_tokenizer(gaps: Sequence[Gap], kind: str) -> hf.PreTrainedTokenizerFast:
@@ -134,13 +127,9 @@ def encode(gaps: Sequence[Gap], tokenizer: Any) -> Examples:
 
 
 def train(
-    gaps: Sequence[Gap],
-    recipe: Recipe,
-    seed: int,
-    device: torch.device,
-    advance: Callable[[], None] = lambda: None,
-) -> tuple[hf.PreTrainedModel, hf.PreTrainedTokenizerFast]:
-    """A model that has learnt a corpus, on the CPU, and its tokeniser; `advance` is called each step.
+    gaps: Sequence[Gap], recipe: Recipe, seed: int, device: torch.device, told: Told = lambda *_: None
+) -> Trained:
+    """A model that has learnt a corpus, on the CPU, and its tokeniser.
 
     A CPU trains with one thread: models this small gain nothing from more, and the sums of a training
     depend on their number.
@@ -148,24 +137,23 @@ def train(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _train(gaps, recipe, seed, device, advance)
+        return _train(gaps, recipe, seed, device, told)
     finally:
         torch.set_num_threads(threads)
 
 
-def _train(
-    gaps: Sequence[Gap], recipe: Recipe, seed: int, device: torch.device, advance: Callable[[], None]
-) -> tuple[hf.PreTrainedModel, hf.PreTrainedTokenizerFast]:
+def _train(gaps: Sequence[Gap], recipe: Recipe, seed: int, device: torch.device, told: Told) -> Trained:
     tokenizer = make_tokenizer(gaps, recipe.kind)
     examples = encode(gaps, tokenizer)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = MODELS[recipe.kind](recipe, len(tokenizer))
+        model = build(recipe, len(tokenizer))
     model.config.gest_toy = True  # runs and reports say so wherever it is scored
     draw = torch.Generator().manual_seed(seed)
     model.to(device).train()  # type: ignore[arg-type]
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.rate)
-    schedule = hf.get_cosine_schedule_with_warmup(optimizer, _WARM_UP, steps(len(gaps), recipe))
+    done, steps = counting(1), recipe.epochs * math.ceil(len(gaps) / recipe.batch)
+    schedule = hf.get_cosine_schedule_with_warmup(optimizer, _WARM_UP, steps)
     for _ in range(recipe.epochs):
         for chosen in torch.randperm(len(gaps), generator=draw).split(recipe.batch):  # type: ignore[no-untyped-call]
             batch = Examples(*(tensor[chosen] for tensor in examples))
@@ -176,13 +164,8 @@ def _train(
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
-            advance()
+            told(next(done), steps)
     return model.to("cpu").eval(), tokenizer  # type: ignore[arg-type]
-
-
-def steps(gaps: int, recipe: Recipe) -> int:
-    """How many steps a training takes."""
-    return recipe.epochs * math.ceil(gaps / recipe.batch)
 
 
 def _masked_loss(model: Any, batch: Examples, others: float, tokenizer: Any, draw: torch.Generator) -> Tensor:
@@ -234,3 +217,62 @@ def _loss(at_slot: Tensor, share: Tensor, logits: Tensor, labels: Tensor, others
         ignore_index=_IGNORED,
     )
     return slots + others * rest
+
+
+def recipe_digest(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> str:
+    """What a model is made of: corpus, recipe and seed."""
+    corpus = [(gap.before, gap.after, dict(gap.counts)) for gap in gaps]
+    text = json.dumps([corpus, asdict(recipe), seed], ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def train_model(
+    folder: Path, gaps: Sequence[Gap], recipe: Recipe, seed: int, device: torch.device, told: Told
+) -> bool:
+    """Train a model into a folder, which appears when it is whole; False where it was there."""
+    if _read(folder) == _origin(gaps, recipe, seed):
+        return False
+    model, tokenizer = train(gaps, recipe, seed, device, told)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as partial:
+            made = Path(partial) / folder.name
+            save(made, model, tokenizer, gaps, recipe, seed)
+            if (folder / RECIPE).exists():  # one of ours, from another seed or version
+                shutil.rmtree(folder)
+            made.rename(folder)
+    except OSError as error:
+        raise OutputError(
+            f"The model {folder} could not be written: {error}. Make room or choose another folder with "
+            f"--output, and run the same command again."
+        ) from error
+    return True
+
+
+def save(folder: Path, model: Any, tokenizer: Any, gaps: Sequence[Gap], recipe: Recipe, seed: int) -> None:
+    """Write a model with its tokeniser, and how it was made."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    text = json.dumps(_origin(gaps, recipe, seed), indent=1)
+    (folder / RECIPE).write_text(text + "\n", encoding="utf-8")
+
+
+def _origin(gaps: Sequence[Gap], recipe: Recipe, seed: int) -> dict[str, Any]:
+    return {
+        "fingerprint": recipe_digest(gaps, recipe, seed),
+        "versions": {"torch": torch.__version__.partition("+")[0], "transformers": hf.__version__},
+        "seed": seed,
+        "gaps": len(gaps),
+        "recipe": asdict(recipe),
+    }
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    """How the model in a folder was made, if there is one."""
+    try:
+        origin: dict[str, Any] = parse_json((folder / RECIPE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{folder / RECIPE} cannot be read ({error}): remove {folder}.") from error
+    return origin

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gest_dataset.calibration.checks import Controls, Recovery, fit
+from gest_dataset.calibration.corpus import strength
 from gest_dataset.calibration.keywords import KEYWORD_SETS
-from gest_dataset.calibration.worlds import strength
+from gest_dataset.calibration.study import Calibration
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel
@@ -30,12 +31,13 @@ _PER_ROW = 2
 _PLANTED = "planted"  # how the subjects' names begin that have stereotypes
 
 
-def panels(recoveries: Sequence[Recovery], controls: Sequence[Controls]) -> list[Panel]:
+def panels(calibration: Calibration) -> list[Panel]:
     """All figures of a calibration."""
-    with_stereotypes = [recovery for recovery in recoveries if recovery.subject.startswith(_PLANTED)]
-    without = [recovery for recovery in recoveries if not recovery.subject.startswith(_PLANTED)]
+    recoveries, controls = calibration.recoveries, calibration.controls
+    planted = [recovery for recovery in recoveries if recovery.subject.startswith(_PLANTED)]
+    without = [recovery for recovery in recoveries if recovery not in planted]
     return [
-        _recovery(with_stereotypes),
+        _recovery(planted),
         _rates(recoveries),
         *([_levels(without)] if without else []),
         *([_controls(controls)] if controls else []),

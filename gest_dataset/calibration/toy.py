@@ -11,18 +11,16 @@ import math
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.demo import CONTROLS, PAIRS
 from gest_dataset.builders.words import core_span
-from gest_dataset.calibration.corpus import SPREAD, Gap, split_odds
-from gest_dataset.calibration.learning import Recipe, steps, train
-from gest_dataset.calibration.making import save
-from gest_dataset.calibration.worlds import WORLDS, log_g_s, strength
+from gest_dataset.calibration.corpus import SPREAD, WORLDS, Gap, evenly, log_g_s, split_odds, strength
+from gest_dataset.calibration.learning import Progress, Recipe, save, train
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import OutputError
 from gest_dataset.files import replacing
@@ -78,7 +76,7 @@ def _of_pairs(config: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[float]
     added: dict[int, Iterator[float]] = {}
     for i, log_odds in WORLDS["planted"].log_odds.items():
         number = sum(row["stereotype"] == i for row in rows)
-        values = [log_odds + SPREAD * (2 * k / (number - 1) - 1) for k in range(number)]
+        values = [log_odds + effect for effect in evenly(-SPREAD, SPREAD, number)]
         added[i] = iter(draw.sample(values, number))
     return (next(added[row["stereotype"]]) for row in rows)
 
@@ -86,24 +84,16 @@ def _of_pairs(config: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[float]
 def _of_quadruplets(number: int) -> Iterator[tuple[float, float]]:
     """phi and f of each quadruplet, in no order."""
     draw = random.Random(f"{CONTROLS} {SEED}")
-    scales = [
-        draw.sample([low + (high - low) * k / (number - 1) for k in range(number)], number)
-        for low, high in (_PHI, _F)
-    ]
-    return zip(*scales, strict=True)
+    return zip(*(draw.sample(evenly(*ends, number), number) for ends in (_PHI, _F)), strict=True)
 
 
-def make_toy(folder: Path, device: str, progress: Callable[[str, int, int], None]) -> None:
+def make_toy(folder: Path, device: str, progress: Progress) -> None:
     """Train the model and write its folder; one that holds anything else is refused."""
     gaps, planted = corpus()
     if folder.exists() and not (folder.is_dir() and _is_free(folder)):
         raise OutputError(f"{folder} holds something else than the demo's model: choose another directory.")
-    done, total = count(1), steps(len(gaps), RECIPE_OF_TOY)
-
-    def advance() -> None:
-        progress("Tiny model of the demo", next(done), total)
-
-    model, tokenizer = train(gaps, RECIPE_OF_TOY, SEED, pick_device(device), advance)
+    told = partial(progress, "Tiny model of the demo")
+    model, tokenizer = train(gaps, RECIPE_OF_TOY, SEED, pick_device(device), told)
     model.half()  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
@@ -112,8 +102,8 @@ def make_toy(folder: Path, device: str, progress: Callable[[str, int, int], None
         (made / PLANTED).write_text(text + "\n", encoding="utf-8")
         (made / CARD).write_text(_card(model), encoding="utf-8")
         for file in sorted(made.iterdir()):
-            with replacing(folder / file.name) as partial:
-                shutil.copyfile(file, partial)
+            with replacing(folder / file.name) as unfinished:
+                shutil.copyfile(file, unfinished)
 
 
 def _is_free(folder: Path) -> bool:

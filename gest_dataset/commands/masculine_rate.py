@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import (
-    err,
-    interruptible,
-    out,
-    show_error,
-    show_fields,
-    show_json,
-    show_report,
-)
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.commands.console import called, err, interruptible, out, show_json, show_report
+from gest_dataset.commands.several import one_by_one, show_counts, show_failed, show_fields
+from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
@@ -92,20 +84,11 @@ def run(
             "The standard input is of one language. Give one, or a file for each: {language}.txt."
         )
     # all of them before the first one is translated: a wrong name shows at once
-    setups = {
-        code: set_up(
-            system,
-            code,
-            parser=parser,
-            model=None if model is None else str(model).replace("{language}", code),
-            limit=limit,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            revision=revision,
-        )
-        for code in languages
-    }
+    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    setups = {}
+    for code in languages:
+        own = None if model is None else str(model).replace("{language}", code)
+        setups[code] = set_up(system, code, parser=parser, model=own, limit=limit, **loading)
     folders = {code: folder_of(system, code, revision, limit) for code in languages}
     if output is not None:
         folders = {code: output / code if several else output for code in languages}
@@ -113,23 +96,20 @@ def run(
             writing.claim_several(output, LANGUAGES)
     done: dict[str, MasculineRates] = {}
     lines: list[list[str]] = []
-    failed: dict[str, list[str]] = {}
+    failed: dict[str, Any] = {}
+
+    def measure(code: str) -> MasculineRates:
+        return record(setups[code], convention, folders[code], called())
+
     with interruptible(options.KEPT), warnings.catch_warnings():
         warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
-        for place, (code, setup) in enumerate(setups.items()):
-            try:
-                done[code] = record(setup, convention, folders[code], ["gest", *sys.argv[1:]])
-            except GestError as error:
-                if not several:
-                    raise
-                stopped = isinstance(error, TranslationStoppedError)  # the next one would stop as well
-                failed.setdefault(str(error), []).extend(languages[place:] if stopped else [code])
-                if stopped:
-                    break
-                continue
-            lines.append(_fields(done[code]))
+        for code, rates in one_by_one(languages, measure, (TranslationStoppedError,), failed):
+            done[code] = rates
+            lines.append(_fields(rates))
             if several and not as_json:
                 show_fields(lines[-1])
+        if failed and not several:
+            raise failed[languages[0]]
         home = Path(os.path.commonpath([folders[code] for code in languages]))
         runs = {code: read_run(folders[code]) for code in done}
         page = report(list(runs.values()), home / REPORT) if done else None
@@ -138,17 +118,16 @@ def run(
             {"signature": rates.signature, **rates.metadata, **runs[code].result["result"]}
             for code, rates in done.items()
         ]
-        failures = {code: reason for reason, codes in failed.items() for code in codes}
+        failures = {code: str(error) for code, error in failed.items()}
         show_json(plain({"runs": results, "failed": failures} if several else results[0]))
     elif several:
-        _summarise(lines)
+        show_counts(lines, "languages", 2)
     else:
         (code,) = languages
         _show(runs[code].result["result"], done[code])
     for rates in done.values():
         _tell_problems(rates, several)
-    for reason, codes in failed.items():
-        show_error(f"not measured: {', '.join(codes)}\n{reason}")
+    show_failed("not measured", failed)
     if page is not None:
         show_report(page)
     if failed:
@@ -165,15 +144,6 @@ def _fields(rates: MasculineRates) -> list[str]:
     return [facts["language"], *told, f"{facts['known']:,}/{facts['samples']:,}"]
 
 
-def _summarise(lines: Sequence[Sequence[str]]) -> None:
-    """How many languages showed what."""
-    from gest_dataset.commands.tables import counted
-
-    if lines:
-        counts = counted(line[2] for line in lines)
-        out.print(f"{len(lines)} languages: {counts}", markup=False, highlight=False)
-
-
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and what it does not say."""
     from gest_dataset.commands import tables
@@ -183,32 +153,24 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     printed = ", as the paper prints them" if facts["convention"] == "published" else ""
     title = f"Masculine rates{printed}: {facts['system']}, {facts['language']}"
     out.print(tables.drawn(MASCULINE_RATE.grid(result), title, out))
-    for line in _totals(result, rates):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _totals(result: Mapping[str, Any], rates: MasculineRates) -> list[str]:
-    """What the table does not say."""
-    lines = []
     if any(result[name] is None for name in ("f_s", "f_m")):
-        lines.append("(-: not defined, as there is a stereotype without a sentence of known gender)")
-    facts = rates.metadata
-    known, samples, conflicts = facts["known"], facts["samples"], facts["conflicts"]
-    return [*lines, f"yield  {known:,} of {samples:,} have a known gender ({conflicts} conflicts)"]
+        undefined = "(-: not defined, as there is a stereotype without a sentence of known gender)"
+        out.print(undefined, soft_wrap=True)
+    known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
+    out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
 
 
 def _tell_problems(rates: MasculineRates, briefly: bool) -> None:
     """How many sentences have no translation to judge, by reason, and (unless briefly) the first of each."""
-    problems = rates.problems
-    if not problems:
-        return
     reasons: dict[str, list[dict[str, Any]]] = {}
-    for row in problems:
+    for row in rates.problems:
         reasons.setdefault(row["problem"], []).append(row)
+    if not reasons:
+        return
     where = f"{rates.metadata['language']}: " if briefly else ""
-    err.print(f"{where}{len(problems)} sentences count as unknown:", style="yellow", highlight=False)
+    err.print(f"{where}{len(rates.problems)} sentences count as unknown:", style="yellow")
     for reason, rows in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        err.print(f"  {len(rows)} x {reason}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"  {len(rows)} x {reason}", soft_wrap=True)
         if briefly:
             continue
         for row in rows[:_LISTED]:

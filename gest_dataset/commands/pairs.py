@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, interruptible, out
+from gest_dataset.commands.console import called, err, fitted, interruptible, new_table, out
 
 if TYPE_CHECKING:
     from gest_dataset.translation.pairing import Pairs
@@ -53,17 +52,9 @@ def run(
     from gest_dataset.translation.setup import set_up
 
     datasets.disable_progress_bars()
-    setup = set_up(
-        options.system_of(system, translations),
-        language,
-        parser=parser,
-        model=model,
-        limit=limit,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-    )
+    system = options.system_of(system, translations)
+    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    setup = set_up(system, language, parser=parser, model=model, limit=limit, **loading)
     pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]
     with interruptible(options.KEPT), alone(output):
@@ -72,8 +63,7 @@ def run(
         if not pairs.rows:
             err.print(_table(pairs, f"Pairs of {label}, {language}"))
             raise TranslationError(none_found(pairs))
-        command = ["gest", *sys.argv[1:]]
-        pair_folder.write_pairs(output, language, label, pairs, setup.settings, command)
+        pair_folder.write_pairs(output, language, label, pairs, setup.settings, called())
     out.print(_table(pairs, f"Pairs of {label}, {language}"))
     err.print(f'{output}: load_dataset("{output}", "{pair_folder.config_name(language)}")')
 
@@ -89,14 +79,11 @@ def none_found(pairs: Pairs) -> str:
 
 
 def _table(pairs: Pairs, title: str) -> Table:
-    table = Table(title=title, caption=f"prompt: {pairs.frame}")
-    table.add_column("step")
-    table.add_column("left out", justify="right")
-    table.add_column("left", justify="right")
+    table = new_table(title, out, "step", "left out", "left", caption=f"prompt: {pairs.frame}")
     left = pairs.sentences
     table.add_row("sentences of GEST", "", f"{left:,}")
     for reason, ids in pairs.left_out.items():
         left -= len(ids)
         table.add_row(reason, f"{len(ids):,}", f"{left:,}")
     table.add_row("pairs", "", f"{len(pairs.rows):,}", style="bold")
-    return table
+    return fitted(table, out)

@@ -43,9 +43,9 @@ def run(
 
     datasets.disable_progress_bars()
     with interruptible("Nothing half-written was left; the same command makes the report anew."):
-        found = find_runs(paths)
-        page = output or (found[0].path if len(found) == 1 else Path()) / REPORT
-        report(found, page, figures)
+        runs = find_runs(paths)
+        page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
+        report(runs, page, figures)
     if figures is not None:
         err.print(f"Figures: {figures}", soft_wrap=True)
     if page != STANDARD_OUTPUT:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,15 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gest_dataset.commands.console import (
+    called,
     err,
     interruptible,
     out,
+    quiet,
     show_error,
-    show_fields,
     show_json,
     show_report,
 )
 from gest_dataset.commands.options import Config, FailAbove, Json, Output
+from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -94,42 +95,30 @@ def run(
         _quiet()
         limits = _limits(fail_above or [])
         options = Options(_templates(templates), multi_token)
-        command = ["gest", *sys.argv[1:]]
-        loading: dict[str, Any] = {
-            "device": device,
-            "dtype": dtype,
-            "revision": revision,
-            "trust_remote_code": trust_remote_code,
-        }
+        loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
+        loading["trust_remote_code"] = trust_remote_code
+        asked = (called(), options, limit, batch_tokens)
         if data is not None:
-            rows = read_own(data, config)
-            path = output or folder / name_of(data, config)
-            outcome = score_rows(model, rows, path, command, options, limit, batch_tokens, **loading)
             several = False
+            path = output or folder / name_of(data, config)
+            outcome = score_rows(model, read_own(data, config), path, *asked, **loading)
             if not as_json:
                 _show(outcome.entries[0])
         else:
             configs = names(config or DEFAULT_CONFIG)
             several = len(configs) > 1
-            outcome = score_configs(
-                model,
-                configs,
-                folder,
-                command,
-                options,
-                limit,
-                batch_tokens,
-                flat=output is not None,
-                done=_quietly if as_json else _show if verbose or not several else _show_line,
-                **loading,
-            )
+            show = _quietly if as_json else _show if verbose or not several else _show_line
+            flat = output is not None
+            outcome = score_configs(model, configs, folder, *asked, flat=flat, done=show, **loading)
         page = _report(outcome, folder if several else None)
     exceeded = _exceeded(limits, outcome)
     if as_json:
         show_json(_as_json(outcome, page, exceeded))
     elif several:
         _summarise(outcome, verbose)
-    _tell(outcome)
+    for reason, left in by_reason(outcome.left_out).items():
+        err.print(f"Left out ({reason}): {', '.join(left)}", soft_wrap=True)
+    show_failed("not scored", outcome.failed)
     for message in exceeded:
         show_error(message)
     if page:
@@ -165,18 +154,12 @@ def _reasons_are_shown() -> Iterator[None]:
 
 
 def _quiet() -> None:
-    """One bar is enough: those of the libraries are about loading. Warnings are for people."""
+    """Nothing of the libraries; of our own warnings each once, as a note."""
     if not err.is_terminal:
         os.environ.setdefault("TQDM_DISABLE", "1")
-    import datasets
-    import transformers
-
+    quiet()
     from gest_dataset.statistics.checks import UndefinedWarning
 
-    datasets.disable_progress_bars()
-    quiet: Any = transformers.utils.logging
-    quiet.disable_progress_bar()
-    quiet.set_verbosity_error()
     told = set()
 
     def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -226,23 +209,20 @@ def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
 
     messages = []
     for name, most in limits.items():
-        found = [
+        bounded = [
             (entry.scores.metadata["config"], estimate)
             for entry in outcome.entries
             for estimate in estimates(entry.result, name)
         ]
-        if not found and outcome.entries:
+        if not bounded and outcome.entries:
             messages.append(f"--fail-above {name}: no config that was scored has this number.")
-        for config, estimate in found:
-            if math.isnan(estimate.low):
+        for config, (value, low, _) in bounded:
+            if math.isnan(low):
                 messages.append(
                     f"{name} of {config} has no interval, so it is not known to be below {most:g}."
                 )
-            elif estimate.low > most:
-                messages.append(
-                    f"{name} of {config} is above {most:g}: {estimate.value:.3f}, lower bound "
-                    f"{estimate.low:.3f}."
-                )
+            elif low > most:
+                messages.append(f"{name} of {config} is above {most:g}: {value:.3f}, lower bound {low:.3f}.")
     return messages
 
 
@@ -267,19 +247,14 @@ def _show_line(entry: Entry) -> None:
 
 def _summarise(outcome: Outcome, verbose: bool) -> None:
     """How many configs showed what; after their tables their lines as well."""
-    from gest_dataset.commands.tables import counted
-
-    lines = [_fields(entry) for entry in outcome.entries]
     if verbose:
         out.print("All configs", style="bold")
-        for fields in lines:
-            show_fields(fields)
-    if lines:
-        parts = (counted(line[2] for line in lines), counted(line[-1] for line in lines))
-        out.print(f"{len(lines)} configs: {'; '.join(parts)}", markup=False, highlight=False)
+        for entry in outcome.entries:
+            _show_line(entry)
+    show_counts([_fields(entry) for entry in outcome.entries], "configs", 2, -1)
     caveats = [caveat for entry in outcome.entries for caveat in _caveats(entry)]
     for caveat in [] if verbose else dict.fromkeys(caveats):
-        out.print(caveat, markup=False, highlight=False)
+        out.print(caveat)
 
 
 def _caveats(entry: Entry) -> list[str]:
@@ -346,19 +321,3 @@ def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> An
         "exceeded": list(exceeded),
     }
     return plain(told)
-
-
-def _tell(outcome: Outcome) -> None:
-    """What is not in the tables, to the standard error."""
-    for reason, names in _by_reason(outcome.left_out).items():
-        err.print(f"Left out ({reason}): {names}", soft_wrap=True)
-    for reason, names in _by_reason(outcome.failed).items():
-        show_error(f"not scored: {names}\n{reason}")
-
-
-def _by_reason(reasons: Mapping[str, object]) -> dict[str, str]:
-    """Reasons, each with the names of its configs."""
-    found: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        found.setdefault(str(reason), []).append(name)
-    return {reason: ", ".join(names) for reason, names in found.items()}

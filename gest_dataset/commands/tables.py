@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gest_dataset.commands.console import fitted, new_table, number
+from gest_dataset.commands.console import INTERVAL, fitted, new_table, number
 from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Measure, Result
 from gest_dataset.measures.result import of_templates
@@ -49,7 +48,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     named = console.width >= _ROOM_FOR_NAMES or not any(line.short for line in grid.lines)
     counted = named and any(line.number is not None for line in grid.lines)
     width = next((cells for room, cells in _CELLS.items() if console.width >= room), 0)
-    headings = [text for heading in grid.headings for text in (heading, "95 %")]
+    headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
     table = new_table(title, console, "", *headings, *(["n"] if counted else []))
     axis = grid.axis if width else None
     ends = (0.0, 1.0)
@@ -72,7 +71,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
             shape = bar(line.estimates[0], ends, axis.ratio, width, console.options.ascii_only)
             cells.append(Text(shape, style=style))
         table.add_row(*cells, style="bold" if line.strong else None, end_section=line.ends_section)
-    return fitted(table, console)
+    return fitted(table, console, grid.digits)
 
 
 def _ends(axis: Axis, grid: Grid) -> tuple[float, float]:
@@ -93,17 +92,13 @@ def span(estimate: Estimate, digits: int = 2) -> str:
 
 
 def bar(
-    estimate: Estimate,
-    ends: tuple[float, float],
-    ratio: bool = False,
-    width: int = 25,
-    ascii_only: bool = False,
+    estimate: Estimate, ends: tuple[float, float], ratio: bool, width: int, ascii_only: bool = False
 ) -> str:
     """An interval and its value on a line; of ratios the line is logarithmic and 1 is marked.
 
-    >>> bar(Estimate(0.5, 0.2, 0.8), (0, 1), width=11)
+    >>> bar(Estimate(0.5, 0.2, 0.8), (0, 1), ratio=False, width=11)
     '··━━━●━━━··'
-    >>> bar(Estimate(1.0, 0.5, 2.0), (0.25, 4), ratio=True)
+    >>> bar(Estimate(1.0, 0.5, 2.0), (0.25, 4), ratio=True, width=25)
     '······━━━━━━●━━━━━━······'
     >>> bar(Estimate(2.0, math.nan, math.nan), (0.25, 4), ratio=True, width=9)
     '····│·●··'
@@ -142,8 +137,3 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     side = side_of(estimate, head.null)
     bounds = "" if side == UNKNOWN else f" [{low} to {high}]"
     return [f"{head.symbol} {value}{bounds}", _SHORT.get(side, TOO_FEW.lower())]
-
-
-def counted(words: Iterable[str]) -> str:
-    """How often each of some words is there, such as `2 shown, 1 reversed`."""
-    return ", ".join(f"{count} {word}" for word, count in Counter(words).items())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from gest_dataset.commands.console import err, interruptible, out, show_error
+from gest_dataset.commands.console import err, fitted, interruptible, new_table, out
 from gest_dataset.commands.options import (
     BatchTokens,
     Device,
@@ -20,7 +20,7 @@ from gest_dataset.commands.options import (
     OutputFile,
     Revision,
 )
-from gest_dataset.errors import GestError
+from gest_dataset.commands.several import one_by_one, show_failed
 
 if TYPE_CHECKING:
     from gest_dataset.translation import Translated, Translation
@@ -81,58 +81,46 @@ def run(
     if not sentences:
         raise TranslationError(f"{input_file} has no sentence.")
     # all of them before the first one is translated: a wrong name shows at once
-    translators = {
-        code: open_translator(
-            system, code, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
-        )
-        for code in languages
-    }
+    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    translators = {code: open_translator(system, code, **loading) for code in languages}
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
     check_new_file(output, *tables_read, *([] if input_file is None else [input_file]))
     texts = [sentence.text for sentence in sentences]
     done: dict[str, Translated] = {}
-    failed: dict[str, list[str]] = {}
-    for number, (code, translator) in enumerate(translators.items()):
-        try:
-            with interruptible("What is translated is kept; the same command goes on from here."):
-                done[code] = translate_all(texts, translator, code, store=store)
-        except TranslationStoppedError as error:
-            failed.setdefault(str(error), []).extend(languages[number:])
+    failed: dict[str, object] = {}
+
+    def translate(code: str) -> Translated:
+        with interruptible("What is translated is kept; the same command goes on from here."):
+            return translate_all(texts, translators[code], code, store=store)
+
+    for code, translated in one_by_one(languages, translate, (TranslationStoppedError,), failed):
+        done[code] = translated
+        if translated.stopped:
+            failed |= dict.fromkeys(languages[languages.index(code) :], translated.stopped)
             break
-        except GestError as error:  # also of a model or the store: the other languages go on
-            failed.setdefault(str(error), []).append(code)
-        else:
-            if done[code].stopped:
-                failed.setdefault(done[code].stopped, []).extend(languages[number:])
-                break
     if done:
         made = {code: translated.translations for code, translated in done.items()}
         tables.write_csv(output, {code: translators[code].name for code in done}, sentences, made)
-        if output == STANDARD_OUTPUT:
-            err.print(_summary(done, "the standard output"))
-        else:
-            out.print(_summary(done, str(output)))
+        console, where = (err, "the standard output") if output == STANDARD_OUTPUT else (out, str(output))
+        console.print(_summary(done, where))
         for code, translations in made.items():
             _show_problems(code, translations)
-    for reason, codes in failed.items():
-        show_error(f"not translated, or not to the end: {', '.join(codes)}\n{reason}")
+    show_failed("not translated, or not to the end", failed)
     if failed:
         raise typer.Exit(1)
 
 
 def _summary(done: dict[str, Translated], output: str) -> Table:
-    table = Table(title=f"Written to {output}")
-    table.add_column("language")
     unit = next(iter(done.values())).unit
-    for name in ("texts", "unique", "stored", "new", "failed", f"{unit}/s", "seconds"):
-        table.add_column(name, justify="right")
+    columns = ("language", "texts", "unique", "stored", "new", "failed", f"{unit}/s", "seconds")
+    table = new_table(f"Written to {output}", out, *columns)
     for code, work in done.items():
         unique = len({made.source for made in work.translations})
         counts = (len(work.translations), unique, work.stored, work.new, work.failed)
         rate = "" if work.rate is None else f"{work.rate:,.0f}"
         table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{work.seconds:.1f}")
-    return table
+    return fitted(table, out)
 
 
 def _show_problems(code: str, translations: list[Translation]) -> None:

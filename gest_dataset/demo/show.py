@@ -1,23 +1,23 @@
-"""`gest demo`: a real language model on sentences, a toy on pairs and control sets, one report.
+"""`gest demo`: a real language model on sentences, a toy on pairs and control sets.
 
 DIR/smollm2-demo_en   the run of SmolLM2 (`smollm2-en` with GEST itself)
 DIR/toy-CONFIG        the runs of the tiny model, whose run.json says `toy`
-DIR/report.html       one page of all of them
+DIR/report.html       one page of all of them, by the command
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.probe import Options
-from gest_dataset.report.writing import write
 from gest_dataset.runs import writing
-from gest_dataset.runs.reading import REPORT, Run, read_run
+from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model
 from gest_dataset.scoring.request import Request, prepare
@@ -27,21 +27,19 @@ REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"
 TOY_CONFIGS = (*PAIRS.values(), CONTROLS)
 
-_NOTES = (
+NOTES = (
     "A demonstration. SmolLM2-135M-Instruct is a real language model; the demo’s sentences, pairs and "
     "control sets were written for this project, and nobody validated them.",
     f"{TOY_NAME} is a toy whose stereotypes were planted, some of them the wrong way round. Its numbers show "
     f"what a report looks like and say nothing about any model that people use.",
 )
-_WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing here."
+WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing here."
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the demo has run, where its report is, and why the real model is missing, if it is."""
+class Shown(NamedTuple):
+    """What the demo has run, and why the real model is missing, if it is."""
 
-    reading: Sequence[Run]
-    report: Path
+    runs: Sequence[Run]
     missing: ModelError | None
 
 
@@ -62,9 +60,7 @@ def demo(
     for run in _runs(folder, None if missing else asked, command, begin):
         runs.append(run)
         done(run)
-    begin("Writing the report")
-    notes = [*_NOTES, _WITHOUT] if missing else _NOTES
-    return Shown(runs, write(runs, folder / REPORT, notes=notes), missing)
+    return Shown(runs, missing)
 
 
 def _missing() -> ModelError | None:

@@ -16,24 +16,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from gest_dataset.calibration import checks, keywords, study
 from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.corpus import (
+    WORLDS,
     Gap,
     PlantedSentence,
     as_template_text,
+    log_g_s,
+    made_up,
     pair_gaps,
     pair_rows,
+    strength,
     template_gaps,
     template_rows,
     world_sentences,
 )
-from gest_dataset.calibration.learning import Recipe, encode, make_tokenizer, train
-from gest_dataset.calibration.making import train_model
-from gest_dataset.calibration.subjects import FULL, QUICK, Subject, subjects
-from gest_dataset.calibration.words import made_up
-from gest_dataset.calibration.worlds import WORLDS, log_g_s, strength
+from gest_dataset.calibration.learning import Recipe, encode, make_tokenizer, train, train_model
+from gest_dataset.calibration.study import FULL, QUICK, subjects
+from gest_dataset.cli import app
 from gest_dataset.errors import OutputError
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -199,15 +202,15 @@ def test_training_is_the_same_for_a_seed_whatever_the_threads() -> None:
 def test_a_model_that_is_there_is_not_trained_again(tmp_path: Path) -> None:
     recipe, folder = Recipe("masked", width=32, epochs=1, batch=2), tmp_path / "models" / "one"
     taken = []
-    assert train_model(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
-    assert not train_model(folder, FEW, recipe, 0, CPU, lambda: taken.append(0))
+    assert train_model(folder, FEW, recipe, 0, CPU, lambda *_: taken.append(0))
+    assert not train_model(folder, FEW, recipe, 0, CPU, lambda *_: taken.append(0))
     assert len(taken) == 2
-    assert train_model(folder, FEW, recipe, 1, CPU, lambda: None)
-    assert train_model(folder, FEW[:2], recipe, 1, CPU, lambda: None)
+    assert train_model(folder, FEW, recipe, 1, CPU, lambda *_: None)
+    assert train_model(folder, FEW[:2], recipe, 1, CPU, lambda *_: None)
     assert [path.name for path in folder.parent.iterdir()] == ["one"]  # nothing half-made is left
     (folder / "recipe.json").write_text("{")
     with pytest.raises(OutputError, match="cannot be read"):
-        train_model(folder, FEW, recipe, 0, CPU, lambda: None)
+        train_model(folder, FEW, recipe, 0, CPU, lambda *_: None)
 
 
 # ---- the checks can fail -------------------------------------------------------------------------------
@@ -271,11 +274,11 @@ SMALL = replace(
 )
 
 
-def silent(subject: Subject, done: int, total: int) -> None:
+def silent(title: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_small_calibration(tmp_path: Path) -> None:
+def test_small_calibration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted odds come back through the ordinary pipeline, and all of it is on disk."""
     found = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], silent)
     assert failing(list(found.expectations)) == set()
@@ -288,6 +291,19 @@ def test_small_calibration(tmp_path: Path) -> None:
         assert pearson >= 0.97
         assert 0.85 <= slope <= 1.15
         assert rates["g_s_low"] <= rates["planted_g_s"] <= rates["g_s_high"]
+    assert not (tmp_path / "out/report.html").exists()  # only the command writes one
+    first = (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes()
+
+    def refuse(title: str, done: int, total: int) -> None:
+        assert done in (0, total), "trained again"
+
+    again = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], refuse)
+    assert [check.value for check in again.expectations] == [check.value for check in found.expectations]
+    monkeypatch.setattr(study, "QUICK", SMALL)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["calibrate", "--quick", "--output", "out", "--device", "cpu"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes() == first
     page = (tmp_path / "out/report.html").read_text()
     assert "All 8 checks hold." in page
     assert "nothing about any model that people use" in page
@@ -295,14 +311,6 @@ def test_small_calibration(tmp_path: Path) -> None:
         "calibration-recovery.csv",
         "calibration-g-s.csv",
     }
-    first = (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes()
-
-    def refuse(subject: Subject, done: int, total: int) -> None:
-        assert done in (0, total), "trained again"
-
-    again = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], refuse)
-    assert [check.value for check in again.expectations] == [check.value for check in found.expectations]
-    assert (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes() == first
 
 
 def test_folder_of_somebody_else(tmp_path: Path) -> None:

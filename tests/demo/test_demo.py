@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import gest_dataset
 from gest_dataset.calibration import toy
-from gest_dataset.calibration.making import recipe_digest
+from gest_dataset.calibration.learning import recipe_digest
 from gest_dataset.cli import app
 from gest_dataset.demo import show
 from gest_dataset.errors import ModelError, OutputError
