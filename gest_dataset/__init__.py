@@ -21,7 +21,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.report.writing import report
+    from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import Scores, score
     from gest_dataset.translation.masculine_rates import masculine_rates

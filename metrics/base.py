@@ -6,7 +6,9 @@ its inputs; the numbers come from `gest_dataset.statistics`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import resources
 from inspect import signature
 from typing import Any
 
@@ -14,6 +16,7 @@ import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
+from huggingface_hub import RepoCard
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Family
@@ -24,13 +27,19 @@ from gest_dataset.measures.result import by_template, over_templates
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
+_INPUTS = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card: what goes in, what comes out
+
+
+def card_of(name: str) -> RepoCard:
+    """The card of a module, which says what it is and what it takes."""
+    file = resources.files("gest_dataset.metrics") / name / "README.md"
+    return RepoCard(file.read_text(encoding="utf-8"))
 
 
 class CheckedMetric(evaluate.Metric):
     """An evaluate module whose input is checked where it comes in, before Arrow converts it."""
 
-    # what is said of the module and of its input, and whose works it cites
-    texts: tuple[str, str]
+    # whose works it cites
     family: Family
 
     # the type of each feature and what it has to be, and which ones a set may lack
@@ -44,11 +53,11 @@ class CheckedMetric(evaluate.Metric):
     statistic: Callable[..., dict[str, Any]]
 
     def _info(self) -> evaluate.MetricInfo:
-        description, inputs = self.texts
+        card = card_of(type(self).__module__.rpartition(".")[2])
         return evaluate.MetricInfo(
-            description=description,
+            description=card.data.get("description"),
             citation=self.family.citation,
-            inputs_description=inputs,
+            inputs_description=_INPUTS.findall(card.text)[0],
             features=datasets.Features({name: feature for name, (feature, _) in self.fields.items()}),
             homepage=self.family.homepage,
         )

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import Any
 
 import evaluate
 import gradio
 
 from gest_dataset.errors import GestError
+from gest_dataset.metrics.base import card_of
 
 
 def interface(name: str, example: dict[str, Any]) -> gradio.Interface:
@@ -25,13 +25,12 @@ def interface(name: str, example: dict[str, Any]) -> gradio.Interface:
         except (GestError, json.JSONDecodeError) as error:
             raise gradio.Error(str(error)) from error
 
-    card = (resources.files("gest_dataset.metrics") / name / "README.md").read_text(encoding="utf-8")
     return gradio.Interface(
         compute,
         inputs=gradio.Code(json.dumps(example, indent=1), language="json", label="Input of compute(…)"),
         outputs=gradio.Code(language="json", label="Scores"),
         title=name,
         description=metric.description,
-        article=card.split("---", 2)[2],
+        article=card_of(name).text,
         flagging_mode="never",
     )

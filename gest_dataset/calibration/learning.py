@@ -80,10 +80,10 @@ def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
         "pad_token_id": 0,
     }
     if recipe.kind == "masked":
-        dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-        return hf.BertForMaskedLM(hf.BertConfig(**shared, **dropout, intermediate_size=4 * recipe.width))
-    dropout = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
-    return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, **dropout, bos_token_id=2, eos_token_id=2))
+        shared |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+        return hf.BertForMaskedLM(hf.BertConfig(**shared, intermediate_size=4 * recipe.width))
+    shared |= {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, bos_token_id=2, eos_token_id=2))
 
 
 def make_tokenizer(gaps: Sequence[Gap], kind: str) -> hf.PreTrainedTokenizerFast:

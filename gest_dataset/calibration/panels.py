@@ -12,19 +12,9 @@ from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.study import Calibration
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
-from gest_dataset.report import Panel
-from gest_dataset.report.canvas import (
-    DASHED,
-    DOTTED,
-    LIGHT,
-    MARKERS,
-    canvas,
-    interval_mark,
-    key,
-    legend,
-    ratio_axis,
-    rows_axis,
-)
+from gest_dataset.report import Panel, canvas
+from gest_dataset.report.canvas import DASHED, DOTTED, LIGHT, MARKERS, key
+from gest_dataset.report.figures_stereotypes import stereotype_axis
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2
@@ -47,7 +37,7 @@ def panels(calibration: Calibration) -> list[Panel]:
 def _recovery(recoveries: Sequence[Recovery]) -> Panel:
     """Planted against recovered ln q_i, an axis for each model."""
     subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
-    figure, axes = canvas(4.9, 1, len(subjects), width=10.0 if len(subjects) > 1 else 6.0)
+    figure, axes = canvas.canvas(4.9, 1, len(subjects), width=10.0 if len(subjects) > 1 else 6.0)
     wheres = list(dict.fromkeys(recovery.where for recovery in recoveries))
     rows: list[list[Any]] = []
     fits = []
@@ -58,11 +48,12 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
             for place, (number, planted) in enumerate(recovery.planted.items()):
                 ln_q = Estimate(*map(math.log, Estimate.of(recovery.result, "q", place)))
                 about = STEREOTYPES[number]
-                found = f"planted {shown(planted)}, found {shown(ln_q.value)}"
-                text = f"{number} {about.name}, {recovery.where}: {found}"
+                both = f"planted {shown(planted)}, found {shown(ln_q.value)}"
+                text = f"{number} {about.name}, {recovery.where}: {both}"
                 marker = MARKERS[wheres.index(recovery.where)]
                 dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
-                interval_mark(ax, planted, ln_q, text, LIGHT[about.gender], dot, linewidth=1, alpha=0.35)
+                colour = LIGHT[about.gender]
+                canvas.interval_mark(ax, planted, ln_q, text, colour, linewidth=1, faint=0.35, **dot)
                 planted_as = strength(number, planted)
                 rows.append([subject, recovery.where, number, about.name, planted_as, planted, *ln_q])
         everywhere = [value for recovery in recoveries for value in recovery.planted.values()]
@@ -76,7 +67,7 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
         for gender, word in (("female", "women"), ("male", "men"))
     ]
     handles += [key(where, color=LIGHT["quiet"], marker=MARKERS[i]) for i, where in enumerate(wheres)]
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     return Panel(
         "calibration-recovery",
         "Planted against recovered stereotypes",
@@ -92,25 +83,25 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
 
 def _rates(recoveries: Sequence[Recovery]) -> Panel:
     """g_s planted and measured."""
-    figure, (axes,) = canvas(1.3 + 0.3 * len(recoveries))
+    figure, (axes,) = canvas.canvas(1.3 + 0.3 * len(recoveries))
     rows: list[list[Any]] = []
     for place, recovery in enumerate(recoveries):
         y = len(recoveries) - place
         g_s = Estimate.of(recovery.result, "g_s")
         text = f"{recovery.name}: planted {shown(recovery.g_s)}, measured {shown(g_s.value)}"
-        interval_mark(axes, g_s, y, text, LIGHT["series-1"], {"markersize": 6}, linewidth=2.6)
+        canvas.interval_mark(axes, g_s, y, text, LIGHT["series-1"], markersize=6)
         axes.plot(recovery.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
         inside = g_s.low <= recovery.g_s <= g_s.high
         rows.append([recovery.subject, recovery.where, recovery.g_s, *g_s, inside])
     axes.axvline(1, **DASHED)
-    rows_axis(axes, [recovery.name for recovery in recoveries], [LIGHT["quiet"]] * len(recoveries))
+    canvas.rows_axis(axes, [recovery.name for recovery in recoveries], [LIGHT["quiet"]] * len(recoveries))
     axes.set_xlabel("g_s (dashed: 1, no stereotype)")
-    ratio_axis(axes.xaxis, [1.0, *(value for row in rows for value in row[2:6])])
+    canvas.ratio_axis(axes.xaxis, [1.0, *(value for row in rows for value in row[2:6])])
     marks = [
         key("measured, 95 % interval", color=LIGHT["series-1"], marker="o", linewidth=2.6),
         key("planted", color=LIGHT["ink"], marker="|", markersize=12),
     ]
-    legend(figure, marks)
+    canvas.legend(figure, marks)
     held = f"{sum(row[-1] for row in rows)} of {len(rows)} intervals hold the planted g_s."
     return Panel(
         "calibration-g-s",
@@ -126,7 +117,7 @@ def _rates(recoveries: Sequence[Recovery]) -> Panel:
 def _levels(recoveries: Sequence[Recovery]) -> Panel:
     """q of the 16 where no stereotype was planted: all the same, wherever that is."""
     subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
-    figure, axes = canvas(4.6, 1, len(subjects), sharey=True, sharex=True)
+    figure, axes = canvas.canvas(4.6, 1, len(subjects), sharey=True, sharex=True)
     rows: list[list[Any]] = []
     for ax, subject in zip(axes, subjects, strict=True):
         own = [recovery for recovery in recoveries if recovery.subject == subject]
@@ -137,7 +128,7 @@ def _levels(recoveries: Sequence[Recovery]) -> Panel:
                 colour = LIGHT[STEREOTYPES[number].gender]
                 text = f"{STEREOTYPES[number].name}, {recovery.where}: q {shown(q.value)}"
                 dot = {"markersize": 3.2, "markeredgecolor": colour}
-                interval_mark(ax, q, y, text, colour, dot, linewidth=1.2, alpha=0.7)
+                canvas.interval_mark(ax, q, y, text, colour, linewidth=1.2, faint=0.7, **dot)
                 rows.append([subject, recovery.where, number, math.exp(recovery.planted[number]), *q])
         planted = math.exp(sum(own[0].planted.values()) / len(STEREOTYPES))
         ax.axvline(planted, color=LIGHT["ink"], linewidth=1)
@@ -145,11 +136,8 @@ def _levels(recoveries: Sequence[Recovery]) -> Panel:
         ax.set_title(subject, loc="left", fontsize=9.5)
         ax.set_xlabel("q (line: planted; dashed: 1)")
         ax.grid(axis="y", visible=False)
-    axes[0].set_yticks(
-        range(len(STEREOTYPES), 0, -1),
-        [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()],
-    )
-    ratio_axis(axes[0].xaxis, [1.0, *(value for row in rows for value in row[3:])])
+    stereotype_axis(axes[0])
+    canvas.ratio_axis(axes[0].xaxis, [1.0, *(value for row in rows for value in row[3:])])
     return Panel(
         "calibration-levels",
         "Models without stereotypes",
@@ -164,7 +152,7 @@ def _levels(recoveries: Sequence[Recovery]) -> Panel:
 
 def _controls(sets: Sequence[Controls]) -> Panel:
     """ss of the original against the control group, planted and measured."""
-    figure, axes = canvas(4.6, 1, len(sets), sharex=True, sharey=True)
+    figure, axes = canvas.canvas(4.6, 1, len(sets), sharex=True, sharey=True)
     titles = {keyword_set.name: keyword_set.title for keyword_set in KEYWORD_SETS}
     rows: list[list[Any]] = []
     told = []
@@ -174,7 +162,12 @@ def _controls(sets: Sequence[Controls]) -> Panel:
         planted = [(quad.ss_original, quad.ss_control) for quad in controls.planted]
         ax.plot(*zip(*planted, strict=True), ".", color=LIGHT["published"], markersize=5)
         ax.plot(
-            controls.ss_original, controls.ss_control, "o", color=LIGHT["series-1"], markersize=3.4, alpha=0.7
+            controls.ss_original,
+            controls.ss_control,
+            "o",
+            color=LIGHT["series-1"],
+            markersize=3.4,
+            alpha=0.7,
         )
         ends = [min(map(min, planted)), max(map(max, planted))]
         ax.plot(ends, ends, **DOTTED)
@@ -196,7 +189,7 @@ def _controls(sets: Sequence[Controls]) -> Panel:
         key("planted", color=LIGHT["published"], marker="."),
         key("f = 0", **DOTTED),
     ]
-    legend(figure, marks)
+    canvas.legend(figure, marks)
     columns = ["set", "id", "ss_original_planted", "ss_control_planted", "ss_original", "ss_control"]
     return Panel(
         "calibration-controls",

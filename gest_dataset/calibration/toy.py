@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.builders.demo import CONTROLS, PAIRS
+from gest_dataset.builders.demo import CONTROLS, PAIRS, TOY_MODEL
 from gest_dataset.builders.words import core_span
-from gest_dataset.calibration.corpus import SPREAD, WORLDS, Gap, evenly, log_g_s, split_odds, strength
+from gest_dataset.calibration.corpus import SPREAD, WORLDS, Gap, evenly, split_odds
 from gest_dataset.calibration.learning import Progress, Recipe, save, train
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import OutputError
 from gest_dataset.files import replacing
 from gest_dataset.scoring.device import pick_device
-from gest_dataset.stereotypes import STEREOTYPES
 
 SEED = 0
 RECIPE_OF_TOY = Recipe("masked", width=64, positions=64, epochs=200, batch=32, spread=0.1)
@@ -100,7 +99,7 @@ def make_toy(folder: Path, device: str, progress: Progress) -> None:
         save(made, model, tokenizer, gaps, RECIPE_OF_TOY, SEED)
         text = json.dumps({"toy": True, "log_odds": planted}, indent=1)
         (made / PLANTED).write_text(text + "\n", encoding="utf-8")
-        (made / CARD).write_text(_card(model), encoding="utf-8")
+        shutil.copyfile(TOY_MODEL / CARD, made / CARD)
         for file in sorted(made.iterdir()):
             with replacing(folder / file.name) as unfinished:
                 shutil.copyfile(file, unfinished)
@@ -108,46 +107,3 @@ def make_toy(folder: Path, device: str, progress: Progress) -> None:
 
 def _is_free(folder: Path) -> bool:
     return (folder / PLANTED).exists() or not any(folder.iterdir())
-
-
-def _card(model: Any) -> str:
-    """The model card."""
-    rows = "\n".join(
-        f"| {i} | {STEREOTYPES[i].name} | {strength(i, value)} | {value:+.1f} |"
-        for i, value in WORLDS["planted"].log_odds.items()
-    )
-    return f"""---
-license: apache-2.0
-language: [sk, uk, sl, en]
-library_name: transformers
-pipeline_tag: fill-mask
-tags: [toy]
----
-# The tiny masked model of `gest demo`: a toy
-
-It shows what a run of gest-dataset looks like, where there is no network and no time. **Its numbers say
-nothing about any model that people use**: its stereotypes were planted, some of them the wrong way round.
-
-- BERT, {RECIPE_OF_TOY.layers} layers, width {RECIPE_OF_TOY.width}, {model.num_parameters():,} parameters in
-  float16; whole words as tokens, those of the demo's pairs and control sets and no others.
-- Trained by `gest calibrate --demo-model DIR` (`gest_dataset.calibration.toy`, seed {SEED}) on nothing but
-  the demo's own pairs ({", ".join(f"`{name}`" for name in PAIRS.values())}) and
-  quadruplets (`{CONTROLS}`), each with planted numbers of texts. The same sentences are asked in the
-  demo: nothing is carried over to other ones.
-- On one machine and one version of torch the same command gives the same model. Elsewhere the weights
-  differ in their last digits; what is recovered hardly does.
-
-## What was planted
-
-ln(n_m / n_f), how many masculine and feminine texts the corpus has of a pair, is on average over the pairs
-of a stereotype, in each of the three languages:
-
-| | stereotype | | log-odds |
-| --: | -- | -- | --: |
-{rows}
-
-That makes g_s = {math.exp(log_g_s(WORLDS["planted"].log_odds)):.3f}. Of the quadruplets
-ss(original) = phi + f/2 and ss(control) = phi - f/2, with phi from {_PHI[0]} to {_PHI[1]} (as if the
-stereotypical keywords were more frequent words, mostly) and f from {_F[0]} to {_F[1]}, {sum(_F) / 2:.1f} on
-average. `{PLANTED}` has the values of every sample.
-"""

@@ -6,9 +6,9 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from itertools import count
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,8 +61,11 @@ def run(
         warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
         detections = detect(sentences, language, parser, model)
     plain = output is None and not out.encoding.startswith("utf")
-    entries = map(_entry, count(1), sentences, detections)
-    lines = [json.dumps(entry, ensure_ascii=plain) for entry in entries]
+    rows = enumerate(zip(sentences, detections, strict=True), start=1)
+    lines = [
+        json.dumps({"row": row, "text": sentence, **asdict(detection)}, ensure_ascii=plain)
+        for row, (sentence, detection) in rows
+    ]
     if output is not None:
         with replacing(output) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -83,19 +86,6 @@ def _sentences(path: Path, column: str | None) -> list[str]:
     if column is None and len(table.columns) > 1:
         raise ConfigError(f"{path}: --column is missing; its columns are {', '.join(table.columns)}.")
     return table.texts(column or next(iter(table.columns), ""))
-
-
-def _entry(row: int, text: str, detection: Detection) -> dict[str, Any]:
-    return {
-        "row": row,
-        "text": text,
-        "gender": detection.gender,
-        "rule": detection.rule,
-        "evidence": list(detection.evidence),
-        "spans": [list(span) for span in detection.spans],
-        "conflict": detection.conflict,
-        "problem": detection.problem,
-    }
 
 
 def _count(detections: Sequence[Detection]) -> None:

@@ -84,7 +84,8 @@ def run(
             "The standard input is of one language. Give one, or a file for each: {language}.txt."
         )
     # all of them before the first one is translated: a wrong name shows at once
-    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    loading: dict[str, Any] = {"device": device, "dtype": dtype}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision}
     setups = {}
     for code in languages:
         own = None if model is None else str(model).replace("{language}", code)

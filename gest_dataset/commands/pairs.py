@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -53,7 +53,8 @@ def run(
 
     datasets.disable_progress_bars()
     system = options.system_of(system, translations)
-    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    loading: dict[str, Any] = {"device": device, "dtype": dtype}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision}
     setup = set_up(system, language, parser=parser, model=model, limit=limit, **loading)
     pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]

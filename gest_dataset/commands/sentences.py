@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,8 +47,8 @@ def run(
     choice("--format", wanted, tuple(_FORMATS))
     sentences = read_config(config)
     text = _FORMATS[wanted](sentences)
-    with replacing(output) as partial:
-        partial.write_bytes(text.encode())
+    with replacing(output) as unfinished:
+        unfinished.write_bytes(text.encode())
     if output != STANDARD_OUTPUT:
         err.print(f"{output}: {len(sentences):,} sentences", soft_wrap=True)
 
@@ -60,11 +58,11 @@ def _lines(sentences: Sequence[Source]) -> str:
 
 
 def _table(sentences: Sequence[Source]) -> str:
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(("id", "sentence", "stereotype"))
-    writer.writerows((sentence.id, sentence.text, sentence.stereotype) for sentence in sentences)
-    return table.getvalue()
+    import pandas as pd
+
+    rows = [(sentence.id, sentence.text, sentence.stereotype) for sentence in sentences]
+    table = pd.DataFrame(rows, columns=["id", "sentence", "stereotype"])
+    return str(table.to_csv(index=False, lineterminator="\n"))
 
 
 _FORMATS: dict[str, Callable[[Sequence[Source]], str]] = {"txt": _lines, "csv": _table}

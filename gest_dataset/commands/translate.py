@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -81,7 +81,8 @@ def run(
     if not sentences:
         raise TranslationError(f"{input_file} has no sentence.")
     # all of them before the first one is translated: a wrong name shows at once
-    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens, "revision": revision}
+    loading: dict[str, Any] = {"device": device, "dtype": dtype}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision}
     translators = {code: open_translator(system, code, **loading) for code in languages}
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]

@@ -1,6 +1,6 @@
 """The papers' numbers, as data: one JSON file a table, each with its source and what to know of it.
 
-models    the GEST paper's models, on the ratio scale    standing  where a run stands among them
+standing  the GEST paper's models, on the ratio scale, and where a run stands among them
 
 >>> from gest_dataset import published
 >>> table = published.load("winobias")

@@ -2,10 +2,10 @@
 
 canvas    palette and style of all figures     panel    a figure with its caption and numbers
 measured  what is read of a run
-figures_*, verdict, samples, methods           the parts of the page
-page      the parts in one HTML file           writing  the files on disk
+figures_*, verdict, samples                    the parts of the page
+page      all of it in one HTML file, and the files of the figures
 
-`gest_dataset.report(paths_or_runs, output)` is `writing.report`: the name is that of this room as well,
+`gest_dataset.report(paths_or_runs, output)` is `page.report`: the name is that of this room as well,
 so the module itself can be called.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from gest_dataset.report.page import report, write
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.writing import report, write
 from gest_dataset.runs.reading import Run
 
 __all__ = ["Panel", "report", "write"]

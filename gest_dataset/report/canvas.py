@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as XML
 
@@ -46,6 +46,13 @@ DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": 
 TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # of a published model
 WIDTH = 10.0  # inches; one inch is 72 units of the drawing
 
+_TICKS = {
+    "color": LIGHT["line"],
+    "labelcolor": LIGHT["quiet"],
+    "major.size": 0,
+    "minor.size": 0,
+    "major.pad": 6,
+}
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gest",
@@ -67,16 +74,7 @@ _STYLE: Any = {
     "grid.color": LIGHT["line"],
     "grid.linewidth": 0.7,
     "text.color": LIGHT["ink"],
-    "xtick.color": LIGHT["line"],
-    "ytick.color": LIGHT["line"],
-    "xtick.labelcolor": LIGHT["quiet"],
-    "ytick.labelcolor": LIGHT["quiet"],
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
-    "xtick.major.pad": 6,
-    "ytick.major.pad": 6,
+    **{f"{axis}.{name}": value for axis in ("xtick", "ytick") for name, value in _TICKS.items()},
     "legend.frameon": False,
     "legend.fontsize": 9.5,
     "figure.facecolor": "none",
@@ -124,15 +122,8 @@ def mark(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
 
 def note(axes: Axes, text: str, x: float, y: float, away: tuple[float, float], fontsize: float) -> None:
     """Some quiet words beside a place."""
-    axes.annotate(
-        text,
-        (x, y),
-        away,
-        textcoords="offset points",
-        fontsize=fontsize,
-        color=LIGHT["quiet"],
-        annotation_clip=True,
-    )
+    style: Any = {"textcoords": "offset points", "fontsize": fontsize, "color": LIGHT["quiet"]}
+    axes.annotate(text, (x, y), away, annotation_clip=True, **style)
 
 
 def key(label: str, **style: Any) -> Line2D:
@@ -159,16 +150,17 @@ def interval_mark(
     y: float | Bounded,
     text: str,
     color: str,
-    dot: Mapping[str, Any],
-    **line: Any,
+    linewidth: float = 2.6,
+    faint: float = 1,
+    **dot: Any,
 ) -> None:
     """A dot with what a browser says of it, and the intervals of those coordinates that have one."""
     x_value, *x_bounds = x if isinstance(x, tuple) else (x,)
     y_value, *y_bounds = y if isinstance(y, tuple) else (y,)
-    for bounds, place in ((x_bounds, y_value), (y_bounds, x_value)):
-        if bounds and not any(bound is None or math.isnan(bound) for bound in bounds):
-            ends: tuple[Any, Any] = (bounds, [place, place])
-            axes.plot(*(ends if bounds is x_bounds else ends[::-1]), color=color, **line)
+    line: Any = {"color": color, "linewidth": linewidth, "alpha": faint, "solid_capstyle": "butt"}
+    for ends, across in ((x_bounds, True), (y_bounds, False)):
+        if ends and not any(end is None or math.isnan(end) for end in ends):
+            axes.plot(*((ends, [y_value] * 2) if across else ([x_value] * 2, ends)), **line)
     style = {"color": color, "marker": "o", "markeredgecolor": LIGHT["paper"], **dot}
     mark(axes, x_value, y_value, text, **style)
 

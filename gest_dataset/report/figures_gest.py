@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.ticker import FuncFormatter
@@ -11,7 +11,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
-from gest_dataset.published.models import (
+from gest_dataset.published.standing import (
     Published,
     beside,
     english,
@@ -20,20 +20,8 @@ from gest_dataset.published.models import (
     published_mean_g_s,
     slavic,
 )
-from gest_dataset.report.canvas import (
-    DASHED,
-    LIGHT,
-    TICK,
-    canvas,
-    interval_mark,
-    key,
-    legend,
-    mark,
-    note,
-    ratio_axis,
-    rows_axis,
-    series,
-)
+from gest_dataset.report import canvas
+from gest_dataset.report.canvas import DASHED, LIGHT, TICK, key, series
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -59,7 +47,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
     millions = {model.name: model.millions for model in language_models().values()}
     unknown = [run for run in runs if not run.facts.get("parameters")]
     strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
-    figure, (axes, *strip) = canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
+    figure, (axes, *strip) = canvas.canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
     rows: list[list[Any]] = []
     for family, members in families().items():
         points = [
@@ -67,12 +55,12 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         ]
         if len(points) > 1:
             axes.plot(*zip(*points, strict=True), color=LIGHT["published"], linewidth=0.8, alpha=0.55)
-            note(axes, family, *max(points), (5, 4), fontsize=8)
+            canvas.note(axes, family, *max(points), (5, 4), fontsize=8)
     for (model, kind), g_s in models.items():
         text = f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters"
-        mark(axes, millions[model], g_s, text, markersize=5, **_KINDS[kind])
+        canvas.mark(axes, millions[model], g_s, text, markersize=5, **_KINDS[kind])
         if model in _LABELLED:
-            note(axes, _LABELLED[model], millions[model], g_s, (5, 4), fontsize=8)
+            canvas.note(axes, _LABELLED[model], millions[model], g_s, (5, 4), fontsize=8)
         rows.append([PUBLISHED, model, kind, millions[model], g_s, None, None])
     handles = [key(f"published, {kind}", **style) for kind, style in _KINDS.items()]
     told = []
@@ -81,8 +69,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         style = series(run.number)
         own = Estimate.of(run.result, "g_s")
         ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(run))
-        text, dot = f"{run.label}: g_s {own}", {**style, "markersize": 9}
-        interval_mark(ax, x, own, text, style["color"], dot, linewidth=2)
+        canvas.interval_mark(ax, x, own, f"{run.label}: g_s {own}", linewidth=2, markersize=9, **style)
         handles.append(key(run.label, markersize=7, linewidth=2, **style))
         rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, *own])
         told.append(f"{run.label} {shown(own.value)}")
@@ -94,10 +81,10 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         ax.set_xlabel("size not known")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda m, _: f"{m / 1000:g} B" if m >= 1000 else f"{m:g} M"))
-    cut_off = ratio_axis(axes.yaxis, [1.0, *(row[4] for row in rows)])
+    cut_off = canvas.ratio_axis(axes.yaxis, [1.0, *(row[4] for row in rows)])
     axes.set_xlabel("parameters")
     axes.set_ylabel("g_s (dashed: no stereotype)")
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     published = list(models.values())
     averaged = ", ".join(map(str, sorted(templates)))
     return Panel(
@@ -118,21 +105,15 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
 def template_panel(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
     numbers = sorted({number for run in runs for number in run.templates})
-    ticks = [] if any(run.own_templates for run in runs) else english()
-    published = {
-        (number, model.model, model.kind): model.g_s
-        for number in numbers
-        for model in ticks
-        if model.where == number
-    }
-    groups = [(number, f"template {number}") for number in numbers]
     points = {
         (run.number, number): Estimate.of(result, "g_s")
         for run in runs
         for number, result in run.templates.items()
     }
     return _groups(
-        "templates", "Stereotype rate by template", runs, groups, points, published,
+        "templates", "Stereotype rate by template", runs,
+        {number: f"template {number}" for number in numbers}, points,
+        () if any(run.own_templates for run in runs) else english(),
         "g_s in each template with its 95 % interval; ticks are the published models. A model that is "
         "biased in one wording only would stand out here. After figures 9 and 10 of Pikuliak et al. (2024).",
     )  # fmt: skip
@@ -141,17 +122,13 @@ def template_panel(runs: Sequence[Measured]) -> Panel:
 def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
     codes = sorted({run.language for run in runs}, key=lambda code: (language_order(code), code))
-    published = {
-        (model.where, model.model, model.kind): model.g_s for model in slavic() if model.where in codes
-    }
     points = {(run.number, run.language): Estimate.of(run.result, "g_s") for run in runs}
     return _groups(
-        "languages", "Stereotype rate by language", runs, [(code, language_name(code)) for code in codes],
-        points, published,
+        "languages", "Stereotype rate by language", runs,
+        {code: language_name(code) for code in codes}, points, slavic(),
         "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models, masked "
         "ones on pairs that differ in one token. The models differ in the pairs that they can be asked, so "
-        "small differences between them mean little. "
-        "After figure 6 of Pikuliak et al. (2024).",
+        "small differences between them mean little. After figure 6 of Pikuliak et al. (2024).",
     )  # fmt: skip
 
 
@@ -159,9 +136,9 @@ def _groups(
     name: str,
     title: str,
     runs: Sequence[Measured],
-    groups: Sequence[tuple[Any, str]],
-    points: dict[tuple[int, Any], Estimate],
-    published: dict[tuple[Any, str, str], float],
+    groups: Mapping[Any, str],
+    points: Mapping[tuple[int, Any], Estimate],
+    published: Sequence[Published],
     caption: str,
 ) -> Panel:
     """g_s with intervals in rows, one for each group.
@@ -172,33 +149,30 @@ def _groups(
     if len({(whose[number], group) for number, group in points}) < len(points):
         whose = {run.number: run.label for run in runs}
     names = list(dict.fromkeys(whose.values()))
-    figure, (axes,) = canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
+    figure, (axes,) = canvas.canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
     rows: list[list[Any]] = []
-    for row, (group, label) in enumerate(groups):
-        y = len(groups) - row
-        for (where, model, kind), g_s in published.items():
-            if where == group:
-                text = f"{model}, {label}: g_s {shown(g_s)}"
-                mark(axes, g_s, y, text, markersize=13, markeredgewidth=1.2, alpha=0.8, **TICK)
-                rows.append([PUBLISHED, model, kind, label, g_s, None, None])
+    for y, (group, label) in zip(range(len(groups), 0, -1), groups.items(), strict=True):
+        for model in published:
+            if model.where == group:
+                text = f"{model.model}, {label}: g_s {shown(model.g_s)}"
+                canvas.mark(axes, model.g_s, y, text, markersize=13, markeredgewidth=1.2, alpha=0.8, **TICK)
+                rows.append([PUBLISHED, model.model, model.kind, label, model.g_s, None, None])
         for run in runs:
-            if (run.number, group) not in points:
-                continue
-            own = points[run.number, group]
-            number = names.index(whose[run.number])
-            offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
-            style = series(number)
-            text, dot = f"{run.label}, {label}: g_s {own}", {**style, "markersize": 8}
-            interval_mark(axes, own, y + offset, text, style["color"], dot, linewidth=2.6)
-            rows.append([OWN, run.label, run.kind, label, *own])
+            if (run.number, group) in points:
+                own = points[run.number, group]
+                number = names.index(whose[run.number])
+                offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
+                text = f"{run.label}, {label}: g_s {own}"
+                canvas.interval_mark(axes, own, y + offset, text, markersize=8, **series(number))
+                rows.append([OWN, run.label, run.kind, label, *own])
     axes.axvline(1, **DASHED)
-    rows_axis(axes, [label for _, label in groups], [LIGHT["ink"]] * len(groups))
+    canvas.rows_axis(axes, list(groups.values()), [LIGHT["ink"]] * len(groups))
     axes.set_xlabel("g_s (dashed: no stereotype)")
-    cut_off = ratio_axis(axes.xaxis, [1.0, *(row[4] for row in rows)])
+    cut_off = canvas.ratio_axis(axes.xaxis, [1.0, *(row[4] for row in rows)])
     handles = [key(name, linewidth=2.4, markersize=7, **series(number)) for number, name in enumerate(names)]
-    if published:
+    if any(row[0] == PUBLISHED for row in rows):
         handles.append(key("published", markersize=10, **TICK))
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     told = "; ".join(f"{row[1]}, {row[3]}: {shown(row[4])}" for row in rows if row[0] == OWN)
     return Panel(
         name, title, figure, f"{caption} {cut_off}".strip(), f"Intervals of g_s in rows. {told}.",
@@ -210,41 +184,31 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
     """All results of templates and of pairs, in the order of the runs and their templates."""
     columns = []
     for run in runs:
+        options = run.facts.get("options") or {}
         for template, result in run.templates.items():
             rates = [result[name] for name in ("q", "q_low", "q_high", "feminine_ranks")]
-            where = f"template {template}" if run.measure is TEMPLATES else language_name(run.language)
-            columns.append(Column(run.number, run.label, where, _beside(run, template), *rates))
+            in_template = run.measure is TEMPLATES
+            where = f"template {template}" if in_template else language_name(run.language)
+            models = beside(run.kind, template if in_template else run.language, options)
+            columns.append(Column(run.number, run.label, where, models, *rates))
     return columns
-
-
-def _beside(run: Measured, template: int) -> tuple[Published, ...]:
-    """The published models of the same kind in the same template or language."""
-    where = run.language if run.measure is PAIRS else template
-    return beside(run.kind, where, run.facts.get("options") or {})
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on templates and on pairs can feed."""
-    drawn: list[Panel] = []
-    english_runs = [run for run in runs if run.measure is TEMPLATES]
-    pair_runs = [run for run in runs if run.measure is PAIRS]
+    english_runs, pair_runs = ([run for run in runs if run.measure is own] for own in (TEMPLATES, PAIRS))
     comparable = [run for run in english_runs if not run.own_templates]
-    if comparable:
-        drawn.append(size_panel(comparable))
+    drawn = [size_panel(comparable)] if comparable else []
     for chosen, suffix, figures, where in (
         (english_runs, "english", "figures 12 and 13", "templates"),
         (pair_runs, "pairs", "figure 14", "pairs"),
     ):
-        if not chosen:
-            continue
         own = [column for column in result_columns(chosen) if column.drawable]
-        if not own:
-            continue
-        source = f"After {figures} of Pikuliak et al. (2024), on the ratio scale."
-        drawn.append(
-            rates_of_stereotypes(own, f"stereotypes-{suffix}", f"The 16 stereotypes in {where}", "q", source)
-        )
-        drawn.append(_ranked(own, chosen, suffix))
+        if own:
+            source = f"After {figures} of Pikuliak et al. (2024), on the ratio scale."
+            title = f"The 16 stereotypes in {where}"
+            drawn.append(rates_of_stereotypes(own, f"stereotypes-{suffix}", title, "q", source))
+            drawn.append(_ranked(own, chosen, suffix, where))
     if any(len(run.templates) > 1 for run in english_runs):
         drawn.append(template_panel(english_runs))
     if pair_runs:
@@ -252,19 +216,14 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
     return drawn
 
 
-def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str) -> Panel:
+def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str, where: str) -> Panel:
     """Figure 5 of English models, figure 7 of Slavic ones (there without mBERT, as in [A])."""
     if suffix == "pairs":
         boxes: list[Published] = [model for model in slavic() if model.model.startswith("xlm")]
         what, figure = "the XLM models of the paper in nine languages", 7
     else:
-        causal = all(run.kind == "causal" for run in runs)
-        boxes = [model for model in english() if model.kind == ("causal" if causal else "masked")]
-        what, figure = f"the paper’s {'causal' if causal else 'masked'} models and templates", 5
-    return ranks(
-        own,
-        f"ranks-{suffix}",
-        f"Feminine ranks in {'pairs' if suffix == 'pairs' else 'templates'}",
-        boxes,
-        f"Boxes: {what}. Points: this report. After figure {figure} of Pikuliak et al. (2024).",
-    )
+        kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
+        boxes = [model for model in english() if model.kind == kind]
+        what, figure = f"the paper’s {kind} models and templates", 5
+    caption = f"Boxes: {what}. Points: this report. After figure {figure} of Pikuliak et al. (2024)."
+    return ranks(own, f"ranks-{suffix}", f"Feminine ranks in {where}", boxes, caption)

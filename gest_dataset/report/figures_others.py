@@ -1,33 +1,157 @@
-"""Figures of StereoSet (tables 2 and 3 of [C]) and of WinoBias (appendix B of [A])."""
+"""Figures of the data beside GEST.
+
+Control groups: original against control, and f (figures 1 and 2 of [D]); StereoSet (tables 2 and 3 of [C]);
+WinoBias (appendix B of [A]).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from gest_dataset import published
+from gest_dataset.measures.control import sample_scores
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import (
-    DASHED,
-    LIGHT,
-    canvas,
-    interval_mark,
-    key,
-    legend,
-    ratio_axis,
-    rows_axis,
-    series,
-)
-from gest_dataset.report.measured import Measured, language_name
-from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
+from gest_dataset.report import canvas
+from gest_dataset.report.canvas import DASHED, DOTTED, LIGHT, key, series
+from gest_dataset.report.measured import Measured, language_name, short
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, draw_rows, own_first
+from gest_dataset.statistics.bootstrap import LEVEL
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import GENDERS
 
-_SCORES = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
+_PER_ROW = 2
+_MANY = 500  # samples, from which on points are small and faint
+_SCORES = {
+    "ss": "preference for the stereotypical keyword, ln p(w_s) − ln p(w_a)",
+    "cs": "preference for the sentence about the stereotyped group",
+}
+_STEREOSET = {"lms": "LMS", "ss": "SS", "icat": "ICAT"}
+
+
+class Line(NamedTuple):
+    """A least-squares line, and the band of its mean at some places."""
+
+    slope: float
+    intercept: float
+    x: Floats
+    low: Floats
+    high: Floats
+
+
+def regression(x: Floats, y: Floats) -> Line:
+    """Ordinary least squares with the pointwise 95 % band of the line (not of single samples)."""
+    fit = stats.linregress(x, y)
+    places = np.linspace(x.min(), x.max(), 60)
+    reach = float(stats.t.ppf(1 - (1 - LEVEL) / 2, len(x) - 2)) * fit.stderr
+    half = reach * np.sqrt(x.var() + (places - x.mean()) ** 2)
+    middle = fit.intercept + fit.slope * places
+    return Line(float(fit.slope), float(fit.intercept), places, middle - half, middle + half)
+
+
+def control_panels(runs: Sequence[Measured]) -> list[Panel]:
+    """The figures that runs on control groups can feed."""
+    drawn = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
+    measured = [run for run in runs if not math.isnan(run.result["f_mu"])]
+    return [*drawn, _differences(measured)] if measured else drawn
+
+
+def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
+    """Figures 1 (ss) and 2 (cs) of [D]: original against control pairs."""
+    pairs = []
+    for run in runs:
+        values = sample_scores(run.run.table)
+        x, y = (values.get(f"{score}_{side}", np.empty(0)) for side in ("original", "control"))
+        if len(x) == len(y) and len(x):
+            there = np.isfinite(x) & np.isfinite(y)
+            if there.sum() > 2 and np.ptp(x[there]) > 0:
+                ids = np.array(run.run.table["id"].to_pylist())
+                pairs.append((run, ids[there], x[there], y[there]))
+    if not pairs:
+        return None
+    per_row = min(_PER_ROW, len(pairs))
+    lines = math.ceil(len(pairs) / per_row)
+    figure, axes = canvas.canvas((4.6 if per_row > 1 else 5.2) * lines, lines, per_row)
+    rows: list[list[Any]] = []
+    told = []
+    for ax, (run, ids, x, y) in zip(axes, pairs, strict=False):
+        style = series(run.number)
+        line = regression(x, y)
+        ax.axhline(0, color=LIGHT["line"], linewidth=1)
+        ax.axvline(0, color=LIGHT["line"], linewidth=1)
+        ends = [min(x.min(), y.min()), max(x.max(), y.max())]
+        ax.plot(ends, ends, **DOTTED)
+        many = len(x) > _MANY
+        size, alpha = (3, 0.2) if many else (4.5, 0.5)
+        ax.plot(x, y, "o", color=style["color"], markersize=size, markeredgewidth=0, alpha=alpha)
+        ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
+        ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
+        ax.set_title(run.label, loc="left", fontsize=9.5)
+        ax.set_xlabel(f"{score}, original group")
+        ax.set_ylabel(f"{score}, control group")
+        rho = shown(run.result[f"{score}_rho"])
+        told.append(f"{run.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
+        rows += [[run.label, name, float(a), float(b)] for name, a, b in zip(ids.tolist(), x, y, strict=True)]
+    for spare in axes[len(pairs) :]:
+        spare.set_visible(False)
+    band = key("regression, with its 95 % band", color=LIGHT["ink"], linewidth=2)
+    canvas.legend(figure, [band, key("identity", **DOTTED)])
+    number = 1 if score == "ss" else 2
+    return Panel(
+        f"control-{score}",
+        f"Original against control: {score}",
+        figure,
+        f"{score}, the {_SCORES[score]}, of each sample: horizontal about the original group, vertical about "
+        f"the control group, which the stereotype is not about. Points along the identity mean that the "
+        f"model does the same to both, so the score measures something else than the stereotype. "
+        f"{'; '.join(told)}. After figure {number} of Pikuliak et al. (2023).",
+        f"Scatter with regression line and band. {'; '.join(told)}.",
+        ["run", "id", f"{score}_original", f"{score}_control"],
+        rows,
+    )
+
+
+def _differences(runs: Sequence[Measured]) -> Panel:
+    """f of the runs beside table 3 (11, 12) of [D], in log10 as that is printed."""
+    configs = list(dict.fromkeys(run.config for run in runs))
+    rows: list[list[Any]] = []
+    labels, colours = [], []
+    for config in configs:
+        suffix = f", {config}" if len(configs) > 1 else ""
+        for run in runs:
+            if run.config == config:
+                values = [number / LN10 for number in Estimate.of(run.result, "f_mu")]
+                rows.append([OWN, run.label, config, *values])
+                labels.append(run.label)
+                colours.append(series(run.number)["color"])
+        for row in published.load("word_filling_f")["rows"]:
+            if row["config"] == config:
+                f, pm, model = row["f_mu"], row["f_mu_pm"], short(row["model"])
+                rows.append([PUBLISHED, model, config, f, f - pm, f + pm])
+                labels.append(f"{model}{suffix}")
+                colours.append(LIGHT["published"])
+    figure, (axes,) = canvas.canvas(1.2 + 0.34 * len(rows))
+    draw_rows(axes, rows, labels, colours, 3, "f")
+    axes.axvline(0, **DASHED)
+    axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")
+    own_rows = "; ".join(f"{row[1]} {shown(row[3])}" for row in rows if row[0] == OWN)
+    return Panel(
+        "control-f",
+        "What is left after the control",
+        figure,
+        "Mean of f = ss(original) − ss(control) with 95 % intervals, in log10 like tables 3, 11 and 12 of "
+        "Pikuliak et al. (2023), whose intervals are ± as printed.",
+        f"Intervals of the mean of f in rows, published models in grey. {own_rows}.",
+        ["source", "model", "config", "f_mu_log10", "f_mu_log10_low", "f_mu_log10_high"],
+        own_first(rows),
+    )
 
 
 def stereoset_panels(runs: Sequence[Measured]) -> list[Panel]:
@@ -44,30 +168,24 @@ def stereoset_panels(runs: Sequence[Measured]) -> list[Panel]:
 def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     """LMS, SS and ICAT in per cent beside the models of the paper."""
     rows: list[list[Any]] = []
-    colours = []
+    labels, colours = [], []
     for run in runs:
-        values: list[Any] = [number for score in _SCORES for number in Estimate.of(run.result, score)]
-        rows.append([OWN, run.label, *values])
+        rows.append([OWN, run.label, *(n for score in _STEREOSET for n in Estimate.of(run.result, score))])
+        labels.append(run.label)
         colours.append(series(run.number)["color"])
     for row in published.load(f"stereoset_{test}")["rows"]:
         if row["language"] == language:
-            values = [cell for score in _SCORES for cell in (row[score], None, None)]
+            values = [cell for score in _STEREOSET for cell in (row[score], None, None)]
             rows.append([PUBLISHED, f"{row['model']} ({row['handle']})", *values])
+            labels.append(row["model"])
             colours.append(LIGHT["published"])
-    figure, axes = canvas(1.3 + 0.33 * len(rows), 1, len(_SCORES), sharey=True)
-    for column, (ax, (score, title)) in enumerate(zip(axes, _SCORES.items(), strict=True)):
-        for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
-            estimate = Estimate(*row[2 + 3 * column : 5 + 3 * column])
-            text = f"{row[1]}: {title} {shown(estimate.value)}"
-            dot = {"markersize": 8 if row[0] == OWN else 5.5}
-            interval_mark(ax, estimate, len(rows) - place, text, colour, dot, linewidth=2.6)
+    figure, axes = canvas.canvas(1.3 + 0.33 * len(rows), 1, len(_STEREOSET), sharey=True)
+    for place, (ax, (score, title)) in enumerate(zip(axes, _STEREOSET.items(), strict=True)):
+        draw_rows(ax, rows, labels, colours, 2 + 3 * place, title)
         if score == "ss":
             ax.axvline(50, **DASHED)
         ax.set_title(title, loc="left")
-        ax.grid(axis="y", visible=False)
         ax.set_xlabel("per cent")
-    names = [row[1].split(" (")[0] if row[0] == PUBLISHED else row[1] for row in rows]
-    rows_axis(axes[0], names, [LIGHT["ink"] if row[0] == OWN else LIGHT["quiet"] for row in rows])
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(
         f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
@@ -82,16 +200,16 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
         f"intervals. Below: the models in table {number} of Öztürk et al. (2023). ICAT alone hides which of "
         f"the two scores moved it.",
         f"Three columns of points in per cent. {own_rows}.",
-        ["source", "model", *(f"{score}{end}" for score in _SCORES for end in ("", "_low", "_high"))],
+        ["source", "model", *(f"{score}{end}" for score in _STEREOSET for end in ("", "_low", "_high"))],
         own_first(rows),
     )
 
 
-def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
+def winobias_panels(runs: Sequence[Measured]) -> list[Panel]:
     """The ratios of the samples by the stereotypical gender of the occupation, with q_f and q_m."""
     if not runs:
         return []
-    figure, axes = canvas(1.2 + 1.5 * len(runs), len(runs), 1, sharex=True)
+    figure, axes = canvas.canvas(1.2 + 1.5 * len(runs), len(runs), 1, sharex=True)
     rows: list[list[Any]] = []
     for ax, run in zip(axes, runs, strict=True):
         genders = np.array(run.run.table["occupation_gender"].to_pylist())
@@ -101,21 +219,21 @@ def winobias_panel(runs: Sequence[Measured]) -> list[Panel]:
             own = ratios[genders == gender]
             ax.plot(own, np.full(len(own), y), "|", color=colour, alpha=0.35, markersize=16)
             mean = Estimate.of(run.result, symbol)
-            text, dot = f"{run.label}: {symbol} {mean}", {"markersize": 9}
-            interval_mark(ax, mean, y, text, colour, dot, linewidth=5, solid_capstyle="round")
+            text = f"{run.label}: {symbol} {mean}"
+            canvas.interval_mark(ax, mean, y, text, colour, linewidth=5, markersize=9)
             rows.append([run.label, f"{gender} occupations", len(own), *mean])
         ax.set_yticks([2, 1], ["female occupations", "male occupations"])
         ax.tick_params(axis="y", labelcolor=LIGHT["ink"])
         ax.set_ylim(0.3, 2.7)
         ax.set_title(run.label, loc="left", fontsize=9.5)
         ax.grid(axis="y", visible=False)
-        cut = ratio_axis(ax.xaxis, [*ratios, 1.0])
+        cut = canvas.ratio_axis(ax.xaxis, [*ratios, 1.0])
     axes[-1].set_xlabel("P(masculine pronoun) / P(feminine pronoun)")
     handles = [
         key("a sample", marker="|", markersize=10, color=LIGHT["quiet"]),
         key("geometric mean, 95 % interval", marker="o", linewidth=4, color=LIGHT["quiet"]),
     ]
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     agreement = published.load("winobias")["rows"][0]
     told = "; ".join(f"{row[0]}, {row[1]}: {shown(row[3])}" for row in rows if not math.isnan(row[3]))
     return [

@@ -13,19 +13,9 @@ from matplotlib.patches import Patch
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
-from gest_dataset.published.models import Published
-from gest_dataset.report.canvas import (
-    LIGHT,
-    TICK,
-    canvas,
-    cut,
-    interval_mark,
-    key,
-    legend,
-    mark,
-    ratio_axis,
-    series,
-)
+from gest_dataset.published.standing import Published
+from gest_dataset.report import canvas
+from gest_dataset.report.canvas import LIGHT, TICK, key, series
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
@@ -67,7 +57,7 @@ def rates_of_stereotypes(
     """
     per_row = min(_PER_ROW, len(columns))
     lines = math.ceil(len(columns) / per_row)
-    figure, axes = canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
+    figure, axes = canvas.canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
     drawn: list[float] = []
     several = len({column.label for column in columns}) > 1
     rows: list[list[Any]] = []
@@ -77,20 +67,18 @@ def rates_of_stereotypes(
         for model in column.beside:
             rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
             drawn += rates.tolist()
-            mark(ax, rates, _PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
-            rows += [
-                [PUBLISHED, model.model, column.where, stereotype.id, stereotype.name, rate, None, None]
-                for stereotype, rate in zip(STEREOTYPES.values(), model.rates, strict=True)
-            ]
+            canvas.mark(ax, rates, _PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
+            nothing = [None] * len(STEREOTYPES)
+            rows += _table(PUBLISHED, model.model, column.where, model.rates, nothing, nothing)
         middle = _middle(column.rates) if relative else 1.0
         own = map(Estimate, column.rates, column.low, column.high)
         for stereotype, y, colour, rate in zip(STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True):
             drawn.append(rate.value / middle)
             text = f"{stereotype.id} {stereotype.name}: {symbol} {rate}"
             scaled = Estimate(*(number / middle for number in rate))
-            interval_mark(ax, scaled, y, text, colour, {"markersize": 5.5}, linewidth=2.6)
-            rows.append([OWN, column.label, column.where, stereotype.id, stereotype.name, *rate])
-        of_run = f"{cut(column.label, _WIDEST // per_row)}\n" if several else ""
+            canvas.interval_mark(ax, scaled, y, text, colour, markersize=5.5)
+        rows += _table(OWN, column.label, column.where, column.rates, column.low, column.high)
+        of_run = f"{canvas.cut(column.label, _WIDEST // per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y", visible=False)
@@ -100,19 +88,19 @@ def rates_of_stereotypes(
         ax.set_xlabel(f"{symbol} / middle" if relative else symbol)
     cut_off = ""
     if relative:
-        cut_off = ratio_axis(axes[0].xaxis, [1.0, *drawn], 8 if per_row < 3 else 5)
+        cut_off = canvas.ratio_axis(axes[0].xaxis, [1.0, *drawn], 8 if per_row < 3 else 5)
     else:
         axes[0].set_xlim(-0.02, 1.02)
     for spare in axes[len(columns) :]:
         spare.set_visible(False)
     handles = [
-        key("stereotypes about women", color=LIGHT["female"], marker="o", linewidth=2.6),
-        key("stereotypes about men", color=LIGHT["male"], marker="o", linewidth=2.6),
+        key(f"stereotypes about {whom}", color=LIGHT[gender], marker="o", linewidth=2.6)
+        for gender, whom in (("female", "women"), ("male", "men"))
     ]
     beside = {model.model for column in columns for model in column.beside}
     if beside:
         handles.append(key(f"{len(beside)} published", **TICK))
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     first = np.array(columns[0].rates)
     ends = [STEREOTYPES[int(place) + 1].name for place in (np.nanargmin(first), np.nanargmax(first))]
     told = "; ".join(f"{column.label}, {column.where}" for column in columns)
@@ -136,6 +124,12 @@ def rates_of_stereotypes(
     )
 
 
+def _table(source: str, label: str, where: int | str, *columns: Sequence[Any]) -> list[list[Any]]:
+    """Rows of numbers of the 16 stereotypes."""
+    numbers = zip(STEREOTYPES.values(), *columns, strict=True)
+    return [[source, label, where, each.id, each.name, *values] for each, *values in numbers]
+
+
 def _middle(rates: Sequence[float]) -> float:
     """sqrt(q_f q_m): half way between the rates about women and about men, as far as there are any."""
     logarithms = np.log(rates)
@@ -154,7 +148,7 @@ def ranks(
     columns: Sequence[Column], name: str, title: str, beside: Sequence[Published], caption: str
 ) -> Panel:
     """Figures 3, 5 and 7 of [A]: box plots of the published feminine ranks, and the user's own."""
-    figure, (axes,) = canvas(5.0)
+    figure, (axes,) = canvas.canvas(5.0)
     rows: list[list[Any]] = []
     table = np.array([model.ranks for model in beside])
     if len(table):
@@ -175,21 +169,20 @@ def ranks(
             box.set_facecolor(colour)
             box.set_alpha(0.22)
         for model in beside:
-            rows += [
-                [PUBLISHED, model.model, model.where, stereotype.id, stereotype.name, rank]
-                for stereotype, rank in zip(STEREOTYPES.values(), model.ranks, strict=True)
-            ]
+            rows += _table(PUBLISHED, model.model, model.where, model.ranks)
     labels = {column.label: column.number for column in columns}
     offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     spread = dict(zip(labels, offsets, strict=True))
     for column in columns:
         places, text = _PLACES + spread[column.label], f"{column.label}, {column.where}"
-        style = {"markersize": 5.5, "markeredgecolor": LIGHT["paper"], "alpha": 0.9, **series(column.number)}
-        mark(axes, column.ranks, places, text, **style)
-        rows += [
-            [OWN, column.label, column.where, stereotype.id, stereotype.name, rank]
-            for stereotype, rank in zip(STEREOTYPES.values(), column.ranks, strict=True)
-        ]
+        style = {
+            "markersize": 5.5,
+            "markeredgecolor": LIGHT["paper"],
+            "alpha": 0.9,
+            **series(column.number),
+        }
+        canvas.mark(axes, column.ranks, places, text, **style)
+        rows += _table(OWN, column.label, column.where, column.ranks)
     stereotype_axis(axes)
     axes.set_xticks(range(1, 17))
     axes.set_xlim(0.4, 16.6)
@@ -200,7 +193,7 @@ def ranks(
         handles.append(
             Patch(facecolor=LIGHT["published"], alpha=0.4, label=f"{len(table)} published results")
         )
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     agreement = _agreement(columns, table)
     return Panel(
         name,

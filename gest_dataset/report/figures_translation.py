@@ -12,19 +12,9 @@ from typing import Any
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
-from gest_dataset.published.models import translators
-from gest_dataset.report.canvas import (
-    DASHED,
-    LIGHT,
-    MARKERS,
-    canvas,
-    interval_mark,
-    key,
-    legend,
-    mark,
-    note,
-    series,
-)
+from gest_dataset.published.standing import translators
+from gest_dataset.report import canvas
+from gest_dataset.report.canvas import DASHED, LIGHT, MARKERS, key, series
 from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -38,62 +28,49 @@ _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Tr
 def published_rates(run: Measured) -> dict[str, Any]:
     """The rates of a run as the tables of [A] print theirs."""
     table = run.run.table
+    genders, stereotypes = (table[name].to_pylist() for name in ("gender", "stereotype"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
-        return masculine_rate(
-            table["gender"].to_pylist(), table["stereotype"].to_pylist(), convention="published"
-        )
+        return masculine_rate(genders, stereotypes, convention="published")
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on translations can feed: those without any gender feed none."""
     rates = {run.number: published_rates(run) for run in runs}
     runs = [run for run in runs if any(rates[run.number]["n"])]
-    own = [
-        Column(
-            run.number,
-            run.label,
-            language_name(run.language),
-            tuple(model for model in translators() if model.where == run.language),
-            *(rates[run.number][name] for name in ("p", "p_low", "p_high", "feminine_ranks")),
-        )
-        for run in runs
-    ]
+    own = []
+    for run in runs:
+        beside = tuple(model for model in translators() if model.where == run.language)
+        values = (rates[run.number][name] for name in ("p", "p_low", "p_high", "feminine_ranks"))
+        own.append(Column(run.number, run.label, language_name(run.language), beside, *values))
+    drawn = []
     # sums and ranks are of all 16 stereotypes
-    whole = {run.number for run in runs if all(rates[run.number]["n"])}
-    panels = [_trade_off([run for run in runs if run.number in whole], rates)] if whole else []
-    if own:
-        panels.append(
-            rates_of_stereotypes(
-                own,
-                "stereotypes-translation",
-                "The 16 stereotypes in translations",
-                "p",
-                "After figure 11 of Pikuliak et al. (2024), whose rates are the centres of the intervals.",
-                relative=False,
-            )
-        )
+    whole = [run for run in runs if all(rates[run.number]["n"])]
     if whole:
-        panels.append(
-            ranks(
-                [column for column in own if column.number in whole],
-                "ranks-translation",
-                "Feminine ranks in translations",
-                translators(),
-                "Boxes: the paper’s four translators in nine languages. Points: this report. After figure 3 "
-                "of Pikuliak et al. (2024).",
-            )
+        drawn.append(_trade_off(whole, rates))
+    if own:
+        source = "After figure 11 of Pikuliak et al. (2024), whose rates are the centres of the intervals."
+        title = "The 16 stereotypes in translations"
+        drawn.append(rates_of_stereotypes(own, "stereotypes-translation", title, "p", source, relative=False))
+    if whole:
+        numbers = {run.number for run in whole}
+        caption = (
+            "Boxes: the paper’s four translators in nine languages. Points: this report. After figure 3 of "
+            "Pikuliak et al. (2024)."
         )
-    return panels
+        ranked = [column for column in own if column.number in numbers]
+        title = "Feminine ranks in translations"
+        drawn.append(ranks(ranked, "ranks-translation", title, translators(), caption))
+    return drawn
 
 
 def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Panel:
     """Figure 2 of [A]: f_m against f_s, and the line between the two extremes."""
-    figure, (axes,) = canvas(5.2)
+    figure, (axes,) = canvas.canvas(5.2)
     rows: list[list[Any]] = []
     axes.plot([0.5, 1], [1, 0], **DASHED)
     extremes = "from fully stereotypical (0.5, 1) to always masculine (1, 0)"
-    note(axes, extremes, 0.752, 0.496, (6, 4), fontsize=8.5)
+    canvas.note(axes, extremes, 0.752, 0.496, (6, 4), fontsize=8.5)
     handles = []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
         style: dict[str, Any] = {"marker": marker, "color": LIGHT["published"], "fillstyle": "none"}
@@ -101,8 +78,8 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
             p_f, p_m = gender_means(model.rates)
             f_m, f_s = (p_m + p_f) / 2, p_m - p_f
             text = f"{name}, {language_name(str(model.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}"
-            mark(axes, f_m, f_s, text, markersize=5.5, **style)
-            note(axes, str(model.where), f_m, f_s, (5, 2), fontsize=7)
+            canvas.mark(axes, f_m, f_s, text, markersize=5.5, **style)
+            canvas.note(axes, str(model.where), f_m, f_s, (5, 2), fontsize=7)
             rows.append([PUBLISHED, name, model.where, f_m, None, None, f_s, None, None])
         handles.append(key(name, **style))
     told = []
@@ -110,14 +87,14 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         own_f_m, own_f_s = (Estimate.of(rates[run.number], name) for name in ("f_m", "f_s"))
         style = series(run.number)
         text = f"{run.label}: f_m {shown(own_f_m.value)}, f_s {shown(own_f_s.value)}"
-        interval_mark(axes, own_f_m, own_f_s, text, style["color"], {**style, "markersize": 9}, linewidth=2)
+        canvas.interval_mark(axes, own_f_m, own_f_s, text, linewidth=2, markersize=9, **style)
         handles.append(key(run.label, linewidth=2, markersize=7, **style))
         rows.append([OWN, run.label, run.language, *own_f_m, *own_f_s])
         told.append(text)
     axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
     axes.set_ylabel("f_s, stereotype rate: 0 is none")
     axes.axhline(0, color=LIGHT["quiet"], linewidth=0.8)
-    legend(figure, handles)
+    canvas.legend(figure, handles)
     return Panel(
         "trade-off",
         "Stereotypes against the male norm",

@@ -10,7 +10,8 @@ from typing import Any
 
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.result import of_templates
 from gest_dataset.printable import one_line
 from gest_dataset.runs.reading import Run
 
@@ -60,16 +61,15 @@ class Measured:
     @property
     def result(self) -> dict[str, Any]:
         """The statistic; what JSON has no number for is nan again."""
-        result = self.run.result
-        found: dict[str, Any] = _numbers(result["result"])
-        return found
+        numbers: dict[str, Any] = _numbers(self.run.result["result"])
+        return numbers
 
     @property
-    def templates(self) -> dict[int, dict[str, Any]]:
+    def templates(self) -> dict[int, Result]:
         """The result in each template; 0 where there are none."""
         result = self.result
         if "by_template" in result:
-            return {int(number): found for number, found in result["by_template"].items()}
+            return of_templates(result)
         chosen = self.facts.get("templates") or [0]
         return {int(chosen[0]): result}
 
@@ -98,11 +98,10 @@ def measured(runs: Sequence[Run]) -> list[Measured]:
         labels = [
             f"{label} ({one_line(run.path.resolve().name)})" for label, run in zip(labels, runs, strict=True)
         ]
-    if len(set(labels)) < len(runs):
-        seen: Counter[str] = Counter()
-        for place, label in enumerate(labels):
-            seen[label] += 1
-            labels[place] = f"{label} {seen[label]}" if seen[label] > 1 else label
+    seen: Counter[str] = Counter()
+    for place, label in enumerate(labels):
+        seen[label] += 1
+        labels[place] = f"{label} {seen[label]}" if seen[label] > 1 else label
     return [Measured(run, label, n) for n, (run, label) in enumerate(zip(runs, labels, strict=True))]
 
 
@@ -129,7 +128,7 @@ def language_order(code: str) -> int:
 def _numbers(value: Any) -> Any:
     """JSON's null, which stands for what is not finite, as nan."""
     if isinstance(value, dict):
-        return {key: _numbers(one) for key, one in value.items()}
+        return {key: _numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_numbers(one) for one in value]
+        return [_numbers(item) for item in value]
     return math.nan if value is None else value

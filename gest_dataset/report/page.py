@@ -1,4 +1,4 @@
-"""The page: runs and panels in, one self-contained HTML file out.
+"""The page: runs and panels in, one self-contained HTML file out, and files of its figures.
 
 Nothing on it is loaded from anywhere, and its policy (CSP) lets nothing but its own style and script
 run, whatever the data hold; all data are escaped by jinja2 all the same, and what in them is no letter or
@@ -21,16 +21,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gest_dataset import statistics
+from gest_dataset.builders import CONFIGS
+from gest_dataset.errors import ConfigError
+from gest_dataset.files import replacing
 from gest_dataset.measures.words import TOY, shown
 from gest_dataset.printable import printable
-from gest_dataset.report import figures_controls, figures_gest, figures_others, figures_translation
-from gest_dataset.report.canvas import PALETTE
-from gest_dataset.report.measured import Measured, language_name, short
-from gest_dataset.report.methods import citations, paragraphs
+from gest_dataset.report import figures_gest, figures_others, figures_translation
+from gest_dataset.report.canvas import PALETTE, file_bytes
+from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
+from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -39,11 +42,55 @@ _MOST_ROWS = 200  # of a figure's table on the page; the CSV beside it has all
 _FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], list[Panel]]] = {
     statistics.stereotype_rate: figures_gest.panels,
     statistics.masculine_rate: figures_translation.panels,
-    statistics.control_bias: figures_controls.panels,
+    statistics.control_bias: figures_others.control_panels,
     statistics.stereoset_icat: figures_others.stereoset_panels,
-    statistics.winobias_rate: figures_others.winobias_panel,
+    statistics.winobias_rate: figures_others.winobias_panels,
 }
 GROUND = ("#f5f6f9", "#10141c")  # behind the cards
+_INTERVALS = (
+    "Intervals are at 95 %: stratified bootstrap-t with 2,000 seeded draws for means and what is made of "
+    "them ({drawn}), Agresti-Coull for single proportions. They speak of other samples of the same kind, not "
+    "of other templates or training runs."
+)
+
+
+def report(
+    paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
+) -> Path:
+    """Write one self-contained HTML page about runs, and say where it is (`gest_dataset.report`).
+
+    Paths are of runs, or of folders with runs below them. `figures` is a folder that gets each figure
+    as PNG, SVG and CSV.
+    """
+    return write(find_runs(paths_or_runs), Path(output), figures_to=Path(figures) if figures else None)
+
+
+def write(
+    runs: Sequence[Run],
+    path: Path,
+    extra: Sequence[Panel] = (),
+    notes: Sequence[str] = (),
+    figures_to: Path | None = None,
+) -> Path:
+    """Write the report of some runs to `path`, and say where it is.
+
+    `extra` panels come before the figures of the runs, `notes` are paragraphs at the top of the page.
+    `figures_to` is a directory that gets each figure as PNG, SVG and CSV.
+    """
+    if not runs and not extra:
+        raise ConfigError("A report needs one run or more.")
+    named = measured(runs)
+    panels = [*extra, *figures(named)]
+    text = render_page(named, panels, notes, path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    if figures_to is not None:
+        for panel in panels:
+            files = {kind: file_bytes(panel.figure, kind) for kind in ("png", "svg")}
+            for kind, content in {**files, "csv": panel.csv.encode()}.items():
+                with replacing(figures_to / f"{panel.name}.{kind}") as unfinished:
+                    unfinished.write_bytes(content)
+    return path
 
 
 def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
@@ -80,8 +127,8 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         most_rows=_MOST_ROWS,
         samples=samples,
         runs=[_told(run, path) for run in runs],
-        methods=paragraphs(runs) if runs else [],
-        citations=citations(runs),
+        methods=_methods(runs) if runs else [],
+        citations=_citations(runs),
         version=__version__,
         style=Markup(style),
         style_hash=_hash(style),
@@ -170,3 +217,32 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
 def _link(file: Path, page: Path) -> str:
     relative = os.path.relpath(file.resolve(), page.resolve().parent)
     return quote(os.fsencode(Path(relative).as_posix()))
+
+
+def _methods(runs: Sequence[Measured]) -> list[str]:
+    """What was measured and how, in words that can be pasted."""
+    models, configs, methods, units = (
+        list(dict.fromkeys(values))
+        for values in zip(
+            *((run.model, run.config, run.measure.methods, run.measure.unit) for run in runs), strict=True
+        )
+    )
+    opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."
+    drawn = f"drawn is each {' or '.join(units)}"
+    return [opening, *(text.strip() for text in methods), _INTERVALS.format(drawn=drawn)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _citations(runs: Sequence[Measured]) -> list[str]:
+    """BibTeX entries of the measures and of the data, each once."""
+    entries: dict[str, None] = {}
+    for run in runs:
+        data = [CONFIGS[run.config].family] if run.config in CONFIGS else []
+        for family in (*run.measure.families, *data):
+            entries |= dict.fromkeys(family.citation.split("\n\n"))
+    return list(entries)

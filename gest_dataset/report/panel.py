@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gest_dataset.files import csv_text
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 
@@ -59,3 +61,25 @@ OWN, PUBLISHED = "this report", "published"
 def own_first(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     """Rows that begin with their source: those of the report before the published ones."""
     return sorted(rows, key=lambda row: row[0] != OWN)
+
+
+def draw_rows(
+    axes: Axes,
+    rows: Sequence[Sequence[Any]],
+    labels: Sequence[str],
+    colours: Sequence[str],
+    column: int,
+    symbol: str,
+) -> None:
+    """An interval for each row, from top to bottom: larger and darker for those of this report.
+
+    Rows begin with their source; value and bounds begin at `column`.
+    """
+    own = [row[0] == OWN for row in rows]
+    for place, (row, label, colour, ours) in enumerate(zip(rows, labels, colours, own, strict=True)):
+        estimate = Estimate(*row[column : column + 3])
+        told = shown(estimate.value) if estimate.low is None else estimate
+        size = {"markersize": 8, "linewidth": 2.6} if ours else {"markersize": 5.5, "linewidth": 1.6}
+        text = f"{label}: {symbol} {told}"
+        canvas.interval_mark(axes, estimate, len(rows) - place, text, colour, **size)
+    canvas.rows_axis(axes, labels, [canvas.LIGHT["ink" if ours else "quiet"] for ours in own])

@@ -1,7 +1,5 @@
 """The Space of `gest_control_bias`: a page to try it on."""
 
-from __future__ import annotations
-
 EXAMPLE = {
     "predictions": [[-2.1, -3.0, -2.9, -3.1], [-4.0, -3.2, -4.4, -3.0], [-1.2, -2.0, -1.0, -2.2]],
     "cs": [[0.4, 0.1], [-0.2, 0.3], [0.5, 0.2]],

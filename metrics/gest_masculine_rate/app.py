@@ -1,7 +1,5 @@
 """The Space of `gest_masculine_rate`: a page to try it on."""
 
-from __future__ import annotations
-
 EXAMPLE = {
     "predictions": ["female", "male", "female", "male", "unknown", "male"] * 16,
     "references": [stereotype for stereotype in range(1, 17) for _ in range(6)],

@@ -15,30 +15,10 @@ from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, masculine_rate
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
 
-_DESCRIPTION = """Masculine rates of a translator: for each of 16 gender stereotypes the share p_i of
-sentences that it translates in the masculine gender, and from them the stereotype rate f_s (0: no
-stereotype, 1: all) and the global masculine rate f_m, with 95 % intervals."""
-
-_INPUTS = """
-Args:
-    predictions: the gender of each translation, "male", "female" or "unknown".
-    references: the stereotype of each sample, 1 to 16.
-    convention: "plain" (p_i is the proportion) or "published" (the centre of its Agresti-Coull
-        interval, as the paper's tables print it); averages and bounds are of the same.
-    model_id: instead of samples, a translation model of Hugging Face (an id or a folder), which
-        translates GEST first; with config (a language, or its config such as "sk_translations"),
-        device, dtype, batch_tokens, revision, limit, output, parser ("udpipe"), parser_model (a path; else
-        the published one), store and cache (folders of translations and parses).
-Returns:
-    p, p_low, p_high, n (16 long); p_f, p_m, f_s, f_m with _low, _high (bootstrap) and
-    _analytic_low, _analytic_high; feminine_ranks; n_unknown.
-"""
-
 
 class GestMasculineRate(base.CheckedMetric):
     """p_i, p_f, p_m, f_s and f_m (Pikuliak et al., 2024, eq. 1 and 2)."""
 
-    texts = (_DESCRIPTION, _INPUTS)
     family = GEST
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),

@@ -1,7 +1,5 @@
 """The Space of `gest_stereotype_rate`: a page to try it on."""
 
-from __future__ import annotations
-
 EXAMPLE = {
     "predictions": [0.1 * (i % 7) - 0.3 + 0.2 * (i >= 42) for i in range(96)],
     "references": [stereotype for stereotype in range(1, 17) for _ in range(6)],

@@ -9,30 +9,10 @@ from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
 from gest_dataset.statistics.stereotype_rate import SCALES
 
-_DESCRIPTION = """Stereotype rate of a language model: how much more likely the masculine word is for
-male than for female stereotypes (g_s = q_m / q_f; 1: no stereotype), from the probability ratio of
-a masculine and a feminine word in each sample, with the rate q_i of each of 16 stereotypes and 95 %
-intervals."""
-
-_INPUTS = """
-Args:
-    predictions: ln P(masculine word) - ln P(feminine word) of each sample.
-    references: the stereotype of each sample, 1 to 16.
-    scale: "ratio" (geometric means of ratios, as defined), "log10" (means of log10 ratios and their
-        difference) or "published" (e to the mean log10 ratio, as the 2024 tables print it).
-    model_id, config: score this model on this config instead; with the other arguments of
-        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
-Returns:
-    q, q_low, q_high, n (16 long); q_f, q_m, g_s with bounds (bootstrap, and _analytic_low and
-    _analytic_high beside them); feminine_ranks. A model that was scored with several templates:
-    by_template, and the mean g_s.
-"""
-
 
 class GestStereotypeRate(base.CheckedMetric):
     """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4)."""
 
-    texts = (_DESCRIPTION, _INPUTS)
     family = GEST
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),

@@ -1,7 +1,5 @@
 """The Space of `stereoset_icat`: a page to try it on."""
 
-from __future__ import annotations
-
 EXAMPLE = {
     "predictions": [[0.4, 0.2, 0.1], [0.1, 0.3, 0.0], [0.3, 0.1, 0.2], [0.2, 0.5, 0.1]],
     "references": ["grandfather", "grandfather", "schoolgirl", "schoolgirl"],

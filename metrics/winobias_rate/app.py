@@ -1,7 +1,5 @@
 """The Space of `winobias_rate`: a page to try it on."""
 
-from __future__ import annotations
-
 EXAMPLE = {
     "predictions": [1.2, 0.4, 0.9, -0.8, -0.1, -0.5],
     "references": ["male", "male", "male", "female", "female", "female"],

@@ -8,25 +8,10 @@ from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, winobias_rate
 
-_DESCRIPTION = """How much more likely a language model finds a masculine pronoun for stereotypically
-male than for stereotypically female occupations (g_s = q_m / q_f; 1: no stereotype), from WinoBias
-sentences, with 95 % intervals."""
-
-_INPUTS = """
-Args:
-    predictions: ln P(masculine pronoun) - ln P(feminine pronoun) of each sample.
-    references: the stereotypical gender of the occupation, "male" or "female".
-    model_id, config: score this model on this config instead; with the other arguments of
-        `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
-Returns:
-    q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them).
-"""
-
 
 class WinobiasRate(base.CheckedMetric):
     """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
 
-    texts = (_DESCRIPTION, _INPUTS)
     family = WINOBIAS
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),

@@ -32,7 +32,7 @@ from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.standing import standing
-from gest_dataset.report import writing
+from gest_dataset.report import page
 from gest_dataset.runs import reading
 from gest_dataset.scoring import names, selection, several
 from gest_dataset.scoring.scorers import LanguageModel
@@ -49,7 +49,7 @@ Gest = Callable[..., tuple[int, str, str]]
 def gest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Gest:
     """The command in this process, in an empty directory: exit code, output, messages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(writing, "write", lambda found, path, figures_to: path.write_text(str(len(found))))
+    monkeypatch.setattr(page, "write", lambda found, path, figures_to: path.write_text(str(len(found))))
     for animal in ("bert", "gpt2"):
         shutil.copytree(zoo.directory(animal), tmp_path / animal)
     capsys.readouterr()

@@ -14,16 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import gest_dataset
 from gest_dataset.calibration import toy
+from gest_dataset.calibration.corpus import WORLDS, log_g_s, strength
 from gest_dataset.calibration.learning import recipe_digest
 from gest_dataset.cli import app
 from gest_dataset.demo import show
 from gest_dataset.errors import ModelError, OutputError
 from gest_dataset.runs import reading
 from gest_dataset.scoring import names
+from gest_dataset.stereotypes import STEREOTYPES
 
 # `gest calibrate --demo-model gest_dataset/demo/model` makes other ones where the corpus or recipe changed
 RECORDED = {
@@ -59,9 +62,25 @@ def test_the_committed_model_was_made_from_the_demo_as_it_is() -> None:
     assert made["fingerprint"] == recipe_digest(gaps, toy.RECIPE_OF_TOY, toy.SEED)
     written = json.loads((show.TOY_MODEL / toy.PLANTED).read_text())
     assert written == {"toy": True, "log_odds": planted}
+
+
+def test_the_card_says_what_is_planted() -> None:
     card = (show.TOY_MODEL / toy.CARD).read_text()
     assert "a toy" in card
     assert "say\nnothing about any model that people use" in card
+    odds = WORLDS["planted"].log_odds
+    for i, value in odds.items():
+        assert f"| {i} | {STEREOTYPES[i].name} | {strength(i, value)} | {value:+.1f} |\n" in card
+    assert f"That makes g_s = {np.exp(log_g_s(odds)):.3f}." in card
+    recipe, weights = toy.RECIPE_OF_TOY, load_file(show.TOY_MODEL / "model.safetensors")
+    assert f"BERT, {recipe.layers} layers, width {recipe.width}, " in card
+    # the weights of the head are those of the first layer: stored once
+    assert f" {sum(tensor.size for tensor in weights.values()):,} parameters in\n  float16" in card
+    assert f"(`gest_dataset.calibration.toy`, seed {toy.SEED})" in card
+    assert all(f"`{config}`" in card for config in (*toy.PAIRS.values(), toy.CONTROLS, toy.PLANTED))
+    (low, high), (least, most) = toy._PHI, toy._F
+    assert f"with phi from {low} to {high} (as" in card
+    assert f"and f from {least} to {most}, {(least + most) / 2:.1f} on\naverage" in card
 
 
 def recovered(model: Path) -> dict[str, tuple[list[float], list[float]]]:

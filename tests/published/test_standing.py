@@ -13,8 +13,7 @@ import transformers as hf
 
 import gest_dataset
 from gest_dataset import published
-from gest_dataset.published.models import language_models
-from gest_dataset.published.standing import Standing, standing
+from gest_dataset.published.standing import Standing, language_models, standing
 from tests.conftest import COMMIT, Cached
 from tests.support import zoo
 

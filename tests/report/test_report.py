@@ -30,12 +30,11 @@ from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
-from gest_dataset.published.models import english, families, language_models, slavic
-from gest_dataset.published.standing import standing
+from gest_dataset.published.standing import english, families, language_models, slavic, standing
 from gest_dataset.report import Panel, canvas, samples, write
 from gest_dataset.report.canvas import PALETTE
-from gest_dataset.report.figures_controls import regression
 from gest_dataset.report.figures_gest import result_columns
+from gest_dataset.report.figures_others import regression
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
