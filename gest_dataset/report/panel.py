@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gest_dataset.files import csv_text
@@ -64,7 +63,7 @@ def own_first(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
 
 
 def draw_rows(
-    axes: Axes,
+    axes: Any,
     rows: Sequence[Sequence[Any]],
     labels: Sequence[str],
     colours: Sequence[str],
@@ -82,4 +81,6 @@ def draw_rows(
         size = {"markersize": 8, "linewidth": 2.6} if ours else {"markersize": 5.5, "linewidth": 1.6}
         text = f"{label}: {symbol} {told}"
         canvas.interval_mark(axes, estimate, len(rows) - place, text, colour, **size)
-    canvas.rows_axis(axes, labels, [canvas.LIGHT["ink" if ours else "quiet"] for ours in own])
+    axes.grid(axis="y", visible=False)
+    if axes.get_subplotspec().is_first_col():  # the others share its names
+        canvas.rows_axis(axes, labels, [canvas.LIGHT["ink" if ours else "quiet"] for ours in own])
