@@ -202,7 +202,43 @@ BELOW = (
     ),
 )
 
+# whoever stands between, the verb above decides
+ABOVE = (
+    Pairs(
+        conditional,
+        "sl",
+        "Vidim/VERB/root/Person=1 šefa/NOUN/obj<Vidim ,/PUNCT/p ko/SCONJ/mark<moral bi/AUX/aux<moral"
+        " *moral/VERB/acl<šefa/Gender=Masc",
+        turns={"another sees him": ("Person=1", "Person=3")},
+    ),
+    Pairs(
+        conditional,
+        "sl",
+        "Vidim/VERB/root/Person=1 moti/VERB/ccomp<Vidim/Person=3 me/PRON/obj<moti ,/PUNCT/p"
+        " ko/SCONJ/mark<moral bi/AUX/aux<moral *moral/VERB/csubj<moti/Gender=Masc",
+        turns={"another sees it": ("Person=1", "Person=2")},
+        stays={"to the speaker": ("me/PRON/obj", "mi/PRON/iobj")},
+    ),
+    Pairs(
+        conditional,
+        "sl",
+        "Vidim/VERB/root/Person=1 šla/VERB/ccomp<Vidim Bi/AUX/aux<šla ,/PUNCT/p ko/SCONJ/mark<moral"
+        " bi/AUX/aux<moral *moral/VERB/advcl<šla/Gender=Masc",
+        turns={"another sees it": ("Person=1", "Person=3"), "no conditional between": ("Bi/", "Je/")},
+    ),
+    Pairs(
+        conditional,
+        "sl",
+        "Želim/VERB/root/Person=1 videti/VERB/xcomp<Želim/VerbForm=Inf ,/PUNCT/p ko/SCONJ/mark<moral"
+        " bi/AUX/aux<moral *moral/VERB/ccomp<videti/Gender=Masc",
+        turns={
+            "another's wish": ("Person=1", "Person=3"),
+            "a verb between": ("VerbForm=Inf", "VerbForm=Part"),
+        },
+    ),
+)
 
-@pytest.mark.parametrize(("asked", "line", "expected"), cases(*MAIN, *BELOW))
+
+@pytest.mark.parametrize(("asked", "line", "expected"), cases(*MAIN, *BELOW, *ABOVE))
 def test_pairs(asked: Pairs, line: str, expected: bool) -> None:
     assert answer(asked, line) is expected
