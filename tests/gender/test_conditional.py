@@ -91,7 +91,10 @@ MAIN = (
         conditional,
         "sl",
         "bi/AUX/aux<ostala mama/NOUN/obl<ostala/Case=Acc|Gender=Fem *ostala/VERB/root/Gender=Fem",
-        turns={"a nominative": ("Case=Acc", "Case=Nom")},
+        turns={
+            "a nominative": ("Case=Acc", "Case=Nom"),
+            "a nominative that is taken for a plural": ("Case=Acc", "Number=Plur|Case=Nom"),
+        },
     ),
     Pairs(
         conditional,
@@ -197,6 +200,7 @@ BELOW = (
             "it takes up nothing": ("ga/PRON", "to/DET"),
             "it takes up the speaker": ("Case=Acc|Person=3", "Case=Acc|Person=1"),
             "it is the subject": ("Case=Acc|Person=3", "Case=Nom|Person=3"),
+            "a clitic taken for a nominative": ("ga/PRON/obj<želel/Case=Acc", "si/PRON/expl<želel/Case=Nom"),
         },
         stays={"no relative": ("ki/", "ko/")},
     ),
