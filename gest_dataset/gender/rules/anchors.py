@@ -241,7 +241,6 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         or other.form in grammar.auxiliaries | grammar.pronouns
         or other_person(other, grammar)
         or other.upos == "ADJ"
-        or other.upos == "SCONJ"
         for other in around
     )
 

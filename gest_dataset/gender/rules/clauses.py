@@ -112,7 +112,7 @@ def _noun_after(sentence: Tree, token: Token) -> Token | None:
         if other.upos == "CCONJ":
             joined = True
         elif other.upos not in BETWEEN or _relative(other):
-            return None if joined or _border(other) else other
+            return None if joined else other
         elif other.upos == "ADJ":
             joined = False
     return None
