@@ -60,7 +60,17 @@ ROOMS = {
     "probes": Room("probes", _OF_THE_ENGINE),
     "scoring": Room("scoring", _OF_THE_ENGINE),
     "gender": Room("gender/rules", ("tests/gender", "-m", "not slow")),
-    "runs": Room("runs", ("tests/runs", "-m", "not slow")),
+    "runs": Room(
+        "runs",
+        (
+            "tests/runs",
+            *("tests/test_api.py", "tests/commands/test_score.py", "-m", "not slow"),
+            # of the command only comparisons; what takes seconds in both, others notice as well
+            "-k",
+            "(test_runs or compar or paired) and not (kills or full_disk or second_process or overflow"
+            " or flipped or compare_other or flat_table)",
+        ),
+    ),
 }
 
 
