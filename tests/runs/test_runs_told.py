@@ -370,7 +370,9 @@ def test_another_machine_does_not_go_on_and_may_read(path: Path) -> None:
     assert lines[3].endswith("That run was: gest masculine-rate 'a b'")
 
 
-def test_what_a_machine_is() -> None:
+def test_what_a_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"a graphics card at {device}")
+    assert machine(torch.device("cuda", 1)) == {"processor": "a graphics card at cuda:1"}
     assert machine(None) == {"processor": platform.machine()}
     here = machine(torch.device("cpu"))
     capability = torch.backends.cpu.get_cpu_capability()
