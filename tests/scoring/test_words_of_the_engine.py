@@ -292,7 +292,8 @@ def test_advice_on_a_name(tmp_path: Path) -> None:
     said = names.advice("smolm2", OSError("it is not there.\nand more"))
     assert said.splitlines()[0] == "it is not there"
     assert "Did you mean smollm2" in said.splitlines()[1]
-    assert "(./NAME)" in said.splitlines()[-1]
+    assert "(./NAME) that holds config.json" in said.splitlines()[-1]
+    assert "tokenizer.json" in said.splitlines()[-1]
     assert "Did you mean" not in names.advice("smollm2", OSError("no"))
     assert "Did you mean" not in names.advice("zzzzzzzzzzzz", OSError("no"))
     assert names.advice(str(tmp_path), OSError("no weights")).splitlines()[0] == "no weights"
@@ -333,7 +334,7 @@ def test_the_first_damaged_file_of_a_folder(tmp_path: Path) -> None:
     (folder / "deep.json").mkdir()
     assert damaged_file(folder) is None
     (folder / "tokenizer.json").write_text("{")
-    assert f"{folder / 'tokenizer.json'} is damaged: " in str(damaged_file(folder))
+    assert f"{folder / 'tokenizer.json'} is damaged: Expecting" in str(damaged_file(folder))
     (folder / "model.safetensors").write_bytes(b"0123456789")
     assert f"{folder / 'model.safetensors'} is damaged: " in str(damaged_file(folder))
     (folder / "config.json").write_bytes(b"")
