@@ -36,6 +36,11 @@ _OTHER_ANIMALS = (
     " or neox or mt5 or untied or gentle or smollm2"
 )
 _OF_THE_ENGINE = ("tests/probes", "tests/scoring", "-m", "not slow", "-k", f"not ({_OTHER_ANIMALS})")
+# Further ones that do no other arithmetic, tests of tokenisers and data alone, and those of other processes
+_BESIDE_THE_ENGINE = (
+    "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
+    " or foreign_code or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,25 @@ ROOMS = {
         ),
     ),
     "probes": Room("probes", _OF_THE_ENGINE),
-    "scoring": Room("scoring", _OF_THE_ENGINE),
+    "scoring": Room(
+        "scoring",
+        (
+            *("tests/scoring", "tests/runs/test_runs.py", "-m", "not slow"),
+            *("-k", f"not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
+        ),
+    ),
     "gender": Room("gender/rules", ("tests/gender", "-m", "not slow")),
-    "runs": Room("runs", ("tests/runs", "-m", "not slow")),
+    "runs": Room(
+        "runs",
+        (
+            "tests/runs",
+            *("tests/test_api.py", "tests/commands/test_score.py", "-m", "not slow"),
+            # of the command only comparisons; what takes seconds in both, others notice as well
+            "-k",
+            "(test_runs or compar or paired) and not (kills or full_disk or second_process or overflow"
+            " or flipped or compare_other or flat_table)",
+        ),
+    ),
 }
 
 
@@ -172,12 +193,14 @@ def reasons(room: str) -> list[Reason]:
     ]
 
 
-def try_room(name: str, sample: int | None, jobs: int) -> bool:
+def try_room(name: str, sample: int | None, modules: list[str], jobs: int) -> bool:
     """Run a room, print what it found; whether enough mutants were caught and no reason is stale."""
     folder = BUILD / name
     prepare(ROOMS[name], folder)
-    pattern = [] if sample is None else [f"*__mutmut_*{sample}", f"*__mutmut_{sample}"]
-    done = mutmut(folder, "run", "--max-children", str(jobs), *pattern)
+    ends = ["*"] if sample is None else [f"*{sample}", f"{sample}"]
+    pattern = [f"*.{module}.*__mutmut_{end}" for module in modules or ["*"] for end in ends]
+    whole = sample is None and not modules
+    done = mutmut(folder, "run", "--max-children", str(jobs), *([] if whole else pattern))
     (folder / "mutmut.log").write_text(done.stdout.replace("\r", "\n") + done.stderr, encoding="utf-8")
     tried = verdicts(folder)
     if done.returncode or not tried:
@@ -194,11 +217,12 @@ def try_room(name: str, sample: int | None, jobs: int) -> bool:
     for survivor in living:
         why = next((reason.why for reason in known if reason.fits(survivor)), "NO REASON GIVEN")
         print(f"{survivor.function} ({tried[survivor.name]}): {why}\n{survivor.change}\n")
-    part = "" if sample is None else f" (a sample: numbers that end in {sample})"
+    part = f" of {', '.join(modules)}" if modules else ""
+    part += "" if sample is None else f" (a sample: numbers that end in {sample})"
     unexplained = len(living) - sum(any(reason.fits(one) for reason in known) for one in living)
     print(f"{name}: {caught} of {len(tried)} mutants caught, {caught / len(tried):.1%}{part}; ", end="")
     print(f"{len(living)} live, {unexplained} of them without a reason.")
-    stale = [reason for reason in known if not fitting[reason]] if sample is None else []
+    stale = [reason for reason in known if not fitting[reason]] if whole else []
     for reason in stale:
         print(f"Stale in {MAY_LIVE.name}, no survivor fits: {reason.function} / {reason.change}")
     return caught >= LEAST * len(tried) and not stale
@@ -210,12 +234,13 @@ def main() -> None:
         "rooms", nargs="*", default=[], help=f"of {', '.join(ROOMS)}; all of them without one"
     )
     parser.add_argument("--sample", type=int, choices=range(10), help="only mutants whose number ends in it")
+    parser.add_argument("--modules", nargs="+", default=[], help="only mutants of these modules of a room")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at one time")
     asked = parser.parse_args()
     unknown = sorted(set(asked.rooms) - set(ROOMS))
     if unknown:
         parser.error(f"no room {', '.join(unknown)}; choose of {', '.join(ROOMS)}")
-    passed = {name: try_room(name, asked.sample, asked.jobs) for name in asked.rooms or ROOMS}
+    passed = {name: try_room(name, asked.sample, asked.modules, asked.jobs) for name in asked.rooms or ROOMS}
     failed = [name for name, enough in passed.items() if not enough]
     if failed:
         sys.exit(f"Fewer than {LEAST:.0%} caught, or a stale reason, in: {', '.join(failed)}.")
