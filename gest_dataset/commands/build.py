@@ -71,13 +71,13 @@ def run(
         old: list[str] = []
         if done:
             listed = {built.config.name for built in write_card(out_dir)}
-            old = [b.config.name for b in building.all_built(out_dir) if b.config.name not in listed]
+            old = [name for name in building.present(out_dir) if name not in listed]
         if as_json and (done or failed):
             show_json({"folder": str(out_dir), "configs": done, "not_built": failed, "not_on_card": old})
         elif done:
             out.print(_table(out_dir, done))
         if old:
-            err.print(f"Of another version, so not on the card; build again: {', '.join(old)}")
+            err.print(f"Of another version or damaged, so not on the card; build again: {', '.join(old)}")
     for reason, unbuilt in failed.items():
         show_error(f"not built: {', '.join(unbuilt)}\n{reason}")
     if failed:
