@@ -73,7 +73,7 @@ def run(
         old: list[str] = []
         if done:
             listed = {built.config.name for built in write_card(out_dir)}
-            old = [b.config.name for b in building.all_built(out_dir) if b.config.name not in listed]
+            old = [name for name in building.present(out_dir) if name not in listed]
         if as_json and (done or failed):
             left = by_reason(failed)
             show_json({"folder": str(out_dir), "configs": done, "not_built": left, "not_on_card": old})
@@ -85,7 +85,7 @@ def run(
                 table.add_row(facts["config"], f"{facts['rows']:,}", f"{left_out:,}", seconds)
             out.print(fitted(table, out))
         if old:
-            err.print(f"Of another version, so not on the card; build again: {', '.join(old)}")
+            err.print(f"Of another version or damaged, so not on the card; build again: {', '.join(old)}")
     show_failed("not built", failed)
     if failed:
         raise typer.Exit(1)

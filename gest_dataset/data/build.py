@@ -18,8 +18,8 @@ from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
+from gest_dataset.data.folder import DATA_FILE, SUMS, is_whole, noted, path_of, write_config
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, claim, is_left_of
 from gest_dataset.version import __version__
@@ -27,7 +27,6 @@ from gest_dataset.version import __version__
 CARD = "README.md"
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 _KEY = b"gest"
-_FILE = "test-00000-of-00001.parquet"
 
 
 @dataclass(frozen=True)
@@ -58,23 +57,26 @@ def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     facts = {"dropped": dict(dropped), "fingerprint": mark, "gest_dataset": __version__}
     schema = schema.with_metadata({**schema.metadata, _KEY: json.dumps(facts).encode()})
     table = pa.Table.from_batches([b for c in chunks for b in c.to_batches()], schema=schema)
-    path = out / config.name / _FILE
-    write_table(path, table)
+    path = write_config(out, config.name, table)
     return Built(config, path, table.num_rows, dict(dropped), mark), True
 
 
 def built_before(config: Config, out: Path) -> Built | None:
-    """A config that an earlier build has written, if there is one."""
-    path = out / config.name / _FILE
+    """A config that an earlier build has written, if there is one, every byte as it was written."""
+    path = path_of(out, config.name)
     if not path.exists():
         return None
     try:
-        metadata = pq.read_metadata(path)
+        content = path.read_bytes()
+        metadata = pq.read_metadata(pa.BufferReader(content))
     except (pa.ArrowException, OSError):
         return None  # cut off by a power failure: as good as not there
     try:
-        facts = parse_json((metadata.metadata or {})[_KEY])
-        return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
+        facts = (metadata.metadata or {})[_KEY]
+        if not is_whole(out, config.name, content):
+            return None
+        told = parse_json(facts)
+        return Built(config, path, metadata.num_rows, told["dropped"], told["fingerprint"])
     except (KeyError, TypeError, ValueError) as error:
         raise OutputError(
             f"{path} was not written by `gest build` ({error!r}).\n"
@@ -88,17 +90,24 @@ def all_built(out: Path) -> list[Built]:
     return [built for built in builds if built is not None]
 
 
+def present(out: Path) -> list[str]:
+    """The configs that have a file in a folder, whatever is in it."""
+    return [name for name in CONFIGS if path_of(out, name).exists()]
+
+
 def claim_folder(out: Path) -> None:
     """Make the folder; one that holds somebody else's files is refused."""
     claim(out, _is_ours, "what `gest build` writes")
 
 
 def _is_ours(path: Path) -> bool:
-    """Our card, a config's folder with its one file, what a killed build left of either, or git's own."""
+    """Our card and checksums, a config's folder with its one file, what a kill left of them, or git's own."""
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
-        return path.name in CONFIGS and all(is_left_of(child, _FILE) for child in path.iterdir())
+        return path.name in CONFIGS and all(is_left_of(child, DATA_FILE) for child in path.iterdir())
     if path.name == CARD:
         return SIGNATURE.encode() in path.read_bytes()
-    return is_left_of(path, CARD)
+    if path.name == SUMS:
+        return bool(noted(path.parent).keys() & CONFIGS.keys())
+    return is_left_of(path, CARD) or is_left_of(path, SUMS)

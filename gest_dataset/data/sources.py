@@ -30,6 +30,8 @@ _TIMEOUT = 30.0
 _CHUNK = 1 << 16
 _LARGEST = 1 << 27  # bytes of a file: 128 MiB; the largest source has 3.3 MB, models of UDPipe some tens
 _LONGEST = 600.0  # seconds for a file, all tries together
+_LARGEST_IN_ALL = 1 << 30  # bytes that a process downloads: all sources and models of UDPipe have less
+_LONGEST_IN_ALL = 3600.0  # seconds that a process downloads
 
 
 @dataclass(frozen=True)
@@ -243,12 +245,31 @@ class _RangeRefused(Exception):
     """What is here is no beginning of that file."""
 
 
+@dataclass
+class _Spent:
+    """What the downloads of this process have taken so far."""
+
+    size: int = 0
+    seconds: float = 0.0
+
+
+_spent = _Spent()
+
+
 def _download(source: Source, partial: Path) -> None:
     """Bring `partial` to the whole file, going on from the bytes that it already has.
 
-    However the server answers, it ends: after `_LONGEST` seconds, and `_LARGEST` bytes on the disk.
+    However the servers answer, it ends: after `_LONGEST` seconds and `_LARGEST` bytes on the disk for a
+    file, and for all files of a process after `_LONGEST_IN_ALL` and `_LARGEST_IN_ALL`.
     """
-    end = time.monotonic() + _LONGEST
+    began = time.monotonic()
+    try:
+        _try_to_download(source, partial, began)
+    finally:
+        _spent.seconds += time.monotonic() - began
+
+
+def _try_to_download(source: Source, partial: Path, began: float) -> None:
     for pause in (*_PAUSES, None):
         done = partial.stat().st_size if partial.exists() else 0
         if done and git_blob_id(_read(partial)) == source.blob:
@@ -256,8 +277,8 @@ def _download(source: Source, partial: Path) -> None:
         try:
             with partial.open("ab") as file:
                 for chunk in _stream(source, done):
-                    if time.monotonic() > end:
-                        raise _unreachable(source, f"it took longer than {_LONGEST:.0f} seconds")
+                    _spent.size += len(chunk)
+                    _check_spent(source, time.monotonic() - began)
                     done += len(chunk)
                     if done > _LARGEST:
                         raise _TooLarge
@@ -277,6 +298,23 @@ def _download(source: Source, partial: Path) -> None:
                 raise _unreachable(source, str(error)) from error
             time.sleep(pause)
     raise _unreachable(source, "the server refused every part of the file that was asked for")
+
+
+def _check_spent(source: Source, seconds: float) -> None:
+    """Whether a file that has taken some seconds may take more of this process's time and bytes."""
+    if seconds > _LONGEST:
+        raise _unreachable(source, f"it took longer than {_LONGEST:.0f} seconds")
+    if _spent.seconds + seconds > _LONGEST_IN_ALL:
+        limit = f"took longer than {_LONGEST_IN_ALL:,.0f} seconds in all"
+    elif _spent.size > _LARGEST_IN_ALL:
+        limit = f"gave more than {_LARGEST_IN_ALL:,} bytes in all"
+    else:
+        return
+    raise UnreachableError(
+        f"{source.url} was not read to its end: the downloads of this process {limit}, more than all "
+        f"upstream files need.\nWhat came is kept: run it again to go on, or set {MIRROR_VARIABLE} to a "
+        f"mirror."
+    )
 
 
 def _stream(source: Source, start: int) -> Iterator[bytes]:

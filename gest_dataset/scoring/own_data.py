@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
 from datasets import Dataset, Features, Value
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import STRING
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
-from gest_dataset.data.build import CARD
+from gest_dataset.data import folder, parquet
+from gest_dataset.data.foreign import told, turning
 from gest_dataset.data.tables import Table, read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import measure_of
@@ -53,16 +55,21 @@ def read_own(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_folder(path: Path, config: str | None) -> Dataset:
-    if not (path / CARD).is_file():
+    offered = list(folder.noted(path))
+    if not offered:
         raise ConfigError(
-            f"{path} holds no {CARD}: give a folder that `gest build` or `gest pairs` has written, or a file."
+            f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build` or "
+            f"`gest pairs` has written."
         )
-    offered = datasets.get_dataset_config_names(str(path))
     if config is None and len(offered) > 1:
         raise ConfigError(f"{path} has several configs, choose one with --config: {', '.join(offered)}.")
     if config is not None and config not in offered:
         raise ConfigError(f"{path} has no config {config!r}, only {', '.join(offered)}.")
-    return datasets.load_dataset(str(path), config or offered[0], split="test")
+    name = config or offered[0]
+    content = folder.read_config(path, name)
+    file = folder.path_of(path, name)
+    with turning(lambda error: DataError(f"{file} is no data set ({told(error)}). Write it again.")):
+        return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 
 
 def _read_file(path: Path) -> Dataset:

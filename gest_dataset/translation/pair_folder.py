@@ -18,8 +18,8 @@ from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
+from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
 from gest_dataset.languages import LANGUAGES
@@ -28,7 +28,6 @@ from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
 
 YIELDS = "yields.json"
-_FILE = "test-00000-of-00001.parquet"
 
 
 def config_name(language: str) -> str:
@@ -39,7 +38,7 @@ def config_name(language: str) -> str:
 def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Make a folder of pairs, or take one that the same settings have made; any other one is refused."""
     file = out / YIELDS
-    own = {CARD, YIELDS, config_name(language), LOCK}
+    own = {CARD, SUMS, YIELDS, config_name(language), LOCK}
     claim(out, among(own if file.exists() else {LOCK}), "a folder of pairs")
     if not file.exists():
         return
@@ -64,9 +63,8 @@ def write_pairs(
 ) -> None:
     """Write the settings first and the card last: what a card names is whole."""
     write_json(out / YIELDS, told(pairs, settings, command))
-    path = out / config_name(language) / _FILE
     data = datasets.Dataset.from_list(pairs.rows, features=features(label))
-    write_table(path, data.data.table)
+    path = write_config(out, config_name(language), data.data.table)
     with replacing(out / CARD) as partial:
         partial.write_text(_card(path, data, language, pairs, settings, command), encoding="utf-8")
 

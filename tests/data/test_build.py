@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -188,7 +192,7 @@ def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: P
     done = subprocess.run(command, env=script_environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     files = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert files == {"README.md", "test-00000-of-00001.parquet"}
+    assert files == {"README.md", "SHA256SUMS", "test-00000-of-00001.parquet"}
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
@@ -227,6 +231,63 @@ def test_cut_off_file_is_built_again(tmp_path: Path) -> None:
     built.path.write_bytes(b"")
     assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert built.path.read_bytes() == whole
+
+
+def test_a_flipped_bit_is_built_again(tmp_path: Path) -> None:
+    """Anywhere in the file, its footer, first and last bytes too: what is there is not taken for it."""
+    built, _ = build.build_config(CONFIGS["en"], tmp_path)
+    whole = built.path.read_bytes()
+    places = [0, *range(7, len(whole), len(whole) // 150), *range(len(whole) - 200, len(whole))]
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        built.path.write_bytes(damaged)
+        with suppress(OutputError):  # it may look like somebody else's file now
+            assert build.built_before(CONFIGS["en"], tmp_path) is None, place
+    built.path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    build.build_config(CONFIGS["en_1_0"], tmp_path)
+    assert build.present(tmp_path) == ["en", "en_1_0"]
+    assert [built.config.name for built in write_card(tmp_path)] == ["en_1_0"]
+    assert build.build_config(CONFIGS["en"], tmp_path)[1]
+    assert built.path.read_bytes() == whole
+    assert not build.build_config(CONFIGS["en"], tmp_path)[1]
+
+
+def test_checksums_are_those_of_sha256sum(folder: Path, tmp_path: Path) -> None:
+    """What a user can check without this package."""
+    paths = {f"{name}/test-00000-of-00001.parquet" for name in CONFIGS}
+    lines = (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    assert lines == [
+        f"{hashlib.sha256((folder / path).read_bytes()).hexdigest()}  {path}" for path in sorted(paths)
+    ]
+    if program := shutil.which("sha256sum"):
+        copy = shutil.copytree(folder, tmp_path / "copy")
+        check = [program, "--check", "--strict", "SHA256SUMS"]
+        assert subprocess.run(check, cwd=copy, capture_output=True).returncode == 0
+        file = copy / "en" / "test-00000-of-00001.parquet"
+        file.write_bytes(file.read_bytes()[:-1])
+        done = subprocess.run(check, cwd=copy, capture_output=True)
+        assert done.returncode == 1
+        assert b"en/test-00000-of-00001.parquet: FAILED" in done.stdout
+
+
+def test_pages_of_built_files_have_checksums(folder: Path) -> None:
+    """For other programs: a changed byte of a page is an error where they look at them."""
+    path = folder / "en" / "test-00000-of-00001.parquet"
+    whole = path.read_bytes()
+    column = pq.read_metadata(path).row_group(0).column(1)
+    place = column.dictionary_page_offset + column.total_compressed_size - 5  # in its last page
+    damaged = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+    with pytest.raises(OSError, match="CRC"):
+        pq.read_table(pa.BufferReader(damaged), page_checksum_verification=True)
+
+
+def test_somebody_s_checksums_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  thesis.tex\n")
+    with pytest.raises(OutputError, match="SHA256SUMS, which is no part of what `gest build` writes"):
+        build.claim_folder(tmp_path)
+    build.build_config(CONFIGS["en"], tmp_path / "built")
+    build.claim_folder(tmp_path / "built")
 
 
 def test_config_of_another_version_is_not_on_the_card(

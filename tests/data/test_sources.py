@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +20,9 @@ from typing import Any
 
 import pytest
 from datasets import load_dataset
+from typer.testing import CliRunner
 
+from gest_dataset import cli
 from gest_dataset.builders.builder import GestBuilder
 from gest_dataset.data import sources
 from gest_dataset.errors import SourceError, UnreachableError
@@ -87,17 +90,18 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
     monkeypatch.setattr(sources, "UPSTREAM_URL", state.url)
     monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "hf"))
     monkeypatch.delenv("GEST_MIRROR", raising=False)
+    monkeypatch.setattr(sources, "_spent", sources._Spent())
     pin(tmp_path, BODY, monkeypatch)
     yield state
     running.shutdown()
     running.server_close()
 
 
-def pin(directory: Path, body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of sources with one file of these bytes."""
-    entry = {"commit": "c0ffee", "licence": "MIT", "files": {"data/gest.csv": {}}}
-    entry["files"]["data/gest.csv"]["git_blob"] = blob(body)  # type: ignore[index]
-    table = directory / f"{blob(body)}.json"
+def pin(directory: Path, body: bytes, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
+    """A table of sources with one file of these bytes, or several under other names."""
+    files = {path: {"git_blob": blob(body)} for path in ("data/gest.csv", *more)}
+    entry = {"commit": "c0ffee", "licence": "MIT", "files": files}
+    table = directory / f"{blob(body)}-{len(files)}.json"
     table.write_text(json.dumps({"kinit-sk/gest": entry}))
     monkeypatch.setenv("GEST_SOURCES", str(table))
 
@@ -252,6 +256,51 @@ def test_a_download_has_an_end_in_time(server: Upstream, monkeypatch: pytest.Mon
     monkeypatch.setattr(sources, "time", SimpleNamespace(monotonic=lambda: next(minutes), sleep=time.sleep))
     with pytest.raises(UnreachableError, match="longer than 600 seconds"):
         sources.fetch(KEY)
+
+
+def test_the_downloads_of_a_process_have_an_end_in_bytes(
+    server: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two files of which one is allowed; the next process goes on where this one has stopped."""
+    pin(tmp_path, BODY, monkeypatch, "data/more.csv")
+    monkeypatch.setattr(sources, "_LARGEST_IN_ALL", len(BODY) + 200_000)
+    assert sources.fetch(KEY).read_bytes() == BODY
+    with pytest.raises(UnreachableError, match=r"more than 700,020 bytes in all") as caught:
+        sources.fetch("kinit-sk/gest/data/more.csv")
+    assert "run it again" in str(caught.value)
+    assert sources.fetch(KEY).read_bytes() == BODY, "what is there is read all the same"
+    monkeypatch.setattr(sources, "_spent", sources._Spent())
+    assert sources.fetch("kinit-sk/gest/data/more.csv").read_bytes() == BODY
+    assert server.requests[-1][1] is not None, "the next process asks for the rest only"
+
+
+def test_the_downloads_of_a_process_have_an_end_in_time(
+    server: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each file comes within its own ten minutes; the clock goes on by four whenever it is looked at."""
+    names = [f"data/{number}.csv" for number in range(20)]
+    server.body = b"sentence,stereotype\nI sing.,5\n"
+    pin(tmp_path, server.body, monkeypatch, *names)
+    minutes = itertools.count(step=240)
+    monkeypatch.setattr(sources, "time", SimpleNamespace(monotonic=lambda: next(minutes), sleep=time.sleep))
+    with pytest.raises(UnreachableError, match="took longer than 3,600 seconds in all"):
+        deque(map(sources.fetch, (f"kinit-sk/gest/{name}" for name in names)), maxlen=0)
+    assert 1 < len(list(sources.cache_directory().rglob("*.csv"))) < len(names)
+
+
+def test_a_build_ends_when_its_downloads_are_too_long(
+    server: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mirror: Path
+) -> None:
+    """A server whose files never end: `gest build` has an end, not one for each of forty configs."""
+    monkeypatch.delenv("GEST_MIRROR", raising=False)
+    monkeypatch.delenv("GEST_SOURCES")
+    server.endless = True
+    monkeypatch.setattr(sources, "_LARGEST_IN_ALL", 5_000_000)
+    done = CliRunner().invoke(cli.app, ["build", "--output", str(tmp_path / "out")])
+    assert done.exit_code == 1
+    assert "more than 5,000,000 bytes in all" in done.output
+    assert len(server.requests) == 1
+    assert list((tmp_path / "out").rglob("*.parquet")) == []
 
 
 def test_a_mirror_s_file_is_read_no_further_than_a_source_may_be_long(mirror: Path, tmp_path: Path) -> None:

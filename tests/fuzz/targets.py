@@ -36,6 +36,7 @@ from gest_dataset.probes import templates
 from gest_dataset.probes.query import Ask, Input
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.batching import Pass, State
+from gest_dataset.scoring.own_data import read_own
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.translation import store
 from gest_dataset.translation.file import read_translations
@@ -259,7 +260,17 @@ def _make_built(folder: Path) -> None:
     build_config(CONFIGS["en"], folder)
 
 
+_BUILT = ("en/test-00000-of-00001.parquet", "SHA256SUMS")
+
+
+def _read_built_rows(folder: Path) -> list[dict[str, Any]]:
+    """What `gest score --data` is given; plain `load_dataset` is not judged, for it looks at no checksum."""
+    rows: list[dict[str, Any]] = read_own(folder, "en").to_list()
+    return rows
+
+
 def _read_built(folder: Path) -> Any:
+    """What the next `gest build` takes for built."""
     built = built_before(CONFIGS["en"], folder)
     return built and (built.rows, built.dropped, built.fingerprint)
 
@@ -422,7 +433,8 @@ TARGETS: tuple[Target, ...] = (
         _read_sources,
         _sound_sources,
     ),
-    Target("built", _make_built, ("en/test-00000-of-00001.parquet",), BYTES, _read_built, _same_or_none),
+    Target("built", _make_built, _BUILT, BYTES, _read_built, _same_or_none),
+    Target("built-rows", _make_built, _BUILT, BYTES, _read_built_rows, _same),
     Target("shards", _make_shards, tuple(f"{n:06d}.npz" for n in range(3)), BYTES, _read_shards, _beginning),
     Target("store", _make_store, ("sk.sqlite3",), BYTES, _read_store, _among),
     Target("parses", _make_parses, ("parses.sqlite3",), BYTES, _read_parses, _among),

@@ -8,11 +8,13 @@ from typing import Any
 
 import evaluate
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.statistics import word_frequency
+from gest_dataset.statistics import checks, word_frequency
 from gest_dataset.statistics.checks import UndefinedWarning
 
 REFERENCES = list(range(1, 17)) * 2
@@ -121,7 +123,19 @@ def test_what_is_no_list_of_labels_is_refused(references: Any) -> None:
         statistics.stereotype_rate([0.1, 0.2, 0.3], references)
 
 
-ROWS = [np.ma.array(ROW, mask=[0, 1, 0, 0]), set(ROW), dict.fromkeys(ROW), ["1"] * 4, b"abcd"]
+@pytest.mark.parametrize("kind", [np.array, pd.Series, torch.tensor])
+def test_labels_are_taken_from_arrays_series_and_tensors(kind: Callable[[list[int]], Any]) -> None:
+    assert checks.known("references", kind([3, 1, 2]), [1, 2, 3]).tolist() == [2, 0, 1]
+
+
+ROWS = [
+    np.ma.array(ROW, mask=[0, 1, 0, 0]),
+    np.ma.array(ROW),
+    set(ROW),
+    dict.fromkeys(ROW),
+    ["1"] * 4,
+    b"abcd",
+]
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -248,6 +262,8 @@ def test_no_variation_has_no_correlation() -> None:
         result = statistics.control_bias([ROW, ROW, ROW])
     assert only_nan(result, "ss_rho", "f_ss_rho")
     assert result["f_mu_low"] == result["f_mu_high"] == 0
+    with pytest.warns(UndefinedWarning, match="ss_rho is nan"):
+        statistics.control_bias([ROW, ROW])
 
 
 def test_topic_without_samples() -> None:

@@ -94,6 +94,8 @@ def test_large_strata_use_their_normal_limit() -> None:
     few = bootstrap.resampled([rows[0][:-1]], 4000, 1)
     assert few.mean.std() == pytest.approx(expected, rel=0.05)
     assert few.mean.mean() == pytest.approx(drawn.mean.mean(), abs=expected / 10)
+    # in that limit the covariance is the sample's own in every draw
+    assert np.ptp(drawn.covariance) == 0 < np.ptp(few.covariance)
 
 
 def test_small_samples_use_students_t() -> None:
@@ -233,6 +235,41 @@ def test_a_constant_difference_counts_the_smallest_stratum() -> None:
     found = statistics.compare("g_s", male, np.zeros(len(male)), references, draws=999)
     assert found.difference == found.low == found.high == pytest.approx(math.exp(0.5) - 1)
     assert found.p_value == 2 / 2**4
+
+
+def test_a_constant_counts_the_strata_in_use_only() -> None:
+    """Six equal samples with a weight of 1 beside three with none: a sign test on the six."""
+    samples = [np.full((6, 1), 0.5), np.full((3, 1), 0.7)]
+    found = bootstrap.interval(
+        bootstrap.linear(np.array([[1.0], [0.0]])),
+        bootstrap.observed(samples),
+        bootstrap.resampled(samples, draws=999),
+    )
+    assert (found.value, found.low, found.high, found.p_value) == (0.5, 0.5, 0.5, 2 / 2**6)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_stratum_without_weight_changes_nothing(place: int) -> None:
+    """Also one of a single sample, which has no variance: the bounds are those of the other stratum alone."""
+    rows = np.sort(np.random.default_rng(10).exponential(size=40))[:, None]
+    found = []
+    for samples in ([rows], [rows, np.array([[3.0]])] if place else [np.array([[3.0]]), rows]):
+        weights = np.array([[float(len(stratum) > 1)] for stratum in samples])
+        moments = bootstrap.observed(samples), bootstrap.resampled(samples)
+        found.append(bootstrap.interval(bootstrap.linear(weights), *moments))
+    alone, beside = found
+    assert beside == alone
+    assert alone.low != alone.analytic_low
+
+
+def test_ratios_are_e_to_a_linear_measure() -> None:
+    """The ratio of geometric means, exp(sum of w_i mean_i), which is its own slope times w_i."""
+    weights = np.array([0.5, -1.0, 0.25])
+    ratio = comparison._exp_linear(weights)
+    mean = np.random.default_rng(11).normal(size=(4, 3, 1))
+    expected = np.exp(mean[:, :, 0] @ weights)
+    assert ratio.value(mean) == pytest.approx(expected)
+    assert ratio.gradient(mean)[:, :, 0] == pytest.approx(expected[:, None] * weights)
 
 
 def test_what_two_models_share_leaves_no_rounding() -> None:
