@@ -1,0 +1,126 @@
+"""Whether a profile of stereotypes is more than noise, and what the scores vary by.
+
+`scores` are ln ratios [samples, templates], nan where a sample has none; one column where there are no
+templates. The profile are the 16 means of ln r (ln q_i).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gest_dataset.statistics.bootstrap import SEED
+from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.ranks import pearson
+from gest_dataset.stereotypes import STEREOTYPES
+
+SPLITS = 200
+LEAST = 0.8  # below this the order of stereotypes is mostly that of the draw of sentences
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of the variance of single scores; they add up to 1."""
+
+    stereotype: float  # between stereotypes, in all templates alike
+    sentence: float  # between sentences of a stereotype, in all templates alike
+    template: float  # between templates
+    interaction: float  # between stereotypes, in each template differently
+    rest: float  # what a sentence does in one template only
+
+
+def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: int = SEED) -> float:
+    """Reliability of the profile: the mean correlation r of random halves, stepped up to full length.
+
+    Spearman (1910) and Brown (1910): 2 r / (1 + r). `stereotypes` counts from 0. nan where a stereotype has
+    fewer than two samples or a profile does not vary.
+    """
+    values = scores.mean(axis=1)  # over templates; nan where a sample lacks one
+    known = np.isfinite(values)
+    values, groups = values[known], stereotypes[known]
+    present = np.unique(groups)
+    sizes = np.bincount(groups, minlength=len(STEREOTYPES))[present]
+    if len(present) < 3 or (sizes < 2).any():
+        return math.nan
+    generator = np.random.default_rng(seed)
+    order = np.argsort(groups, kind="stable")
+    values, starts = values[order], np.r_[0, np.cumsum(sizes)[:-1]]
+    places = np.arange(len(values)) - np.repeat(starts, sizes)
+    correlations = []
+    for _ in range(splits):
+        shuffled = values[np.lexsort((generator.random(len(values)), np.repeat(starts, sizes)))]
+        halves = []
+        for side in (0, 1):
+            chosen = places % 2 == side
+            sums = np.add.reduceat(np.where(chosen, shuffled, 0.0), starts)
+            halves.append(sums / np.add.reduceat(chosen.astype(float), starts))
+        correlations.append(pearson(*halves))
+    mean = float(np.mean(correlations))
+    return 2 * mean / (1 + mean) if mean > -1 else -1.0
+
+
+def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]:
+    """How far templates agree: mean correlation of their profiles, and of their scores in a stereotype.
+
+    The averages of Pikuliak et al. (2024), section 4.2.3: 0.87 over profiles, lower at the level of samples.
+    nan where there is one template.
+    """
+    number = scores.shape[1]
+    complete = np.isfinite(scores).all(axis=1)
+    values, groups = scores[complete], stereotypes[complete]
+    if number < 2 or len(values) < 3:
+        return math.nan, math.nan
+    present = np.unique(groups)
+    profile = np.array([values[groups == group].mean(axis=0) for group in present])
+    places = np.searchsorted(present, groups)
+    within = values - profile[places]
+    pairs = [(i, j) for i in range(number) for j in range(i)]
+    return (
+        float(np.mean([pearson(profile[:, i], profile[:, j]) for i, j in pairs])),
+        float(np.mean([pearson(within[:, i], within[:, j]) for i, j in pairs])),
+    )
+
+
+def variance_shares(scores: Floats, stereotypes: Ints) -> Shares:
+    """Components of variance by expected mean squares; negative estimates count as 0.
+
+    Model: score = stereotype + sentence (within its stereotype) + template + stereotype x template + rest,
+    all but the template random, on the samples that have a score in every template. With one template
+    what a sentence does and the rest cannot be told apart: all of it is `rest`.
+    """
+    complete = np.isfinite(scores).all(axis=1)
+    values, groups = scores[complete], stereotypes[complete]
+    present, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    templates, kinds, number = values.shape[1], len(present), len(values)
+    if kinds < 2 or number <= kinds:
+        return Shares(*[math.nan] * 5)
+    # n0: the size of a stereotype as it counts in an unbalanced one-way layout
+    size = (number - (sizes**2).sum() / number) / (kinds - 1)
+    cells = np.array([values[places == i].mean(axis=0) for i in range(kinds)])
+    profile, sentence = cells.mean(axis=1), values.mean(axis=1)
+    columns = (sizes[:, None] * cells).sum(axis=0) / number
+    whole = columns.mean()
+    between = templates * (sizes * (profile - whole) ** 2).sum() / (kinds - 1)
+    within = templates * ((sentence - profile[places]) ** 2).sum() / (number - kinds)
+    if templates == 1:
+        parts = [max((between - within) / size, 0.0), 0.0, 0.0, 0.0, within]
+        return _shares(parts)
+    crossed = cells - profile[:, None] - columns + whole
+    interaction = (sizes[:, None] * crossed**2).sum() / ((kinds - 1) * (templates - 1))
+    left = values - cells[places] - sentence[:, None] + profile[places][:, None]
+    rest = (left**2).sum() / ((number - kinds) * (templates - 1))
+    parts = [
+        max((between - within - interaction + rest) / (templates * size), 0.0),
+        max((within - rest) / templates, 0.0),
+        max(float(columns.var(ddof=1)) - interaction / number, 0.0),
+        max((interaction - rest) / size, 0.0),
+        rest,
+    ]
+    return _shares(parts)
+
+
+def _shares(parts: list[float]) -> Shares:
+    total = sum(parts)
+    return Shares(*(float(part / total) if total else math.nan for part in parts))

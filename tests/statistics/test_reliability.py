@@ -1,0 +1,70 @@
+"""Reliability and shares of variance, on scores whose parts are planted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gest_dataset.statistics.reliability import split_half, template_agreement, variance_shares
+
+STEREOTYPES = np.repeat(np.arange(16), 200)
+TEMPLATES = 4
+PLANTED = {"stereotype": 0.5, "sentence": 0.6, "template": 0.4, "interaction": 0.3, "rest": 0.7}
+
+
+def planted(seed: int = 0, **deviations: float) -> np.ndarray:
+    """Scores [samples, templates] that are sums of independent parts with these standard deviations."""
+    generator = np.random.default_rng(seed)
+    sizes = {"stereotype": (16, 1), "sentence": (len(STEREOTYPES), 1), "template": (1, TEMPLATES)}
+    sizes |= {"interaction": (16, TEMPLATES), "rest": (len(STEREOTYPES), TEMPLATES)}
+    total = np.zeros((len(STEREOTYPES), TEMPLATES))
+    for name, deviation in deviations.items():
+        part = generator.normal(size=sizes[name])
+        # exactly the planted spread, for the parts of which there are few draws
+        part = part / part.std(ddof=1) if name in ("stereotype", "template") else part
+        total += deviation * (part[STEREOTYPES] if sizes[name][0] == 16 else part)
+    return total
+
+
+def test_planted_parts_come_back() -> None:
+    shares = np.mean(
+        [list(vars(variance_shares(planted(seed, **PLANTED), STEREOTYPES)).values()) for seed in range(20)],
+        axis=0,
+    )
+    variances = np.array(
+        [PLANTED[n] ** 2 for n in ("stereotype", "sentence", "template", "interaction", "rest")]
+    )
+    assert shares == pytest.approx(variances / variances.sum(), abs=0.03)
+    assert shares.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("part", ["sentence", "rest"])
+def test_what_is_not_there_has_no_share(part: str) -> None:
+    without = {name: deviation for name, deviation in PLANTED.items() if name != part}
+    assert vars(variance_shares(planted(**without), STEREOTYPES))[part] == pytest.approx(0, abs=0.01)
+
+
+def test_noise_has_no_reliable_profile_and_stereotypes_have_one() -> None:
+    noise = [split_half(planted(seed, rest=1.0), STEREOTYPES) for seed in range(20)]
+    assert abs(np.mean(noise)) < 0.25
+    assert split_half(planted(stereotype=0.5, rest=1.0), STEREOTYPES) > 0.95
+
+
+def test_reliability_is_the_share_of_the_profile_that_is_no_noise() -> None:
+    # per stereotype: variance of the truth against that of a mean of 200 sentences
+    spread, noise = 0.1, 1.0
+    truth = spread**2 / (spread**2 + noise**2 / 200)
+    scores = [planted(seed, stereotype=spread, sentence=noise) for seed in range(40)]
+    assert np.mean([split_half(each, STEREOTYPES) for each in scores]) == pytest.approx(truth, abs=0.06)
+
+
+def test_too_few_samples_have_no_reliability() -> None:
+    assert math.isnan(split_half(np.ones((16, 1)), np.arange(16)))
+
+
+def test_templates_agree_as_far_as_they_share_something() -> None:
+    profile, samples = template_agreement(planted(stereotype=1.0, sentence=1.0), STEREOTYPES)
+    assert (profile, samples) == (pytest.approx(1), pytest.approx(1))
+    _, samples = template_agreement(planted(sentence=1.0, rest=1.0), STEREOTYPES)
+    assert samples == pytest.approx(0.5, abs=0.05)
+    assert math.isnan(template_agreement(planted(rest=1.0)[:, :1], STEREOTYPES)[0])
