@@ -2,40 +2,9 @@
 
 from __future__ import annotations
 
-_CYRILLIC = "абвгдђежзијклљмнњопрстћуфхцчџш"
-_LATIN = [
-    "a",
-    "b",
-    "v",
-    "g",
-    "d",
-    "đ",
-    "e",
-    "ž",
-    "z",
-    "i",
-    "j",
-    "k",
-    "l",
-    "lj",
-    "m",
-    "n",
-    "nj",
-    "o",
-    "p",
-    "r",
-    "s",
-    "t",
-    "ć",
-    "u",
-    "f",
-    "h",
-    "c",
-    "č",
-    "dž",
-    "š",
-]
-SERBIAN = dict(zip(_CYRILLIC, _LATIN, strict=True))
+_CYRILLIC = "а б в г д ђ е ж з и ј к л љ м н њ о п р с т ћ у ф х ц ч џ ш"
+_LATIN = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š"
+SERBIAN = dict(zip(_CYRILLIC.split(), _LATIN.split(), strict=True))
 
 
 def to_latin(text: str) -> tuple[str, list[int]]:

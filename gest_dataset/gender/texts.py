@@ -4,73 +4,23 @@ from __future__ import annotations
 
 import re
 
+from gest_dataset.gender.grammars.grammar import table
+
 LONGEST = 10_000  # characters: a parser takes seconds for these, and ever more memory for more
 _LETTER = re.compile(r"[^\W\d_]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # words that no Slavic language has
-_ENGLISH = frozenset(
-    [
-        "the",
-        "i'm",
-        "i've",
-        "i'll",
-        "i'd",
-        "was",
-        "am",
-        "are",
-        "have",
-        "of",
-        "and",
-        "that",
-        "not",
-        "with",
-        "for",
-        "it",
-        "you",
-        "they",
-        "been",
-        "had",
-        "has",
-        "were",
-        "would",
-        "this",
-        "always",
-        "never",
-        "people",
-        "because",
-        "when",
-        "feel",
-        "very",
-        "like",
-        "my",
-        "is",
-        "his",
-        "her",
-        "their",
-        "our",
-        "your",
-        "be",
-        "don't",
-        "can't",
-        "couldn't",
-        "wanted",
-        "felt",
-        "made",
-        "get",
-        "got",
-        "could",
-        "should",
-        "who",
-        "what",
-        "how",
-    ]
+_ENGLISH = table(
+    "the i'm i've i'll i'd was am are have of and that not with for it you they been had has were would"
+    " this always never people because when feel very like my is his her their our your be don't can't"
+    " couldn't wanted felt made get got could should who what how"
 )
 # letters of Latin-1 or Windows-1252 in the places where UTF-8 of Slavic letters puts them
 _GARBLED = re.compile(
     "\ufffd|[ÃÂÄÅÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u2122]|â€"
 )
-_CYRILLIC_ONLY = frozenset({"be", "ru", "uk", "bg"})
+_CYRILLIC_ONLY = table("be ru uk bg")
 
 
 def problem(text: str, language: str) -> str:
