@@ -125,12 +125,16 @@ def load_model(
     )
 
 
-def kind_of(model: str | Path, revision: str | None = None, trust_remote_code: bool = False) -> str:
-    """The kind of a model as its settings say, which takes no time: weights are not read."""
+def name_and_kind(
+    model: Any, revision: str | None = None, trust_remote_code: bool = False
+) -> tuple[str, str]:
+    """A model's name, and its kind as its settings say, which takes no time: weights are not read."""
+    if isinstance(model, tuple):
+        return _name_and_kind_of_pair(model)
     name = _name_of(model)
     if _gguf_file(name, revision) is not None:
-        return CAUSAL
-    return _settings(name, revision, trust_remote_code)[1]
+        return name, CAUSAL
+    return name, _settings(name, revision, trust_remote_code)[1]
 
 
 def _name_of(model: Any) -> str:
@@ -214,10 +218,10 @@ def _check_labels(kind: str, config: Any, name: str) -> None:
         )
 
 
-def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
+def _name_and_kind_of_pair(pair: tuple[Any, ...]) -> tuple[str, str]:
     if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
         raise ModelError("Loaded objects are given as a pair (model, tokenizer).")
-    model, tokenizer = pair
+    model = pair[0]
     ancestors = {cls.__name__ for cls in type(model).__mro__}
     kind = next((kind for kind, (_, classes) in _KINDS.items() if ancestors & classes), None)
     if kind is None:
@@ -225,7 +229,12 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
             f"{type(model).__name__} is no masked, causal, encoder-decoder or next-sentence model "
             f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
         )
-    name = names.written_once(getattr(model.config, "_name_or_path", "") or type(model).__name__)
+    return names.written_once(getattr(model.config, "_name_or_path", "") or type(model).__name__), kind
+
+
+def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
+    name, kind = _name_and_kind_of_pair(pair)
+    model, tokenizer = pair
     _check_labels(kind, model.config, name)
     place = model.device if device == "auto" else pick_device(device)
     number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)
