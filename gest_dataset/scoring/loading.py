@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,7 @@ from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.damage import damaged_file
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.gguf import tensors_in
-from gest_dataset.scoring.hub import commit_of
-from gest_dataset.scoring.pretrained import read, read_config, size_of
+from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -46,7 +44,8 @@ _KINDS: dict[str, tuple[Any, set[str]]] = {
         | set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()),
     ),
 }
-_NEXT_SENTENCE_CLASSES = set(auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES.values())
+_NEXT_SENTENCE_TYPES = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+_NEXT_SENTENCE_CLASSES = set(_NEXT_SENTENCE_TYPES.values())
 _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -108,11 +107,11 @@ def load_model(
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
-        if kind == MASKED and next_sentence and _has_next_sentence_class(config):
+        if kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE_TYPES:
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
         tokenizer = _checked(read(AutoTokenizer, name, **common), config, name)
         loaded, info = read(auto_class, name, dtype=number_type, output_loading_info=True, **common)
-    _check_complete(loaded, info, name)
+    check_complete(loaded, info, name)
     _check_labels(kind, config, name)
     return Loaded(
         loaded.to(place).eval(),
@@ -267,10 +266,6 @@ def _kind_of_config(config: Any, name: str) -> str:
     )
 
 
-def _has_next_sentence_class(config: Any) -> bool:
-    return config.model_type in auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
-
-
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
     where: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
     with turning(partial(_unloadable_gguf, path)):
@@ -280,7 +275,7 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
         if too_many or size_of(AutoModelForCausalLM, config) > _SLACK * weights:
             raise ValueError("its header tells of a larger model than the file holds")
         model, info = read(AutoModelForCausalLM, dtype=dtype, output_loading_info=True, **where)
-        _check_complete(model, info, path.name)
+        check_complete(model, info, path.name)
         tokenizer = _checked(read(AutoTokenizer, **where), model.config, path.name)
     return Loaded(model.to(device).eval(), tokenizer, CAUSAL, path.name, None)
 
@@ -292,13 +287,3 @@ def _unloadable_gguf(path: Path, error: BaseException) -> ModelError:
         f"{path} cannot be loaded as a GGUF file: {told(error)}\n"
         f"It is not whole, or of an architecture that transformers does not read from GGUF."
     )
-
-
-def _check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
-    """What a checkpoint lacks, transformers would fill at random."""
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
-            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
-        )

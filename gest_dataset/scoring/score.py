@@ -164,12 +164,16 @@ def score_configs(
     requests: dict[str, Request] = {}
     paths: dict[str, Path | None] = {}
     for name in chosen:
-        paths[name] = folder if folder is None or (flat and not several) else folder / name
+        path = paths[name] = folder if folder is None or (flat and not several) else folder / name
+        if path is not None:
+            writing.claim_run(path)
         try:
-            requests[name] = _request(name, paths[name], (subject, kind), options, limit, batch_tokens)
+            requests[name] = prepare(name, limit, options, batch_tokens)
+            requests[name].check(subject, kind)
         except _OF_ONE_CONFIG as error:
             if not several:
                 raise
+            requests.pop(name, None)
             outcome.failed[name] = error
     if not requests:
         return outcome
@@ -210,27 +214,13 @@ def score_rows(
     **loading: Any,
 ) -> Outcome:
     """Score a model on data of a user's own, as `score_configs` does on one config."""
-    about = name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
-    request = _request(rows, path, about, options, limit, batch_tokens)
+    if path is not None:
+        writing.claim_run(path)
+    request = prepare(rows, limit, options, batch_tokens)
+    request.check(*name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False)))
     outcome = Outcome()
     outcome.add(load_model(model, **loading, next_sentence=request.probe.between), request, path, command)
     return outcome
-
-
-def _request(
-    config: str | Dataset,
-    path: Path | None,
-    about: tuple[str, str],
-    options: Options,
-    limit: int | None,
-    batch_tokens: int | None,
-) -> Request:
-    """What a model of a name and a kind will be asked; its run's folder is ours when this returns."""
-    if path is not None:
-        writing.claim_run(path)
-    request = prepare(config, limit, options, batch_tokens)
-    request.check(*about)
-    return request
 
 
 def _with_another_head(model: Any, loading: Mapping[str, Any]) -> Loaded | ModelError:

@@ -12,8 +12,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from gest_dataset.gender import languages, texts
-from gest_dataset.translation.errors import TranslationError
-from gest_dataset.translation.translator import Batch, Translation
+from gest_dataset.translation.translator import Batch, Translation, TranslationError
 
 _TOGETHER = 5  # answers: fewer that are alike may be so by chance
 # Lengths of sentences and of their translations. GEST's own in batches of 50, by 4 systems to 9 languages:
