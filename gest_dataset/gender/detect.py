@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.gender import script
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.grammars.grammar import UNKNOWN
 from gest_dataset.gender.parsers import cache as parse_cache
@@ -17,7 +16,7 @@ from gest_dataset.gender.parsers.parser import ParserError
 from gest_dataset.gender.parsers.tokens import Token
 from gest_dataset.gender.rules import RULES, reported
 from gest_dataset.gender.rules.engine import decide
-from gest_dataset.gender.texts import problem
+from gest_dataset.gender.texts import problem, to_latin
 
 _LISTED = 5  # rows that a warning names
 _LEFT = 3  # texts without a parse that an error names
@@ -70,7 +69,7 @@ def detect(
         )
     problems = [problem(text, language) for text in texts]
     wanted = [text for text, wrong in zip(texts, problems, strict=True) if not wrong]
-    written = {text: script.to_latin(text) if language == "sr" else (text, None) for text in wanted}
+    written = {text: to_latin(text) if language == "sr" else (text, None) for text in wanted}
     where = Path(cache) if cache is not None else parse_cache.default_path()
     path = Path(model).expanduser() if model is not None else None
     documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)

@@ -1,4 +1,7 @@
-"""Texts that no rule should see: empty, still English, or garbled by a wrong encoding."""
+"""Texts before a parser: those that no rule should see, and Serbian in Cyrillic, written in Latin letters.
+
+No rule should see what is empty, still English, or garbled by a wrong encoding.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +41,25 @@ def problem(text: str, language: str) -> str:
     if (english >= 2 and english >= 0.3 * len(words)) or words[0] in {"i'm", "i've"}:
         return "not translated: English"
     return ""
+
+
+_SERBIAN_LETTERS = "а б в г д ђ е ж з и ј к л љ м н њ о п р с т ћ у ф х ц ч џ ш"
+_LATIN_LETTERS = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š"
+SERBIAN = dict(zip(_SERBIAN_LETTERS.split(), _LATIN_LETTERS.split(), strict=True))
+
+
+def to_latin(text: str) -> tuple[str, list[int]]:
+    """The text in Latin letters, and for every position in it (and its end) the one in the text.
+
+    >>> to_latin("Љубав")
+    ('Ljubav', [0, 0, 1, 2, 3, 4, 5])
+    """
+    letters: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        latin = SERBIAN.get(letter.lower(), letter)
+        if latin is not letter and letter.isupper():
+            latin = latin.capitalize()
+        letters.append(latin)
+        places.extend([place] * len(latin))
+    return "".join(letters), [*places, len(text)]

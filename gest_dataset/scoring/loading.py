@@ -22,9 +22,8 @@ from transformers.models.auto import modeling_auto as auto
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.scoring import identity, names
-from gest_dataset.scoring.damage import damaged_file
+from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import pick_device, pick_dtype
-from gest_dataset.scoring.gguf import tensors_in
 from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"

@@ -134,9 +134,9 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         if not any(asked == template for _, asked in keys):
             raise _nothing_to_ask(skipped, template, loaded, name)
     with _evaluating(loaded.model):
-        found, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
+        answers, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
     scored = []
-    for (row, template), values in zip(keys, found, strict=True):
+    for (row, template), values in zip(keys, answers, strict=True):
         if all(value is None or np.isfinite(value) for value in values):
             scored.append((row, template, values))
         else:
@@ -208,12 +208,12 @@ def _answer(
 ) -> tuple[list[Score], Passes]:
     queries = [query for sample in samples for query in sample.queries]
     values, passes = answer(queries, scorer, budget, description, store)
-    found, start = [], 0
+    folded, start = [], 0
     for sample in samples:
         end = start + len(sample.queries)
-        found.append(sample.fold(values[start:end]))
+        folded.append(sample.fold(values[start:end]))
         start = end
-    return found, passes
+    return folded, passes
 
 
 def _nothing_to_ask(

@@ -28,7 +28,7 @@ def judged(batches: Generator[Batch, None, None], title: str, language: str) -> 
     try:
         for batch in batches:
             held.append(batch)
-            made = [each for one in held for each in one.translations if not each.problem]
+            made = [each for some in held for each in some.translations if not each.problem]
             if len(made) >= _TOGETHER:
                 if reason := _suspicion(made, language):
                     break
