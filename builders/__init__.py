@@ -58,7 +58,7 @@ def get_config(name: str) -> Config:
             f"{name!r} names several configs, and one is needed here. Take them one by one:\n"
             f"    from gest_dataset.data.selection import names\n"
             f"    for config in names({name!r}): ...\n"
-            f"or, to score them with one command: gest score MODEL --config {name}"
+            f"or score them together: gest_dataset.score(MODEL, {name!r}), gest score MODEL --config {name}"
         )
     asked = name.casefold()
     nearest = difflib.get_close_matches(asked, CONFIGS, n=_NEAREST, cutoff=0.0)

@@ -23,14 +23,15 @@ from gest_dataset.version import __version__
 if TYPE_CHECKING:
     from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
-    from gest_dataset.scoring.score import Scores, score
+    from gest_dataset.scoring.score import score
+    from gest_dataset.scoring.scores import Scores
     from gest_dataset.translation.masculine_rates import masculine_rates
 
 __all__ = ["STEREOTYPES", "Scores", "__version__", "compare", "masculine_rates", "report", "score"]
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
-    "Scores": "gest_dataset.scoring.score",
+    "Scores": "gest_dataset.scoring.scores",
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",

@@ -40,19 +40,28 @@ _OURS = re.compile(r"\.gest-\d+-[0-9a-f]{16}\.part")
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder while this one writes to it."""
-    lock = FileLock(folder / LOCK, timeout=0)
+    busy = f"Another process is writing to {folder}. Wait for it to end, or choose another folder."
+    with locked(folder / LOCK, busy, f"{folder} cannot be written to", "Choose another folder."):
+        try:
+            yield
+        finally:
+            (folder / LOCK).unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, busy: str, unusable: str, advice: str) -> Iterator[None]:
+    """Hold a lock; the texts are for the errors where another process has it, or it cannot be made."""
+    lock = FileLock(path, timeout=0)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise OutputError(
-            f"Another process is writing to {folder}. Wait for it to end, or choose another folder."
-        ) from error
+        raise OutputError(busy) from error
     except OSError as error:
-        raise OutputError(f"{folder} cannot be written to: {error}. Choose another folder.") from error
+        raise OutputError(f"{unusable}: {error}. {advice}") from error
     try:
         yield
     finally:
-        (folder / LOCK).unlink(missing_ok=True)
         lock.release()
 
 

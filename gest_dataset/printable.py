@@ -61,5 +61,5 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escape(unseen: re.Match[str]) -> str:
+    return f"\\u{ord(unseen[0]):04x}"

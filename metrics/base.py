@@ -171,7 +171,7 @@ class CheckedMetric(evaluate.Metric):
         elif isinstance(config, datasets.Dataset):
             name, fields = "this data set", config.column_names
         else:
-            return  # `score` says what a config can be
+            raise ConfigError(f"{self.name}.compute takes one config by its name, or one data set.")
         measure = _measure(fields)
         if measure is None or measure.statistic is not self.statistic:
             fitting = [

@@ -39,7 +39,7 @@ from gest_dataset.runs import writing
 from gest_dataset.scoring.device import pick_device
 from gest_dataset.scoring.loading import Loaded, load_model
 from gest_dataset.scoring.request import prepare
-from gest_dataset.scoring.score import Scores, record
+from gest_dataset.scoring.scores import Scores, record
 
 MODELS, RUNS, FIGURES, FOUND = "models", "runs", "figures", "calibration.json"
 

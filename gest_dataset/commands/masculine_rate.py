@@ -71,9 +71,9 @@ def run(
     from gest_dataset.runs.reading import REPORT, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.errors import TranslationStoppedError
     from gest_dataset.translation.masculine_rates import folder_of, record
     from gest_dataset.translation.setup import set_up
+    from gest_dataset.translation.translator import TranslationStoppedError
 
     datasets.disable_progress_bars()
     checks.choice("convention", convention, CONVENTIONS)

@@ -46,10 +46,10 @@ def run(
 
     from gest_dataset.files import alone
     from gest_dataset.translation import pair_folder
-    from gest_dataset.translation.errors import TranslationError
     from gest_dataset.translation.pairing import make_pairs
     from gest_dataset.translation.samples import sentences
     from gest_dataset.translation.setup import set_up
+    from gest_dataset.translation.translator import TranslationError
 
     datasets.disable_progress_bars()
     system = options.system_of(system, translations)

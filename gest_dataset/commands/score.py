@@ -29,7 +29,7 @@ from gest_dataset.commands.several import by_reason, show_counts, show_failed, s
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.scoring.several import Entry, Outcome
+    from gest_dataset.scoring.score import Entry, Outcome
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
@@ -90,7 +90,7 @@ def run(
         from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
         from gest_dataset.scoring.own_data import name_of, read_own
-        from gest_dataset.scoring.several import score_configs, score_rows
+        from gest_dataset.scoring.score import score_configs, score_rows
 
         _quiet()
         limits = _limits(fail_above or [])
@@ -144,7 +144,7 @@ def _report(outcome: Outcome, folder: Path | None) -> Path | None:
 @contextmanager
 def _reasons_are_shown() -> Iterator[None]:
     """Without the library's warning of samples that have no score: how many there are, and why, is shown."""
-    library = logging.getLogger("gest_dataset.scoring.score")
+    library = logging.getLogger("gest_dataset.scoring.scores")
     before = library.level
     library.setLevel(logging.ERROR)
     try:

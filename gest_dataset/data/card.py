@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
-from datasets import ClassLabel, DatasetInfo, SplitDict, SplitInfo
+from datasets import ClassLabel, DatasetInfo, Features, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined
@@ -113,15 +113,19 @@ def _yaml(builds: Sequence[Built], tables: dict[str, pa.Table]) -> str:
     )
     infos = DatasetInfosDict()
     for built in builds:
-        table = tables[built.config.name]
-        infos[built.config.name] = DatasetInfo(
-            features=built.config.features,
-            splits=SplitDict({"test": SplitInfo("test", table.nbytes, built.rows)}),
-            download_size=built.path.stat().st_size,
-            dataset_size=table.nbytes,
-        )
+        infos[built.config.name] = info_of(built.config.features, tables[built.config.name], built.path)
     infos.to_dataset_card_data(data)
     return str(data)
+
+
+def info_of(features: Features, table: pa.Table, path: Path) -> DatasetInfo:
+    """What a card says of a config: the types of its fields, its rows and its size."""
+    return DatasetInfo(
+        features=features,
+        splits=SplitDict({"test": SplitInfo("test", table.nbytes, table.num_rows)}),
+        download_size=path.stat().st_size,
+        dataset_size=table.nbytes,
+    )
 
 
 def _size(rows: int) -> str:

@@ -20,7 +20,6 @@ def names(asked: str) -> dict[str, bool]:
             named[get_config(name).name] = True
     if not named:
         raise ConfigError(
-            f"--config {asked!r} names no config. Give names, or groups: {', '.join(GROUPS)}. "
-            f"All configs: gest list"
+            f"{asked!r} names no config. Give names, or groups: {', '.join(GROUPS)}. All configs: gest list"
         )
     return named

@@ -27,7 +27,6 @@ TABLE_VARIABLE = "GEST_SOURCES"
 _TABLE = Path(__file__).with_name("sources.json")
 _PAUSES = (1.0, 2.0, 4.0)  # seconds between tries
 _TIMEOUT = 30.0
-_CHUNK = 1 << 16
 _LARGEST = 1 << 27  # bytes of a file: 128 MiB; the largest source has 3.3 MB, models of UDPipe some tens
 _LONGEST = 600.0  # seconds for a file, all tries together
 _LARGEST_IN_ALL = 1 << 30  # bytes that a process downloads: all sources and models of UDPipe have less
@@ -169,17 +168,12 @@ def _from_mirror(source: Source, mirror: Path) -> Verified:
         raise SourceError(f"The mirror {mirror} lacks {source.key}.\nGet it with: {command}") from None
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error}.\nGet it again with: {command}") from error
-    if len(content) > _LARGEST:
-        raise SourceError(
-            f"{path} is not the pinned file: it is larger than {_LARGEST:,} bytes.\n"
-            f"Get the pinned one with: {command}"
-        )
-    found = git_blob_id(content)
-    if found != source.blob:
-        raise SourceError(
-            f"{path} is not the pinned file: its git blob id is {found}, expected {source.blob}.\n"
-            f"Get the pinned one with: {command}"
-        )
+    blob = git_blob_id(content)
+    if blob != source.blob:
+        reason = f"its git blob id is {blob}, expected {source.blob}"
+        if len(content) > _LARGEST:
+            reason = f"it is larger than {_LARGEST:,} bytes"
+        raise SourceError(f"{path} is not the pinned file: {reason}.\nGet the pinned one with: {command}")
     return Verified(path, content)
 
 
@@ -209,11 +203,11 @@ def _from_network(source: Source) -> Verified:
                 return Verified(path, content)
             _download(source, partial)
             content = _read(partial)
-            found = git_blob_id(content)
-            if found != source.blob:
+            blob = git_blob_id(content)
+            if blob != source.blob:
                 partial.unlink()
                 raise SourceError(
-                    f"{source.url} gave other bytes than the pinned ones: git blob id {found}, "
+                    f"{source.url} gave other bytes than the pinned ones: git blob id {blob}, "
                     f"expected {source.blob}.\nNothing was kept. A proxy may have changed the "
                     f"file: try again, or set {MIRROR_VARIABLE} to a mirror."
                 )

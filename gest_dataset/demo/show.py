@@ -21,7 +21,7 @@ from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model
 from gest_dataset.scoring.request import Request, prepare
-from gest_dataset.scoring.score import record
+from gest_dataset.scoring.scores import record
 
 REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.gender import script
-from gest_dataset.gender.errors import unfinished
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.grammars.grammar import UNKNOWN
 from gest_dataset.gender.parsers import cache as parse_cache
 from gest_dataset.gender.parsers import conllu, table
+from gest_dataset.gender.parsers.parser import ParserError
 from gest_dataset.gender.parsers.tokens import Token
 from gest_dataset.gender.rules import RULES, reported
 from gest_dataset.gender.rules.engine import decide
-from gest_dataset.gender.texts import problem
+from gest_dataset.gender.texts import problem, to_latin
 
 _LISTED = 5  # rows that a warning names
+_LEFT = 3  # texts without a parse that an error names
 
 
 class TextWarning(UserWarning):
@@ -69,7 +69,7 @@ def detect(
         )
     problems = [problem(text, language) for text in texts]
     wanted = [text for text, wrong in zip(texts, problems, strict=True) if not wrong]
-    written = {text: script.to_latin(text) if language == "sr" else (text, None) for text in wanted}
+    written = {text: to_latin(text) if language == "sr" else (text, None) for text in wanted}
     where = Path(cache) if cache is not None else parse_cache.default_path()
     path = Path(model).expanduser() if model is not None else None
     documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)
@@ -106,8 +106,20 @@ def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, w
             raise
         except Exception as error:
             left = [text for text in missing if text not in documents]
-            raise unfinished(error, left, len(unique), where) from error
+            raise _unfinished(error, left, len(unique), where) from error
     return documents
+
+
+def _unfinished(error: Exception, missing: Sequence[str], number: int, kept: object) -> ParserError:
+    """The error of a run that stopped half-way, with the texts that are not parsed yet."""
+    shown = "\n".join(f"  {text[:100]}" for text in missing[:_LEFT])
+    more = f"\n  ... and {len(missing) - _LEFT} more" if len(missing) > _LEFT else ""
+    stopped = ParserError(
+        f"{error}\n{number - len(missing)} of {number} texts are parsed and kept in {kept}; "
+        f"run again to go on. Not parsed:\n{shown}{more}"
+    )
+    stopped.missing = tuple(missing)
+    return stopped
 
 
 def _whole(parses: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gest_dataset.measures.words import shown
+from gest_dataset.stereotypes import STEREOTYPES
 
 
 class Estimate(NamedTuple):
@@ -68,6 +69,21 @@ class Line:
     gender: str | None = None
     strong: bool = False
     ends_section: bool = False
+
+
+def of_stereotypes(result: Mapping[str, Any], name: str, gender: str) -> list[Line]:
+    """A number of each stereotype about a gender, as a line."""
+    return [
+        Line(
+            f"{stereotype.id:2} {stereotype.name}",
+            (Estimate.of(result, name, place),),
+            number=result["n"][place],
+            short=f"{stereotype.id:2}",
+            gender=gender,
+        )
+        for place, stereotype in enumerate(STEREOTYPES.values())
+        if stereotype.gender == gender
+    ]
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import datasets
-import pyarrow as pa
-
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Inputs, Measure, Pairing, Result
+from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
+from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Measure, Pairing, Result, paired
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.stereotypes import GENDERS
 
 _MEANINGS = {
     "f_s": "stereotype rate, p_m − p_f: 0 none, 1 complete",
@@ -18,29 +15,11 @@ _MEANINGS = {
 }
 
 
-def inputs(detections: pa.Table, rows: datasets.Dataset | None) -> Inputs:
-    """The gender of each translation and the stereotype of its sentence."""
-    return {
-        "predictions": detections["gender"].to_pylist(),
-        "references": detections["stereotype"].to_pylist(),
-    }
-
-
 def grid(result: Result) -> Grid:
     """The 16 p_i, each group's mean below it, f_s and f_m."""
     lines: list[Line] = []
     for gender, mean in zip(GENDERS, ("p_f", "p_m"), strict=True):
-        lines += [
-            Line(
-                f"{stereotype.id:2} {stereotype.name}",
-                (Estimate.of(result, "p", place),),
-                number=result["n"][place],
-                short=f"{stereotype.id:2}",
-                gender=gender,
-            )
-            for place, stereotype in enumerate(STEREOTYPES.values())
-            if stereotype.gender == gender
-        ]
+        lines += of_stereotypes(result, "p", gender)
         whole = f"{mean}  mean of the {gender} stereotypes"
         lines.append(Line(whole, (Estimate.of(result, mean),), short=mean, ends_section=True))
     lines += [
@@ -88,7 +67,7 @@ def undefined(result: Result) -> tuple[str, list[str]]:
 MASCULINE_RATE = Measure(
     name="masculine-rate",
     probe=None,
-    inputs=inputs,
+    inputs=paired("gender", "stereotype"),
     statistic=masculine_rate,
     numbers=("f_s", "f_m", "p_f", "p_m"),
     headlines=(

@@ -104,6 +104,14 @@ class Measure:
         return next(known, self.headlines[0])
 
 
+def paired(scores: str, about: str) -> Callable[[pa.Table, datasets.Dataset | None], Inputs]:
+    """The inputs of a statistic that takes a column of scores, and one of what the samples are about."""
+    return lambda table, rows: {
+        "predictions": table[scores].to_pylist(),
+        "references": table[about].to_pylist(),
+    }
+
+
 def lacking(symbol: str) -> Callable[[Result], tuple[str, list[str]]]:
     """The words for a headline without a value."""
     sentence = f"{symbol} has no value here: some of what it averages has no sample at all."

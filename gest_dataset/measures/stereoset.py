@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import datasets
@@ -60,7 +61,7 @@ def grid(result: Result) -> Grid:
         )
         for name, part in {"all": result, **result["by_bias_type"]}.items()
     ]
-    lines[-1] = Line(lines[-1].name, lines[-1].estimates, lines[-1].number, ends_section=True)
+    lines[-1] = replace(lines[-1], ends_section=True)
     micro = tuple(Estimate.of(result, name) for name in ("multiclass_lms", "multiclass_ss", "micro_icat"))
     macro = (NOTHING, NOTHING, Estimate.of(result, "macro_icat"))
     return Grid(
@@ -97,10 +98,7 @@ _measure = partial(
     unit="sample",
     pairings=(Pairing("icat", CANDIDATES, None),),
     samples=SampleWords(
-        "stereotype − anti-stereotype",
-        ("context", "stereotype", "antistereotype"),
-        value,
-        topic,
+        "stereotype − anti-stereotype", ("context", "stereotype", "antistereotype"), value, topic
     ),
     grid=grid,
     sentences=sentences,

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import datasets
 import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures.grid import Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import Facts, Headline, Inputs, Measure, Pairing, Result, lacking
+from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
+from gest_dataset.measures.measure import Facts, Headline, Measure, Pairing, Result, lacking, paired
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import standing
 from gest_dataset.statistics import stereotype_rate
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 LOG_RATIO = "ln P(w_m) − ln P(w_f)"
 NUMBERS = ("g_s", "q_f", "q_m")
@@ -48,14 +48,6 @@ def headline(what: str) -> Headline:
     )
 
 
-def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
-    """Log ratios and stereotypes."""
-    return {
-        "predictions": scores["log_ratio"].to_pylist(),
-        "references": scores["stereotype"].to_pylist(),
-    }
-
-
 def log_ratios(scores: pa.Table) -> Floats:
     """The score of each sample."""
     return np.asarray(scores["log_ratio"].to_numpy(), dtype=float)
@@ -77,18 +69,10 @@ def rates(result: Result) -> list[Line]:
 
 def grid(result: Result) -> Grid:
     """The 16 q_i of one template, and q_f, q_m and g_s below."""
-    lines = [
-        Line(
-            f"{stereotype.id:2} {stereotype.name}",
-            (Estimate.of(result, "q", place),),
-            number=result["n"][place],
-            short=f"{stereotype.id:2}",
-            gender=stereotype.gender,
-            ends_section=place + 1 == len(STEREOTYPES)
-            or STEREOTYPES[stereotype.id + 1].gender != stereotype.gender,
-        )
-        for place, stereotype in enumerate(STEREOTYPES.values())
-    ]
+    lines: list[Line] = []
+    for gender in GENDERS:
+        *before, last = of_stereotypes(result, "q", gender)
+        lines += [*before, replace(last, ends_section=True)]
     return Grid(("q",), (*lines, *rates(result)), axis=AXIS)
 
 
@@ -113,7 +97,7 @@ def sentences(result: Result, facts: Facts) -> list[str]:
 # A measure on sentences of GEST, but for its name, probe, unit, samples and methods
 of_gest = partial(
     Measure,
-    inputs=inputs,
+    inputs=paired("log_ratio", "stereotype"),
     statistic=stereotype_rate,
     numbers=NUMBERS,
     headlines=(headline("Genders"),),

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import datasets
-import pyarrow as pa
-
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, SampleWords, lacking
+from gest_dataset.measures.measure import Facts, Measure, Result, SampleWords, lacking, paired
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
-
-
-def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
-    """Log ratios and the stereotypical genders of the occupations."""
-    return {
-        "predictions": scores["log_ratio"].to_pylist(),
-        "references": scores["occupation_gender"].to_pylist(),
-    }
 
 
 def grid(result: Result) -> Grid:
@@ -39,7 +28,7 @@ def sentences(result: Result, facts: Facts) -> list[str]:
 WINOBIAS = Measure(
     name="winobias",
     probe=PROBE,
-    inputs=inputs,
+    inputs=paired("log_ratio", "occupation_gender"),
     statistic=winobias_rate,
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Pronouns"),),

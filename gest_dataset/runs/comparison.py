@@ -121,18 +121,8 @@ def _differences(runs: Sequence[Run]) -> list[Difference]:
         for template in templates:
             a, b, references, missing = _paired(frame, frames[0], template, pairing)
             comparison = _comparison(pairing.measure, label, a, b, references)
-            rows.append(
-                Difference(
-                    runs[0].manifest.about,
-                    label,
-                    labels[0],
-                    int(template),
-                    len(a),
-                    missing,
-                    comparison,
-                    comparison.p_value,
-                )
-            )
+            facts = (runs[0].manifest.about, label, labels[0], int(template), len(a), missing)
+            rows.append(Difference(*facts, comparison, comparison.p_value))
     return rows
 
 
@@ -143,13 +133,13 @@ def _comparison(
         raise DataError(f"{label} and the baseline have no sample in common.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
-        found = paired(measure, a, b, references)
-    if math.isnan(found.p_value):
+        comparison = paired(measure, a, b, references)
+    if math.isnan(comparison.p_value):
         needed = "each stereotype needs two or more" if references else "two or more are needed"
         raise DataError(
             f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): {needed}."
         )
-    return found
+    return comparison
 
 
 def _pairing(runs: Sequence[Run]) -> Pairing:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_origin, get_type_hints
+
+from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
@@ -97,7 +99,7 @@ def read_manifest(path: Path) -> Manifest:
     wrong = _wrong(told)
     if wrong:
         raise OutputError(f"{file} is not of `gest`: {'; '.join(wrong)}.")
-    return Manifest(**{one.name: told[one.name] for one in fields(Manifest) if one.name in told})
+    return Manifest(**{entry.name: told[entry.name] for entry in fields(Manifest) if entry.name in told})
 
 
 def _wrong(told: Mapping[str, Any]) -> list[str]:
@@ -128,14 +130,11 @@ def _wrong(told: Mapping[str, Any]) -> list[str]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value of JSON is of a type: a plain one, or a list or an object of one."""
-    if hint is Any:
-        return True
-    if get_origin(hint) is list:
-        return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
-    if get_origin(hint) is dict:
-        return isinstance(value, dict) and all(_fits(item, get_args(hint)[1]) for item in value.values())
-    return isinstance(value, (int, float) if hint is float else hint) and not isinstance(value, bool)
+    try:
+        type_validator("", value, hint)
+    except TypeError:
+        return False
+    return True
 
 
 def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -100,24 +100,20 @@ def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
 
     A run below a directory that is not finished is left out, and said.
     """
-    found: dict[Path, Run] = {}
+    runs: dict[Path, Run] = {}
     for place in paths:
         if isinstance(place, Run):
-            found.setdefault(place.path.resolve(), place)
+            runs.setdefault(place.path.resolve(), place)
             continue
         path = Path(place)
         below = sorted(file.parent for file in path.rglob(MANIFEST)) if path.is_dir() else []
-        if path in below or not below:
-            found.setdefault(path.resolve(), read_run(path))
-            continue
-        finished = []
-        for one in below:
-            if read_manifest(one).done:
-                finished.append(one)
-            else:
-                logger.warning("%s is left out: the run is not finished.", one)
-        if not finished:
+        wanted = [path]
+        if below and path not in below:
+            wanted = [folder for folder in below if read_manifest(folder).done]
+            for folder in sorted({*below} - {*wanted}):
+                logger.warning("%s is left out: the run is not finished.", folder)
+        if not wanted:
             raise OutputError(f"There is no finished run below {path}.")
-        for one in finished:
-            found.setdefault(one.resolve(), read_run(one))
-    return list(found.values())
+        for folder in wanted:
+            runs.setdefault(folder.resolve(), read_run(folder))
+    return list(runs.values())

@@ -71,8 +71,8 @@ class Record:
 
 def versions() -> dict[str, str]:
     """The versions that numbers can depend on."""
-    found = {package: version(package) for package in _PACKAGES}
-    return {"gest_dataset": __version__, "python": platform.python_version(), **found}
+    packages = {package: version(package) for package in _PACKAGES}
+    return {"gest_dataset": __version__, "python": platform.python_version(), **packages}
 
 
 def machine(device: torch.device | None) -> dict[str, Any]:
@@ -144,29 +144,29 @@ def recording(path: Path, fresh: Manifest) -> Iterator[Record]:
         yield Record(path, manifest, scratch, finished)
 
 
-def finish(record: Record, found: Finding) -> Run:
-    """Write what a run has found."""
+def finish(record: Record, finding: Finding) -> Run:
+    """Write what a run has finding."""
     path, manifest = record.path, record.manifest
     if record.finished:
         write_json(path / MANIFEST, manifest.to_json())
     (path / REPORT).unlink(missing_ok=True)  # of what was here before
-    facts = {"settings": manifest.identity(), "signature": found.signature}
-    table = found.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
+    facts = {"settings": manifest.identity(), "signature": finding.signature}
+    table = finding.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
     write_table(path / manifest.table, table)
     told = {
         "config": manifest.config,
         "measure": manifest.measure,
-        "result": found.result(),
-        "signature": found.signature,
-        "skipped": found.skipped.to_pydict(),
+        "result": finding.result(),
+        "signature": finding.signature,
+        "skipped": finding.skipped.to_pydict(),
     }
     write_json(path / RESULT, plain(told))
     done = replace(
         manifest,
         status=DONE,
-        signature=found.signature,
-        metadata=plain(found.metadata),
-        seconds=found.metadata["seconds"],
+        signature=finding.signature,
+        metadata=plain(finding.metadata),
+        seconds=finding.metadata["seconds"],
         finished=_now(),
         files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
     )

@@ -26,9 +26,8 @@ def pick_device(asked: str) -> torch.device:
         device = torch.device(asked)
     except RuntimeError as error:
         raise SettingError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise SettingError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
-    at_hand = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    cuda = torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()
+    at_hand = {"cuda": cuda, "mps": torch.backends.mps.is_available()}
     if not at_hand.get(device.type, True):
         raise SettingError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
     return device

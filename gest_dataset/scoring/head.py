@@ -67,16 +67,16 @@ class Head:
 
     def values(self, rows: Tensor, row: Tensor, target: Tensor, normalise: bool) -> Tensor:
         """ln P (or the logit) of `target[i]` at the state `row[i]`, a bounded piece of logits at a time."""
-        found = torch.empty(len(row), dtype=torch.float32, device=rows.device)
+        values = torch.empty(len(row), dtype=torch.float32, device=rows.device)
         step = max(1, _LOGITS_BYTES // (4 * self.vocabulary))
         for start in range(0, len(rows), step):
             logits = self.logits(rows[start : start + step]).float()
             inside = (row >= start) & (row < start + step)
             here = row[inside] - start
-            found[inside] = logits[here, target[inside]]
+            values[inside] = logits[here, target[inside]]
             if normalise:
-                found[inside] -= torch.logsumexp(logits, dim=-1)[here]
-        return found
+                values[inside] -= torch.logsumexp(logits, dim=-1)[here]
+        return values
 
 
 def _plain_linear(output: Any) -> nn.Linear | None:

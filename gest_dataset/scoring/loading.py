@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,11 +22,9 @@ from transformers.models.auto import modeling_auto as auto
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.scoring import identity, names
-from gest_dataset.scoring.damage import damaged_file
+from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import pick_device, pick_dtype
-from gest_dataset.scoring.gguf import tensors_in
-from gest_dataset.scoring.hub import commit_of
-from gest_dataset.scoring.pretrained import read, read_config, size_of
+from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -46,7 +43,8 @@ _KINDS: dict[str, tuple[Any, set[str]]] = {
         | set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()),
     ),
 }
-_NEXT_SENTENCE_CLASSES = set(auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES.values())
+_NEXT_SENTENCE_TYPES = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+_NEXT_SENTENCE_CLASSES = set(_NEXT_SENTENCE_TYPES.values())
 _WITHOUT_HEAD = {
     "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -108,11 +106,11 @@ def load_model(
         auto_class = _KINDS[kind][0]
         if kind == NSP and not _NEXT_SENTENCE_CLASSES & set(config.architectures):
             auto_class = AutoModelForSequenceClassification
-        if kind == MASKED and next_sentence and _has_next_sentence_class(config):
+        if kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE_TYPES:
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
         tokenizer = _checked(read(AutoTokenizer, name, **common), config, name)
         loaded, info = read(auto_class, name, dtype=number_type, output_loading_info=True, **common)
-    _check_complete(loaded, info, name)
+    check_complete(loaded, info, name)
     _check_labels(kind, config, name)
     return Loaded(
         loaded.to(place).eval(),
@@ -125,12 +123,16 @@ def load_model(
     )
 
 
-def kind_of(model: str | Path, revision: str | None = None, trust_remote_code: bool = False) -> str:
-    """The kind of a model as its settings say, which takes no time: weights are not read."""
+def name_and_kind(
+    model: Any, revision: str | None = None, trust_remote_code: bool = False
+) -> tuple[str, str]:
+    """A model's name, and its kind as its settings say, which takes no time: weights are not read."""
+    if isinstance(model, tuple):
+        return _name_and_kind_of_pair(model)
     name = _name_of(model)
     if _gguf_file(name, revision) is not None:
-        return CAUSAL
-    return _settings(name, revision, trust_remote_code)[1]
+        return name, CAUSAL
+    return name, _settings(name, revision, trust_remote_code)[1]
 
 
 def _name_of(model: Any) -> str:
@@ -214,10 +216,10 @@ def _check_labels(kind: str, config: Any, name: str) -> None:
         )
 
 
-def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
+def _name_and_kind_of_pair(pair: tuple[Any, ...]) -> tuple[str, str]:
     if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
         raise ModelError("Loaded objects are given as a pair (model, tokenizer).")
-    model, tokenizer = pair
+    model = pair[0]
     ancestors = {cls.__name__ for cls in type(model).__mro__}
     kind = next((kind for kind, (_, classes) in _KINDS.items() if ancestors & classes), None)
     if kind is None:
@@ -225,7 +227,12 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
             f"{type(model).__name__} is no masked, causal, encoder-decoder or next-sentence model "
             f"that transformers knows. Load it with AutoModelForMaskedLM or a sister of it."
         )
-    name = names.written_once(getattr(model.config, "_name_or_path", "") or type(model).__name__)
+    return names.written_once(getattr(model.config, "_name_or_path", "") or type(model).__name__), kind
+
+
+def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
+    name, kind = _name_and_kind_of_pair(pair)
+    model, tokenizer = pair
     _check_labels(kind, model.config, name)
     place = model.device if device == "auto" else pick_device(device)
     number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)
@@ -258,10 +265,6 @@ def _kind_of_config(config: Any, name: str) -> str:
     )
 
 
-def _has_next_sentence_class(config: Any) -> bool:
-    return config.model_type in auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
-
-
 def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
     where: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
     with turning(partial(_unloadable_gguf, path)):
@@ -271,7 +274,7 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
         if too_many or size_of(AutoModelForCausalLM, config) > _SLACK * weights:
             raise ValueError("its header tells of a larger model than the file holds")
         model, info = read(AutoModelForCausalLM, dtype=dtype, output_loading_info=True, **where)
-        _check_complete(model, info, path.name)
+        check_complete(model, info, path.name)
         tokenizer = _checked(read(AutoTokenizer, **where), model.config, path.name)
     return Loaded(model.to(device).eval(), tokenizer, CAUSAL, path.name, None)
 
@@ -283,13 +286,3 @@ def _unloadable_gguf(path: Path, error: BaseException) -> ModelError:
         f"{path} cannot be loaded as a GGUF file: {told(error)}\n"
         f"It is not whole, or of an architecture that transformers does not read from GGUF."
     )
-
-
-def _check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
-    """What a checkpoint lacks, transformers would fill at random."""
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
-            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
-        )

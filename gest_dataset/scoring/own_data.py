@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -126,20 +127,20 @@ def _whole(value: Any, wanted: str) -> int:
     return number
 
 
-def _place(value: Any) -> int:
-    wanted = "the number of a word, from 0"
-    number = _whole(value, wanted)
-    if number < 0:
-        raise ValueError(wanted)
-    return number
+def _number(numbers: Container[int], wanted: str) -> Callable[[Any], int]:
+    """A reader of cells that hold one of some numbers."""
+
+    def read(value: Any) -> int:
+        number = _whole(value, wanted)
+        if number not in numbers:
+            raise ValueError(wanted)
+        return number
+
+    return read
 
 
-def _stereotype(value: Any) -> int:
-    wanted = f"the number of a stereotype, 1 to {len(STEREOTYPES)}"
-    number = _whole(value, wanted)
-    if number not in STEREOTYPES:
-        raise ValueError(wanted)
-    return number
+_place = _number(range(sys.maxsize), "the number of a word, from 0")
+_stereotype = _number(STEREOTYPES, f"the number of a stereotype, 1 to {len(STEREOTYPES)}")
 
 
 def _gender(value: Any) -> str:

@@ -6,11 +6,13 @@ always said. tests/test_architecture.py keeps every other module from loading fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoConfig
+from transformers.utils.hub import cached_file, extract_commit_hash
 
 from gest_dataset.errors import ModelError
 
@@ -35,6 +37,28 @@ def read_config(name: str | Path, trust_remote_code: bool = False, **given: Any)
     if foreign is not None and not trust_remote_code:
         raise _code_of_others(name, f"attention from {foreign!r}")
     return config
+
+
+def commit_of(name: str, revision: str | None) -> str | None:
+    """The commit on the Hub (or in its cache) that a name and a revision stand for; None of a folder.
+
+    It is the name of the cache's directory for it; the config of transformers 5.23 does not tell it, as
+    that of older ones did. An OSError says why there is no such model.
+    """
+    if Path(name).exists():
+        return None
+    commit: str | None = extract_commit_hash(cached_file(name, "config.json", revision=revision), None)
+    return commit
+
+
+def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
+    """What a checkpoint lacks, transformers would fill at random."""
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
+            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
+        )
 
 
 def size_of(auto_class: Any, config: Any) -> int:

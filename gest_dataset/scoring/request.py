@@ -45,7 +45,7 @@ class Request:
         code = self.name.partition("_")[0]
         return code if code in LANGUAGES else ""
 
-    def check(self, kind: str, model: str) -> None:
+    def check(self, model: str, kind: str) -> None:
         """Whether a kind of model can be asked at all, and as the options say."""
         if self.probe.between and kind == MASKED:
             return  # its checkpoint may have a next-sentence head, which loading it tells
@@ -92,12 +92,6 @@ def _rows(
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
         mark = fingerprint(CONFIGS[config])
-    elif not isinstance(config, datasets.Dataset):
-        raise SettingError(
-            f"A {type(config).__name__} cannot be scored: give the name of one config, or one split of a "
-            f"data set (datasets.Dataset). For several configs call this in a loop, or use `gest score "
-            f"MODEL --config NAME,NAME,GROUP`."
-        )
     else:
         rows, notes = _with_ids(config)
         config = rows.info.config_name or "data"

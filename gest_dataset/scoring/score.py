@@ -1,97 +1,37 @@
-"""`gest_dataset.score`: a model and a config in, one score for each sample out."""
+"""`gest_dataset.score`: a model and configs in, one score for each sample out; the model is loaded once."""
 
 from __future__ import annotations
 
 import logging
-import platform
-import time
-import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-import datasets
-import numpy as np
-import pyarrow as pa
+from datasets import Dataset
 
-from gest_dataset.builders.config import Row
-from gest_dataset.errors import ScoringError
-from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import headline_text, result_of
-from gest_dataset.probes.asks import Sample, Score
-from gest_dataset.probes.probe import Options, Probe, check_kind
-from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.selection import names
+from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
+from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
-from gest_dataset.runs.manifest import SCORES, signature
-from gest_dataset.runs.reading import Run
-from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load_model
-from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
-from gest_dataset.scoring.scorers import LanguageModel, NextSentence
-from gest_dataset.scoring.shards import Shards
-from gest_dataset.statistics.checks import UndefinedWarning
-from gest_dataset.version import __version__
+from gest_dataset.runs.reading import read_run
+from gest_dataset.scoring import selection
+from gest_dataset.scoring.loading import MASKED, Loaded, load_model, name_and_kind
+from gest_dataset.scoring.request import Request, prepare
+from gest_dataset.scoring.scores import Scores, record
 
 logger = logging.getLogger(__name__)
-_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-NOT_FINITE = "the model's values are not finite"
-_SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
+# What is wrong with one config and leaves the next one as it is
+_OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of one model on one config.
-
-    `table` has one row per sample (and template); `skipped` the samples without a score, with the
-    reason; `metadata` what is needed to say and to repeat what was measured; `rows` the data.
-    """
-
-    table: pa.Table
-    skipped: pa.Table
-    metadata: dict[str, Any]
-    rows: datasets.Dataset
-
-    def result(self) -> dict[str, Any]:
-        """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
-        return result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
-
-    @property
-    def signature(self) -> str:
-        """One line to print beside a number: what it was measured on and with."""
-        m = self.metadata
-        return signature(
-            gest=m["config"],
-            data=m["data_fingerprint"],
-            measure=m["measure"],
-            model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
-            templates=m["templates"],
-            options=m["options"],
-            limit=m["limit"],
-            dtype=m["dtype"],
-            device=m["device"],
-            torch=m["packages"]["torch"],
-            transformers=m["packages"]["transformers"],
-            version=m["gest_dataset"],
-        )
-
-    def __repr__(self) -> str:
-        """What was measured and its headline with the 95 % interval, on one line."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
-            headline = headline_text(MEASURES[self.metadata["measure"]], self.result())
-        return (
-            f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
-            f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
-        )
-
-
+@overload
+def score(model: Any, config: list[str] | tuple[str, ...], *more: Any, **named: Any) -> dict[str, Scores]: ...
+@overload
 def score(
     model: Any,
-    config: str | datasets.Dataset = "en",
+    config: str | Dataset = "en",
     templates: Sequence[int] | str | Path | None = None,
     limit: int | None = None,
     device: str = "auto",
@@ -103,198 +43,188 @@ def score(
     cs: bool | None = None,
     intersentence: str = "auto",
     output: str | Path | None = None,
-) -> Scores:
-    """Score a model on a config (docs/scoring.md defines every number).
+) -> Scores: ...
+def score(
+    model: Any,
+    config: str | Dataset | Sequence[str] = "en",
+    templates: Sequence[int] | str | Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    multi_token: bool = False,
+    cs: bool | None = None,
+    intersentence: str = "auto",
+    output: str | Path | None = None,
+) -> Scores | dict[str, Scores]:
+    """Score a model on a config, or on several (docs/scoring.md defines every number).
 
     `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
     of a config or a data set with the same fields. `templates` are numbers or a JSON file.
 
-    With `output` the run is kept in that directory (docs/runs.md): the same call goes on with a run
-    that was killed, and reads one that is finished. `gest_dataset.report` makes its report.
+    Several configs are a list of names, or a text with commas or a group (`"en,slavic"`): then the
+    answer is a dictionary, config -> `Scores`, in the order asked. Those of a group that the model cannot
+    do, and those that went wrong, are not in it; a warning says why. (Type checkers take a text for one
+    config.)
+
+    With `output` the run is kept in that directory (docs/runs.md), or each of several in a directory of it
+    with the config's name: the same call goes on with a run that was killed, and reads one that is
+    finished. `gest_dataset.report` makes its report.
 
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence)
-    request = prepare(config, limit, options, batch_tokens)
-    if output is not None:
-        writing.claim_run(Path(output))
-    if not isinstance(model, tuple):
-        request.check(kind_of(model, revision, trust_remote_code), str(model))
-    loaded = load_model(
-        model, device, dtype, revision, trust_remote_code, next_sentence=request.probe.between
+    loading = {name: asked[name] for name in ("device", "dtype", "revision", "trust_remote_code")}
+    folder = None if output is None else Path(output)
+    command = writing.python_call(score, asked)
+    if isinstance(config, Dataset):
+        outcome = score_rows(model, config, folder, command, options, limit, batch_tokens, **loading)
+        return next(iter(outcome.scores.values()))
+    configs = _names(config)
+    outcome = score_configs(
+        model, configs, folder, command, options, limit, batch_tokens, flat=True, **loading
     )
-    if output is None:
-        return measure(loaded, request)
-    return record(loaded, request, Path(output), writing.python_call(score, asked))[0]
+    if isinstance(config, str) and config.strip() in configs:
+        return outcome.scores[config.strip()]
+    for name, reason in {**outcome.left_out, **outcome.failed}.items():
+        logger.warning("%s is not scored: %s", name, reason)
+    if not outcome.scores:
+        raise next(iter(outcome.failed.values()))
+    return {name: outcome.scores[name] for name in configs if name in outcome.scores}
 
 
-def record(loaded: Loaded, request: Request, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
-    """The scores, with the run in a directory; False where it is finished already and was only read."""
-    check_kind(request.probe, loaded.kind, loaded.name, request.name)
-    fresh = writing.begun(
-        measure=request.measure.name,
-        subject=loaded.name,
-        config=request.name,
-        language=request.language,
-        data_fingerprint=request.fingerprint,
-        table=SCORES,
-        settings=request.settings(loaded),
-        command=command,
-        device=loaded.model.device,
-    )
-    with writing.recording(path, fresh) as there:
-        if there.finished:
-            return _from_disk(there.finished, request), False
-        scores = measure(loaded, request, Shards(there.scratch))
-        writing.finish(there, scores)
-    return scores, True
-
-
-def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:
-    """Ask the model, and fold its answers into scores."""
-    probe, name, rows = request.probe, request.name, request.rows
-    check_kind(probe, loaded.kind, loaded.name, name)
-    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
-    askers = probe.askers(loaded.kind, request.options)
-    scorer = _scorer(loaded)
-    start = time.perf_counter()
-    keys, samples, skipped = [], [], []
-    for row in rows.to_list():
-        for template, ask in askers.items():
-            try:
-                samples.append(ask(row, reader))
-                keys.append((row, template))
-            except CannotAskError as error:
-                skipped.append((row["id"], template, str(error)))
-    for template in askers:
-        if not any(asked == template for _, asked in keys):
-            raise _nothing_to_ask(skipped, template, loaded, name)
-    with _evaluating(loaded.model):
-        found, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
-    scored = []
-    for (row, template), values in zip(keys, found, strict=True):
-        if all(value is None or np.isfinite(value) for value in values):
-            scored.append((row, template, values))
-        else:
-            skipped.append((row["id"], template, NOT_FINITE))
-    for template in askers:
-        if not any(number == template for _, number, _ in scored):
-            raise _nothing_to_ask(skipped, template, loaded, name)
-    if skipped:
-        reasons = Counter(reason for _, _, reason in skipped).most_common(3)
-        logger.warning(
-            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
-            len(skipped),
-            len(rows) * len(askers),
-            name,
-            "; ".join(f"{number} x {reason}" for reason, number in reasons),
-            " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
-        )
-    metadata = {
-        "config": name,
-        "data_fingerprint": request.fingerprint,
-        "model": loaded.name,
-        "revision": loaded.revision,
-        "from_hub": loaded.from_hub,
-        "asked_revision": loaded.asked_revision,
-        "kind": loaded.kind,
-        "parameters": loaded.model.num_parameters(),
-        "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
-        "measure": request.measure.name,
-        "templates": [template for template in askers if template],
-        "options": told_options(request.options, probe),
-        "limit": request.limit,
-        "dtype": "+".join(scorer.dtypes),
-        "device": scorer.device.type,
-        "samples": len(rows),
-        "asked": len(rows) * len(askers),
-        "scored": len(scored),
-        "skipped": dict(Counter(reason for _, _, reason in skipped)),
-        "passes": asdict(passes),
-        "notes": [*request.notes, *scorer.notes, *unused_options(request.options, probe)],
-        "seconds": time.perf_counter() - start + (store.earlier if store else 0),
-        "packages": {package: version(package) for package in _PACKAGES},
-        "python": platform.python_version(),
-        "gest_dataset": __version__,
-    }
-    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
-
-
-def _from_disk(run: Run, request: Request) -> Scores:
-    skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
-    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest.metadata, request.rows)
-
-
-def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
-    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
-    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
-    if None not in (pad_id, size) and pad_id >= size:
-        pad_id = None
-    if loaded.kind == NSP:
-        return NextSentence(loaded.model, pad_id, loaded.owned)
-    return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)
-
-
-def _answer(
-    samples: Sequence[Sample],
-    scorer: LanguageModel | NextSentence,
-    budget: int,
-    description: str,
-    store: Shards | None,
-) -> tuple[list[Score], Passes]:
-    queries = [query for sample in samples for query in sample.queries]
-    values, passes = answer(queries, scorer, budget, description, store)
-    found, start = [], 0
-    for sample in samples:
-        end = start + len(sample.queries)
-        found.append(sample.fold(values[start:end]))
-        start = end
-    return found, passes
-
-
-def _nothing_to_ask(
-    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Loaded, name: str
-) -> ScoringError:
-    own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
-    reasons = Counter(reason for _, reason in own).most_common(3)
-    first = f" (the first is {own[0][0]})" if own else ""
-    listed = "; ".join(f"{number} x {reason}" for reason, number in reasons) or "there are no rows"
-    where = f" in template {template}" if template else ""
-    return ScoringError(
-        f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
-        f"Choose other templates or words, `multi_token`, or another model."
+def _names(config: Any) -> dict[str, bool]:
+    """The configs that are meant, as the command selects them."""
+    if isinstance(config, str):
+        return names(config)
+    if isinstance(config, (list, tuple)) and all(isinstance(name, str) for name in config):
+        return names(",".join(config))
+    raise SettingError(
+        f"A {type(config).__name__} cannot be scored: give the name of a config or of a group, a list of "
+        f"names, or one split of a data set (datasets.Dataset)."
     )
 
 
-@contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Without dropout for a while; a model that the user handed over goes on as it was."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
+@dataclass(frozen=True)
+class Entry:
+    """One finished run on disk; `new` says whether it was computed now."""
+
+    path: Path
+    scores: Scores
+    result: dict[str, Any]
+    new: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of every config; `entries` are the runs of the `scores` that are kept."""
+
+    scores: dict[str, Scores] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, GestError] = field(default_factory=dict)
+
+    def add(self, loaded: Loaded, request: Request, path: Path | None, command: Sequence[str]) -> None:
+        """Ask the model, and take what it gave."""
+        scores, new = record(loaded, request, path, command)
+        self.scores[request.name] = scores
+        if path is not None:
+            self.entries.append(Entry(path, scores, read_run(path).result["result"], new))
+
+
+def score_configs(
+    model: Any,
+    configs: Mapping[str, bool],
+    folder: Path | None,
+    command: Sequence[str],
+    options: Options,
+    limit: int | None = None,
+    batch_tokens: int | None = None,
+    flat: bool = False,
+    done: Callable[[Entry], None] = lambda entry: None,
+    **loading: Any,
+) -> Outcome:
+    """Score a model on configs (`data.selection.names`); `done` hears of each run as soon as it is there.
+
+    The model is loaded when all that can be wrong without it has been looked at.
+
+    Runs are in folders of `folder` (if there is one) with the configs' names; a single one is in `folder`
+    itself where it is `flat`. `loading` goes to `scoring.loading.load_model`.
+    """
+    several = len(configs) > 1
+    if several and folder is not None:
+        writing.claim_several(folder, CONFIGS)
+    subject, kind = name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
+    chosen, left_out = selection.split(configs, kind, subject)
+    outcome = Outcome(left_out=left_out)
+    requests: dict[str, Request] = {}
+    paths: dict[str, Path | None] = {}
+    for name in chosen:
+        path = paths[name] = folder if folder is None or (flat and not several) else folder / name
+        if path is not None:
+            writing.claim_run(path)
+        try:
+            requests[name] = prepare(name, limit, options, batch_tokens)
+            requests[name].check(subject, kind)
+        except _OF_ONE_CONFIG as error:
+            if not several:
+                raise
+            requests.pop(name, None)
+            outcome.failed[name] = error
+    if not requests:
+        return outcome
+    # those that can need a second head come last
+    ordered = sorted(requests.items(), key=lambda item: item[1].probe.between)
+    first = load_model(model, **loading, next_sentence=all(request.probe.between for _, request in ordered))
+    second: Loaded | ModelError | None = None
+    for name, request in ordered:
+        own: Loaded | ModelError = first
+        if request.probe.between and first.kind == MASKED:
+            own = second = second or _with_another_head(model, loading)
+            if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
+                left_out[name] = "the checkpoint has no next-sentence head"
+                continue
+        try:
+            if isinstance(own, ModelError):
+                raise own
+            # a run that overflows goes over to float32, and the next one begins as this one did
+            outcome.add(replace(own, owned=own.owned and not several), request, paths[name], command)
+        except _OF_ONE_CONFIG as error:
+            if not several:
+                raise
+            outcome.failed[name] = error
+            continue
+        if folder is not None:
+            done(outcome.entries[-1])
+    return outcome
+
+
+def score_rows(
+    model: Any,
+    rows: Dataset,
+    path: Path | None,
+    command: Sequence[str],
+    options: Options,
+    limit: int | None = None,
+    batch_tokens: int | None = None,
+    **loading: Any,
+) -> Outcome:
+    """Score a model on data of a user's own, as `score_configs` does on one config."""
+    if path is not None:
+        writing.claim_run(path)
+    request = prepare(rows, limit, options, batch_tokens)
+    request.check(*name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False)))
+    outcome = Outcome()
+    outcome.add(load_model(model, **loading, next_sentence=request.probe.between), request, path, command)
+    return outcome
+
+
+def _with_another_head(model: Any, loading: Mapping[str, Any]) -> Loaded | ModelError:
     try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
-
-
-def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
-    """One row per sample and template, in the order of the data."""
-    columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
-    if probe.templated:
-        columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
-    if probe.about is not None:
-        values = [row[probe.about] for row, _, _ in scored]
-        feature = features[probe.about]
-        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
-    for i, name in enumerate(probe.scores):
-        columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
-    return pa.table(columns)
-
-
-def _skipped_table(skipped: Sequence[tuple[str, int, str]]) -> pa.Table:
-    return pa.Table.from_pylist(
-        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
-    )
+        return load_model(model, **loading, next_sentence=True)
+    except ModelError as error:
+        return error

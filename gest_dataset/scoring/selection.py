@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Config
 from gest_dataset.errors import SettingError
@@ -14,7 +16,7 @@ _KINDS = {"crows_control": ("masked", "has no keywords, so that only `cs` is mea
 _ONLY_NAMED = {"annotations": "also the sentences that the validators refused; name it to score it"}
 
 
-def split(configs: dict[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
+def split(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
     """The configs to score with a kind of model, and those of a group that are left out, with why.
 
     A config that was named itself and does not fit is an error.

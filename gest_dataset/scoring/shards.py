@@ -105,8 +105,8 @@ def _read(path: Path) -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
 def _mark(work: Sequence[Pass], budget: int) -> str:
     """A hash of everything that is asked, in order, and of the budget that makes batches of it."""
     digest = hashlib.sha256(str(budget).encode())
-    for one, asks in work:
-        for ids in (one.input_ids, one.decoder_ids, one.type_ids):
+    for given, asks in work:
+        for ids in (given.input_ids, given.decoder_ids, given.type_ids):
             digest.update(array("q", (len(ids), *ids)).tobytes())
         for ask in asks:
             digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())

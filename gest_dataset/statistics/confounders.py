@@ -84,7 +84,7 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, measured: Mapping[str, Float
     sizes = np.bincount(stereotypes, minlength=len(STEREOTYPES))
     names = [name for name, values in measured.items() if np.ptp(values) > 0]
     if (sizes < 2).any() or len(scores) <= len(STEREOTYPES) + len(names):
-        return Adjusted(*[math.nan] * 4, dict.fromkeys(measured, math.nan))
+        return Adjusted(math.nan, math.nan, math.nan, math.nan, dict.fromkeys(measured, math.nan))
 
     def within(values: Floats) -> Floats:
         means = np.bincount(stereotypes, values, minlength=len(STEREOTYPES)) / sizes

@@ -48,7 +48,7 @@ def over_creators(scores: Floats, stereotypes: Ints, creators: Sequence[str]) ->
     without = np.array([ln_g_s(places != place) for place in range(len(names))])
     number = len(names)
     if number < 2:
-        return OverCreators(whole, *[math.nan] * 3, by_creator)
+        return OverCreators(whole, math.nan, math.nan, math.nan, by_creator)
     error = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
     reach = error * float(special.stdtrit(number - 1, (1 + LEVEL) / 2))
     return OverCreators(whole, error, whole - reach, whole + reach, by_creator)

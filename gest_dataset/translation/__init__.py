@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.systems import SPELLINGS, open_translator
-from gest_dataset.translation.translator import Batch, Translation, Translator
+from gest_dataset.translation.translator import (
+    Batch,
+    Translation,
+    TranslationError,
+    TranslationStoppedError,
+    Translator,
+)
 from gest_dataset.translation.work import Translated, translate, translate_all
 
 __all__ = [

@@ -6,25 +6,25 @@ import os
 from collections.abc import Sequence
 
 from gest_dataset.translation import cloud
-from gest_dataset.translation.cloud import Judgement, Send, Service
-from gest_dataset.translation.errors import TranslationError
+from gest_dataset.translation.cloud import Judgement, Kind, Send, Service
+from gest_dataset.translation.translator import TranslationError
 
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 # By the codes of AWS's errors; any other one is judged by its HTTP status
-_CODES: dict[str, Judgement] = {
-    "ThrottlingException": Judgement("wait"),
-    "Throttling": Judgement("wait"),
-    "TooManyRequestsException": Judgement("wait"),
-    "RequestLimitExceeded": Judgement("wait"),
-    "LimitExceededException": Judgement("quota"),
-    "ServiceQuotaExceededException": Judgement("quota"),
-    "UnsupportedLanguagePairException": Judgement("language"),
-    "TextSizeLimitExceededException": Judgement("text"),
-    "AccessDeniedException": Judgement("key"),
-    "ExpiredTokenException": Judgement("key"),
-    "InvalidSignatureException": Judgement("key"),
-    "UnrecognizedClientException": Judgement("key"),
+_CODES: dict[str, Kind] = {
+    "ThrottlingException": "wait",
+    "Throttling": "wait",
+    "TooManyRequestsException": "wait",
+    "RequestLimitExceeded": "wait",
+    "LimitExceededException": "quota",
+    "ServiceQuotaExceededException": "quota",
+    "UnsupportedLanguagePairException": "language",
+    "TextSizeLimitExceededException": "text",
+    "AccessDeniedException": "key",
+    "ExpiredTokenException": "key",
+    "InvalidSignatureException": "key",
+    "UnrecognizedClientException": "key",
 }
 
 
@@ -62,9 +62,8 @@ def _judge(error: Exception) -> Judgement:
         return Judgement("other")
     facts = error.response.get("ResponseMetadata", {})
     headers = facts.get("HTTPHeaders", {})
-    judged = _CODES.get(error.response.get("Error", {}).get("Code", ""))
-    if judged is not None:
-        return Judgement(judged.kind, cloud.asked_to_wait(headers))
+    if kind := _CODES.get(error.response.get("Error", {}).get("Code", "")):
+        return Judgement(kind, cloud.asked_to_wait(headers))
     return cloud.by_status(facts.get("HTTPStatusCode"), headers)
 
 

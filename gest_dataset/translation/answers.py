@@ -12,8 +12,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from gest_dataset.gender import languages, texts
-from gest_dataset.translation.errors import TranslationError
-from gest_dataset.translation.translator import Batch, Translation
+from gest_dataset.translation.translator import Batch, Translation, TranslationError
 
 _TOGETHER = 5  # answers: fewer that are alike may be so by chance
 # Lengths of sentences and of their translations. GEST's own in batches of 50, by 4 systems to 9 languages:
@@ -29,7 +28,7 @@ def judged(batches: Generator[Batch, None, None], title: str, language: str) -> 
     try:
         for batch in batches:
             held.append(batch)
-            made = [each for one in held for each in one.translations if not each.problem]
+            made = [each for some in held for each in some.translations if not each.problem]
             if len(made) >= _TOGETHER:
                 if reason := _suspicion(made, language):
                     break

@@ -24,8 +24,14 @@ from urllib3.exceptions import InvalidHeader
 
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation.answers import judged
-from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
-from gest_dataset.translation.translator import Batch, Translation, Translator, answered
+from gest_dataset.translation.translator import (
+    Batch,
+    Translation,
+    TranslationError,
+    TranslationStoppedError,
+    Translator,
+    answered,
+)
 
 logger = logging.getLogger(__name__)
 TRIES = 10
@@ -36,17 +42,15 @@ _SHOWN = 600  # characters of a client's message
 # what the clients raise at answers that are not of their form
 _MISREAD = (AttributeError, LookupError, TypeError, json.JSONDecodeError)
 Send = Callable[[Sequence[str]], Sequence[str]]
+Kind = Literal["wait", "quota", "key", "language", "text", "form", "other"]
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What an error of a client means; `seconds` is how long the service wants us to wait."""
 
-    kind: Literal["wait", "quota", "key", "language", "text", "form", "other"]
+    kind: Kind
     seconds: float | None = None
-
-
-_FORM = Judgement("form")
 
 
 @dataclass(frozen=True)
@@ -136,16 +140,15 @@ def _translate(texts: Sequence[str], service: Service, language: str) -> Generat
             )
         if not all(isinstance(answer, str) for answer in answers):
             odd = next(answer for answer in answers if not isinstance(answer, str))
-            raise _unreadable(service, f"{odd!r} in the place of a translation")
+            raise _failure("form", service, language, f"{odd!r} in the place of a translation")
         made = [answered(text, answer) for text, answer in zip(batch, answers, strict=True)]
         yield Batch(made, sum(map(len, batch)), perf_counter() - start)
 
 
 def _check_keys(service: Service) -> None:
     if not any(all(os.environ.get(name) for name in group) for group in service.keys):
-        groups = " or ".join(" and ".join(group) for group in service.keys)
         raise TranslationError(
-            f"{service.title} needs a key, and the environment has none: set {groups}. "
+            f"{service.title} needs a key, and the environment has none: set {_keys(service)}. "
             f"What is in the store already needs no key."
         )
 
@@ -178,11 +181,11 @@ def _patiently(call: Callable[[], Any], service: Service, language: str) -> Any:
             raise
         except Exception as error:
             # any error of a client: which classes they are depends on what the client is built on
-            judged = _FORM if isinstance(error, _MISREAD) else service.judge(error)
-            reason = _without_secrets(f"{type(error).__name__}: {error}", service)[:_SHOWN]
+            judged = Judgement("form") if isinstance(error, _MISREAD) else service.judge(error)
+            reason = _without_secrets(f"{type(error).__name__}: {error}", service)
         # raised out here, so that the client's error, which may hold a request, does not hang on it
         if judged.kind != "wait" or tried == TRIES or (judged.seconds or 0) > _PATIENCE:
-            raise _failure(judged, service, language, reason)
+            raise _failure(judged.kind, service, language, reason)
         seconds = judged.seconds
         if seconds is None:
             seconds = min(LONGEST_WAIT, 2.0 ** (tried - 1)) * random.uniform(0.8, 1.2)
@@ -198,38 +201,49 @@ def _without_secrets(text: str, service: Service) -> str:
     return text
 
 
-def _failure(judged: Judgement, service: Service, language: str, reason: str) -> TranslationError:
-    """The error that a user sees."""
-    title, keys = service.title, " or ".join(" and ".join(group) for group in service.keys)
-    if judged.kind == "text":
-        return _TextRefusedError(f"{title} refused it: {reason}")
-    if judged.kind == "quota":
-        return TranslationStoppedError(
-            f"The quota of {title} is used up. What was translated is kept; when there is quota again, the "
-            f"same command goes on from here.\n{reason}"
-        )
-    if judged.kind == "wait":
-        return TranslationStoppedError(
-            f"{title} does not answer, or wants fewer requests, for too long. What was translated is kept; "
-            f"the same command goes on from here later.\n{reason}"
-        )
-    if judged.kind == "key":
-        return TranslationError(
-            f"{title} refuses the key: check {keys}, and that it may be used for translation.\n{reason}"
-        )
-    if judged.kind == "language":
-        return TranslationError(
-            f"{title} does not translate from English to {LANGUAGES[language].name} ({language}). "
-            f"Choose another system.\n{reason}"
-        )
-    if judged.kind == "form":
-        return _unreadable(service, reason)
-    return TranslationError(f"{title} refused the request.\n{reason}")
+# What a user sees of each kind of error
+_ERRORS: dict[Kind, tuple[type[TranslationError], str]] = {
+    "text": (_TextRefusedError, "{title} refused it: {reason}"),
+    "quota": (
+        TranslationStoppedError,
+        "The quota of {title} is used up. What was translated is kept; when there is quota again, the same "
+        "command goes on from here.\n{reason}",
+    ),
+    "wait": (
+        TranslationStoppedError,
+        "{title} does not answer, or wants fewer requests, for too long. What was translated is kept; the "
+        "same command goes on from here later.\n{reason}",
+    ),
+    "key": (
+        TranslationError,
+        "{title} refuses the key: check {keys}, and that it may be used for translation.\n{reason}",
+    ),
+    "language": (
+        TranslationError,
+        "{title} does not translate from English to {language}. Choose another system.\n{reason}",
+    ),
+    "form": (
+        TranslationError,
+        "{title} gave an answer of another form than its client knows, so nothing of it is kept. If it is "
+        "asked through another server ({servers}), look at what that one does; else update the client: "
+        'pip install -U "gest-dataset[translate]".\n{reason}',
+    ),
+    "other": (TranslationError, "{title} refused the request.\n{reason}"),
+}
 
 
-def _unreadable(service: Service, reason: str) -> TranslationError:
-    return TranslationError(
-        f"{service.title} gave an answer of another form than its client knows, so nothing of it is kept. If "
-        f"it is asked through another server ({' or '.join(service.servers)}), look at what that one does; "
-        f'else update the client: pip install -U "gest-dataset[translate]".\n{reason[:_SHOWN]}'
+def _failure(kind: Kind, service: Service, language: str, reason: str) -> TranslationError:
+    error, message = _ERRORS[kind]
+    return error(
+        message.format(
+            title=service.title,
+            keys=_keys(service),
+            servers=" or ".join(service.servers),
+            language=f"{LANGUAGES[language].name} ({language})",
+            reason=reason[:_SHOWN],
+        )
     )
+
+
+def _keys(service: Service) -> str:
+    return " or ".join(" and ".join(group) for group in service.keys)

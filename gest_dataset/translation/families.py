@@ -12,24 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.translation.errors import TranslationError
+from gest_dataset.translation.translator import TranslationError
 
 logger = logging.getLogger(__name__)
 
 # mBART-50 adds a region to the languages that it has
-_MBART = {
-    "en": "en_XX",
-    "de": "de_DE",
-    "fr": "fr_XX",
-    "es": "es_XX",
-    "tr": "tr_TR",
-    "ru": "ru_RU",
-    "uk": "uk_UA",
-    "hr": "hr_HR",
-    "sl": "sl_SI",
-    "cs": "cs_CZ",
-    "pl": "pl_PL",
-}
+_MBART = ("en_XX", "de_DE", "fr_XX", "es_XX", "tr_TR", "ru_RU", "uk_UA", "hr_HR", "sl_SI", "cs_CZ", "pl_PL")
 
 
 @dataclass(frozen=True)
@@ -51,7 +39,7 @@ class ModelFamily:
 FAMILIES = (
     ModelFamily("NLLB", lambda x: (f"{x.iso3}_{x.script}",), source="eng_Latn"),
     ModelFamily("M2M100", lambda x: (f"__{x.code}__",), source="en"),
-    ModelFamily("mBART-50", lambda x: tuple(_MBART.get(x.code, "").split()), source="en_XX"),
+    ModelFamily("mBART-50", lambda x: tuple(t for t in _MBART if t[:2] == x.code), source="en_XX"),
     ModelFamily("MADLAD", lambda x: (f"<2{x.code}>",), first=False, space=" "),
     ModelFamily(
         "OPUS-MT",

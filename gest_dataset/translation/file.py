@@ -9,8 +9,7 @@ from pathlib import Path
 
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError
-from gest_dataset.translation.errors import TranslationError
-from gest_dataset.translation.translator import Batch, Translation, Translator
+from gest_dataset.translation.translator import Batch, Translation, TranslationError, Translator
 
 _COLUMNS = (("source", "translation"), ("from", "to"))  # the second is what GEST's own files have
 _SYSTEM, _LANGUAGE = "system", "language"  # columns that a file may have besides

@@ -6,15 +6,15 @@ import os
 from collections.abc import Sequence
 
 from gest_dataset.translation import cloud
-from gest_dataset.translation.cloud import Judgement, Send, Service
+from gest_dataset.translation.cloud import Judgement, Kind, Send, Service
 
 _KEY, _ACCOUNT, _SERVER = "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_TRANSLATE_ENDPOINT"
 # What Google gives as the reason of a 403 that is not about the key
-_REASONS: dict[str, Judgement] = {
-    "dailyLimitExceeded": Judgement("quota"),
-    "quotaExceeded": Judgement("quota"),
-    "userRateLimitExceeded": Judgement("wait"),
-    "rateLimitExceeded": Judgement("wait"),
+_REASONS: dict[str, Kind] = {
+    "dailyLimitExceeded": "quota",
+    "quotaExceeded": "quota",
+    "userRateLimitExceeded": "wait",
+    "rateLimitExceeded": "wait",
 }
 
 
@@ -52,8 +52,8 @@ def _judge(error: Exception) -> Judgement:
     headers = {} if error.response is None else error.response.headers
     for detail in error.errors:
         reason = detail.get("reason") if isinstance(detail, dict) else detail
-        if judged := _REASONS.get(str(reason)):
-            return Judgement(judged.kind, cloud.asked_to_wait(headers))
+        if kind := _REASONS.get(str(reason)):
+            return Judgement(kind, cloud.asked_to_wait(headers))
     if error.code == 400 and "api key" in str(error).lower():
         return Judgement("key")
     if error.code == 400 and any(word in str(error).lower() for word in ("language pair", "invalid value")):

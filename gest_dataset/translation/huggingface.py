@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.translation.errors import TranslationError, TranslationStoppedError
 from gest_dataset.translation.families import Way, way
-from gest_dataset.translation.translator import Batch, Translation, Translator, answered
+from gest_dataset.translation.translator import (
+    Batch,
+    Translation,
+    TranslationError,
+    TranslationStoppedError,
+    Translator,
+    answered,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -48,20 +54,14 @@ def open_model(
     if local and revision is not None:
         raise ConfigError(f"{name!r} is a folder, it has no revisions. Leave the revision out.")
     commit = content_hash(folder) if local else _commit(name, revision)
+    where, version = (str(folder), None) if local else (name, commit)
+    load = partial(_load, where, version, language, place, number_type)
     budget = batch_tokens or BATCH_TOKENS.get(place.type, BATCH_TOKENS["cuda"])
     return Translator(
         name=f"hf:{folder.resolve().name if local else name}",
         revision=commit,
         settings=f"beams={BEAMS} longest={_TIMES}n+{_PLUS} {str(number_type).removeprefix('torch.')}",
-        translate=partial(
-            _translate,
-            name=str(folder) if local else name,
-            language=language,
-            revision=None if local else commit,
-            device=place,
-            dtype=number_type,
-            budget=budget,
-        ),
+        translate=lambda texts: _translate(texts, load, budget),
         unit="tokens",
     )
 
@@ -82,8 +82,7 @@ def content_hash(folder: Path) -> str:
 
 def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
-    from gest_dataset.scoring.hub import commit_of
-    from gest_dataset.scoring.pretrained import read_config
+    from gest_dataset.scoring.pretrained import commit_of, read_config
 
     with turning(partial(_unloadable, name)):
         read_config(name, revision=revision)
@@ -119,11 +118,11 @@ class _Loaded:
 
 
 def _load(
-    name: str, language: str, revision: str | None, device: torch.device, dtype: torch.dtype
+    name: str, revision: str | None, language: str, device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    from gest_dataset.scoring.pretrained import read, read_config
+    from gest_dataset.scoring.pretrained import check_complete, read, read_config
 
     with turning(partial(_unloadable, name)):
         config = read_config(name, revision=revision)
@@ -138,12 +137,7 @@ def _load(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
-            f"{', '.join(missing[:3])} … would be random."
-        )
+    check_complete(model, info, name)
     if asking.source is not None:
         tokenizer.src_lang = asking.source
     settings = model.generation_config
@@ -161,24 +155,18 @@ def _load(
 
 
 def _translate(
-    texts: Sequence[str],
-    *,
-    name: str,
-    language: str,
-    revision: str | None,
-    device: torch.device,
-    dtype: torch.dtype,
-    budget: int,
+    texts: Sequence[str], load: Callable[[], _Loaded], budget: int
 ) -> Generator[Batch, None, None]:
     """Long texts first: what is too large for the memory shows at once."""
     from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 
-    loaded = _load(name, language, revision, device, dtype)
+    loaded = load()
     sizes = dict(zip(texts, _sizes(loaded, texts), strict=True))
     limit = loaded.limit
     too_long = [text for text in texts if limit is not None and sizes[text] > limit]
     if too_long:
-        yield Batch([_too_long(text, sizes[text], limit) for text in too_long])
+        reason = f"tokens, the model takes {limit}"
+        yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
     cut = 0
     while waiting:
@@ -211,10 +199,6 @@ def _translate(
         )
     if cut:
         logger.warning("%d translations did not end and were cut at their longest length.", cut)
-
-
-def _too_long(text: str, size: int, limit: int | None) -> Translation:
-    return Translation(text, "", f"the text has {size} tokens, the model takes {limit}")
 
 
 def _sizes(loaded: _Loaded, texts: Sequence[str]) -> list[int]:

@@ -26,9 +26,9 @@ from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
-from gest_dataset.translation.errors import TranslationError
 from gest_dataset.translation.samples import TranslatedSentence, aligned, join, sentences, wanted
 from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
+from gest_dataset.translation.translator import TranslationError
 from gest_dataset.version import __version__
 
 _SCHEMA = pa.schema(

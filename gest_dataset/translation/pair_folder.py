@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-from datasets import ClassLabel, DatasetInfo, Features, List, SplitDict, SplitInfo
+from datasets import ClassLabel, Features, List
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
@@ -18,6 +18,7 @@ from gest_dataset.builders.pairs import FEATURES
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
+from gest_dataset.data.card import info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
@@ -98,12 +99,7 @@ def _card(
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         configs=[{"config_name": name, "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}]}],
     )
-    info = DatasetInfo(
-        features=data.features,
-        splits=SplitDict({"test": SplitInfo("test", data.data.nbytes, len(data))}),
-        download_size=path.stat().st_size,
-        dataset_size=data.data.nbytes,
-    )
+    info = info_of(data.features, data.data.table, path)
     DatasetInfosDict({name: info}).to_dataset_card_data(header)
     dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---

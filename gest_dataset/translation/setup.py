@@ -15,9 +15,8 @@ from gest_dataset.gender import Detection, TextWarning, detect, languages
 from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation import open_translator, translate_all
-from gest_dataset.translation.errors import TranslationStoppedError
 from gest_dataset.translation.samples import aligned_lines, checked_limit, lines_of
-from gest_dataset.translation.translator import Translation, Translator
+from gest_dataset.translation.translator import Translation, TranslationStoppedError, Translator
 
 if TYPE_CHECKING:
     import torch

@@ -10,16 +10,14 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from gest_dataset import files
 from gest_dataset.data import kept
-from gest_dataset.errors import OutputError
 from gest_dataset.translation.translator import Translation, Translator, answered
 
 logger = logging.getLogger(__name__)
@@ -78,24 +76,13 @@ def _key(translator: Translator) -> tuple[str, str, str]:
     return translator.name, translator.revision, translator.settings
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> AbstractContextManager[None]:
     """Keep other processes from asking the same system for the same language."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
-        lock.acquire()
-    except Timeout as error:
-        raise OutputError(
-            f"Another process is translating with the same system to the same language: it writes to "
-            f"{path}. Wait for it to end, or give another folder with --store."
-        ) from error
-    except OSError as error:
-        raise OutputError(f"{_NAME} {path} cannot be used: {error}.\n{_ADVICE}") from error
-    try:
-        yield
-    finally:
-        lock.release()
+    busy = (
+        f"Another process is translating with the same system to the same language: it writes to {path}. "
+        f"Wait for it to end, or give another folder with --store."
+    )
+    return files.locked(path.with_name(f"{path.name}.lock"), busy, f"{_NAME} {path} cannot be used", _ADVICE)
 
 
 def add(path: Path, translator: Translator, translations: Sequence[Translation]) -> None:

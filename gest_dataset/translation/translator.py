@@ -1,9 +1,11 @@
-"""What a translator is: what it is called, and a function that translates batch by batch."""
+"""What a translator is: what it is called, a function that translates batch by batch, and its errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+
+from gest_dataset.errors import GestError
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,11 @@ class Translator:
     translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
     unit: str
     stored: bool = True
+
+
+class TranslationError(GestError):
+    """A translator that cannot work: no client, no key, a refusal, a file of the wrong form."""
+
+
+class TranslationStoppedError(TranslationError):
+    """A translator that cannot go on for now (quota, network, memory): what is done stays."""

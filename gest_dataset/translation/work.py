@@ -11,9 +11,8 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from gest_dataset.translation import store as shelf
-from gest_dataset.translation.errors import TranslationStoppedError
 from gest_dataset.translation.systems import open_translator
-from gest_dataset.translation.translator import EMPTY, Translation, Translator
+from gest_dataset.translation.translator import EMPTY, Translation, TranslationStoppedError, Translator
 
 
 @dataclass(frozen=True)

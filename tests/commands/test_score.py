@@ -34,7 +34,8 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.standing import standing
 from gest_dataset.report import page
 from gest_dataset.runs import reading
-from gest_dataset.scoring import names, selection, several
+from gest_dataset.scoring import names, selection
+from gest_dataset.scoring import score as scoring
 from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.statistics.over_templates import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
@@ -220,14 +221,14 @@ def test_what_does_not_fit_is_left_out_and_said(gest: Gest) -> None:
 
 
 def test_a_config_that_fails_leaves_the_others(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = several.prepare
+    real = scoring.prepare
 
     def failing(name: str, *arguments: Any) -> Any:
         if name.endswith("_pairs"):
             raise SourceError("The mirror lacks a file.")
         return real(name, *arguments)
 
-    monkeypatch.setattr(several, "prepare", failing)
+    monkeypatch.setattr(scoring, "prepare", failing)
     code, shown, told = gest("score", "bert", "--config", "slavic,en", "--templates", "1")
     assert code == 1
     assert "not scored: be_pairs, ru_pairs, uk_pairs" in told

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from datasets import load_dataset
 
-import gest_dataset
 from gest_dataset.builders import CONFIGS, GROUPS, get_config
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
@@ -66,18 +65,10 @@ def test_a_group_that_is_near_is_named(asked: str, meant: str) -> None:
 
 @pytest.mark.parametrize("asked", ["slavic", "all", "en,sk_pairs"])
 def test_several_where_one_is_needed(asked: str) -> None:
-    """One call makes one `Scores`, and one data set."""
-    for call in (
-        lambda: load_dataset("gest", asked),
-        lambda: gest_dataset.score("nothing-that-is-there", asked),
-    ):
-        with pytest.raises(ConfigError) as caught:
-            call()
-        assert "names several configs, and one is needed here" in str(caught.value)
-        assert f"for config in names({asked!r})" in str(caught.value)
-        assert f"gest score MODEL --config {asked}" in str(caught.value)
-
-
-def test_a_list_in_python() -> None:
-    with pytest.raises(ConfigError, match="in a loop, or use `gest score MODEL --config NAME,NAME,GROUP`"):
-        gest_dataset.score("nothing-that-is-there", ["en", "sk_pairs"])  # type: ignore[arg-type]
+    """One call loads one data set."""
+    with pytest.raises(ConfigError) as caught:
+        load_dataset("gest", asked)
+    assert "names several configs, and one is needed here" in str(caught.value)
+    assert f"for config in names({asked!r})" in str(caught.value)
+    assert f"gest_dataset.score(MODEL, {asked!r})" in str(caught.value)
+    assert f"gest score MODEL --config {asked}" in str(caught.value)

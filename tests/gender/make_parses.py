@@ -15,9 +15,9 @@ from pathlib import Path
 
 from ufal.udpipe import Model, Pipeline
 
-from gest_dataset.gender import script
 from gest_dataset.gender.grammars import GRAMMARS, TABLE
 from gest_dataset.gender.parsers import conllu
+from gest_dataset.gender.texts import to_latin
 
 HERE = Path(__file__).resolve().parent
 PARSES = HERE / "parses"
@@ -38,7 +38,7 @@ def texts(language: str) -> list[str]:
     """What is parsed, in the letters in which the parser gets it, each once."""
     examples = [example.text for rule in TABLE for example in rule.examples if example.language == language]
     written = [*(row["text"] for row in labelled(language)), *examples]
-    return list(dict.fromkeys(script.to_latin(text)[0] if language == "sr" else text for text in written))
+    return list(dict.fromkeys(to_latin(text)[0] if language == "sr" else text for text in written))
 
 
 def parse(model: Path, sentences: list[str]) -> Iterator[str]:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset.gender import Detection, detect, script
+from gest_dataset.gender import Detection, detect
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers import bulgarian, conllu
 from gest_dataset.gender.rules import RULES, TABLE
 from gest_dataset.gender.rules.anchors import ANCHORS
 from gest_dataset.gender.rules.engine import Example, Rule, decide
+from gest_dataset.gender.texts import to_latin
 from tests.support.outside import require
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ def document(text: str, language: str) -> tuple[str, str]:
     """The text in the letters of its parse, and the parse."""
     if language == "bg":
         return next(iter(bulgarian.open_parser("bg", None).parse([text])))
-    written = script.to_latin(text)[0] if language == "sr" else text
+    written = to_latin(text)[0] if language == "sr" else text
     return written, documents(language)[conllu.normal(written)]
 
 
@@ -141,10 +142,10 @@ def test_serbian_in_both_scripts() -> None:
     """The parser reads Latin letters; evidence is given as it is written."""
     pair = [rows_of(ROOT / "tests" / "gender" / f"{name}.jsonl") for name in ("sr", "sr-Cyrl")]
     latin, cyrillic = (run([row["text"] for row in rows], "sr") for rows in pair)
-    assert [script.to_latin(row["text"])[0] for row in pair[1]] == [row["text"] for row in pair[0]]
+    assert [to_latin(row["text"])[0] for row in pair[1]] == [row["text"] for row in pair[0]]
     for ours, theirs in zip(latin, cyrillic, strict=True):
         assert (ours.gender, ours.rule) == (theirs.gender, theirs.rule)
-        assert tuple(script.to_latin(word)[0] for word in theirs.evidence) == ours.evidence
+        assert tuple(to_latin(word)[0] for word in theirs.evidence) == ours.evidence
         assert not any(word in theirs.evidence for word in ours.evidence)
 
 

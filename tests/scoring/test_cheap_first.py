@@ -16,7 +16,8 @@ import pytest
 import gest_dataset
 from gest_dataset.errors import ModelError, OutputError, ScoringError, SourceError
 from gest_dataset.probes.probe import Options
-from gest_dataset.scoring import loading, several
+from gest_dataset.scoring import loading
+from gest_dataset.scoring import score as scoring
 from tests.conftest import use
 from tests.support import zoo
 
@@ -43,9 +44,9 @@ def lacking(mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
 
 
-def score_configs(animal: str, configs: dict[str, bool], folder: Path, **options: Any) -> several.Outcome:
+def score_configs(animal: str, configs: dict[str, bool], folder: Path, **options: Any) -> scoring.Outcome:
     loads = {"device": "cpu", "dtype": "float32"}
-    return several.score_configs(
+    return scoring.score_configs(
         str(zoo.directory(animal)), configs, folder, ["test"], Options(**options), **loads
     )
 

@@ -39,18 +39,18 @@ def _score(
     import torch
 
     from gest_dataset.errors import GestError
-    from gest_dataset.scoring import score, shards
+    from gest_dataset.scoring import score, scores, shards
 
     torch.set_num_threads(1)
     shards.SECONDS = 0.0  # every batch is a shard
     prepare(*given)
-    measure = score.measure
+    measure = scores.measure
 
     def announced(*arguments: Any) -> Any:
         pipe.send("ready")
         return measure(*arguments)
 
-    score.measure = announced
+    scores.measure = announced
     try:
         score.score(model, "en", device="cpu", batch_tokens=40, output=output)
         pipe.send("done")

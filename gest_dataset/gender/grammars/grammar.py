@@ -29,10 +29,27 @@ MISTAGGED = table("ADJ ADV PROPN INTJ PART X")  # what a tagger takes an unknown
 ANY_CASE = table("  Nom Gen Dat Acc Voc Loc Ins")
 
 
-def pairs(text: str) -> dict[str, str]:
-    """A closed list of words, written `masculine:feminine`, as a table of their genders."""
-    both = [word.split(":") for word in text.split()]
+def pairs(text: str, endings: str = "") -> dict[str, str]:
+    """A closed list of words, written `masculine:feminine`, as a table of their genders.
+
+    Of a word alone the feminine follows by the `endings`.
+
+    >>> pairs("dobrý ten:tá", "ý:á")
+    {'dobrý': 'male', 'dobrá': 'female', 'ten': 'male', 'tá': 'female'}
+    """
+    both = [word.split(":") if ":" in word else (word, _ended(word, endings)) for word in text.split()]
     return {form: gender for pair in both for form, gender in zip(pair, (MALE, FEMALE), strict=True)}
+
+
+def declined(words: Mapping[str, str], endings: str) -> dict[str, str]:
+    """The same words in another case."""
+    return {_ended(word, endings): gender for word, gender in words.items()}
+
+
+def _ended(word: str, endings: str) -> str:
+    """A word with another ending: the first of `old:new` whose old one it has."""
+    old, new = next(pair for pair in (end.split(":") for end in endings.split()) if word.endswith(pair[0]))
+    return word.removesuffix(old) + new
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
+from gest_dataset.gender.grammars.grammar import table
 from gest_dataset.gender.grammars.words import BULGARIAN
 from gest_dataset.gender.parsers.parser import Parser
 
@@ -40,26 +41,8 @@ _CLOSED = {
 }
 _TAGS = {word: tag for tag, words in reversed(_CLOSED.items()) for word in words.split()}
 _PARTICIPLE = re.compile(r"[аиоуъюягшзс]л(а)?|(?<!т)ел(а)?")
-_NO_PARTICIPLE = frozenset(
-    [
-        "бял",
-        "бяла",
-        "цял",
-        "цяла",
-        "мил",
-        "мила",
-        "сила",
-        "дела",
-        "тила",
-        "кола",
-        "школа",
-        "мъгла",
-        "стрела",
-        "дял",
-        "отдел",
-        "модел",
-        "хотел",
-    ]
+_NO_PARTICIPLE = table(
+    "бял бяла цял цяла мил мила сила дела тила кола школа мъгла стрела дял отдел модел хотел"
 )
 # endings of passive participles and adjectives: trusted only beside a copula
 _ADJECTIVE = re.compile(
@@ -67,25 +50,7 @@ _ADJECTIVE = re.compile(
 )
 _LINKING = re.compile(r"(?:чувства|усеща|остава|става|изглежда)[мх]|останах|станах")
 _DEFINITE = re.compile(r"(?:ият|ия)$|(?<=а)та$")
-_NO_ADJECTIVE = frozenset(
-    [
-        "член",
-        "капитан",
-        "ветеран",
-        "екран",
-        "план",
-        "жена",
-        "стена",
-        "страна",
-        "цена",
-        "война",
-        "глина",
-        "рана",
-        "храна",
-        "кухня",
-        "член",
-    ]
-)
+_NO_ADJECTIVE = table("член капитан ветеран екран план жена стена страна цена война глина рана храна кухня")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
-"""What a parser is to the rest: a signature and a function from texts to CoNLL-U."""
+"""What a parser is to the rest: a signature, a function from texts to CoNLL-U, and its error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from gest_dataset.errors import GestError
 
 
 @dataclass(frozen=True)
@@ -17,3 +19,9 @@ class Parser:
     signature: str
     parse: Callable[[Sequence[str]], Iterator[tuple[str, str]]]
     cached: bool = True
+
+
+class ParserError(GestError):
+    """A parser that cannot be started, or has died: what it did is in the cache."""
+
+    missing: tuple[str, ...] = ()

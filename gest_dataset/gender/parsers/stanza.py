@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.errors import ParserError
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.parser import Parser, ParserError
 
 _BATCH = 128
 

@@ -37,10 +37,6 @@ class Token:
         """The universal part of the relation: `nsubj` of `nsubj:pass`."""
         return self.deprel.partition(":")[0]
 
-    @property
-    def multiword(self) -> bool:
-        return self.text != self.surface
-
 
 @dataclass(frozen=True)
 class Tree:

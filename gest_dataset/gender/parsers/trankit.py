@@ -16,9 +16,9 @@ from pathlib import Path
 
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.errors import ParserError
 from gest_dataset.gender.parsers import workers
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.parser import Parser, ParserError
+from gest_dataset.languages import LANGUAGES
 
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"
@@ -34,18 +34,6 @@ PINNED = (
 EMBEDDING = "xlm-roberta-base"
 _WORKER = Path(__file__).with_name("trankit_worker.py")
 _CHUNK = 16  # a batch of Trankit is one text, so that chunks only set how often parses are kept
-_NAMES = {
-    "be": "belarusian",
-    "ru": "russian",
-    "uk": "ukrainian",
-    "hr": "croatian",
-    "sl": "slovenian",
-    "sr": "serbian",
-    "cs": "czech",
-    "pl": "polish",
-    "sk": "slovak",
-    "bg": "bulgarian",
-}
 
 
 def _home() -> Path:
@@ -92,7 +80,8 @@ def open_parser(language: str, model: Path | None) -> Parser:
     `<embedding>/customized-mwt`.
     """
     if model is None:
-        directory, name, embedding, trained = _home() / "models", _NAMES[language], EMBEDDING, "published"
+        name = LANGUAGES[language].name.lower()
+        directory, embedding, trained = _home() / "models", EMBEDDING, "published"
     else:
         directory, name, embedding, trained = _customized(model)
     command = [str(python()), str(_WORKER), name, str(directory), embedding]

@@ -60,11 +60,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
 
 
 def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def published(language: str, directory: Path | None = None) -> Path:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from gest_dataset.gender.errors import ParserError
+from gest_dataset.gender.parsers.parser import ParserError
 
 Parsed = tuple[str, str]  # a text and its CoNLL-U
 _CHUNK = 64

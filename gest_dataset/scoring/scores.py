@@ -1,0 +1,262 @@
+"""The scores of a loaded model on what it is asked: one for each sample, kept as a run or not."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+
+from gest_dataset.builders.config import Row
+from gest_dataset.errors import ScoringError
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.probes.asks import Sample, Score
+from gest_dataset.probes.probe import Probe, check_kind
+from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.runs import writing
+from gest_dataset.runs.manifest import SCORES, signature
+from gest_dataset.runs.reading import Run
+from gest_dataset.scoring.batching import Passes, answer
+from gest_dataset.scoring.loading import NSP, Loaded
+from gest_dataset.scoring.request import Request, told_options, unused_options
+from gest_dataset.scoring.scorers import LanguageModel, NextSentence
+from gest_dataset.scoring.shards import Shards
+from gest_dataset.statistics.checks import UndefinedWarning
+from gest_dataset.version import __version__
+
+logger = logging.getLogger(__name__)
+_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+NOT_FINITE = "the model's values are not finite"
+_SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one model on one config.
+
+    `table` has one row per sample (and template); `skipped` the samples without a score, with the
+    reason; `metadata` what is needed to say and to repeat what was measured; `rows` the data.
+    """
+
+    table: pa.Table
+    skipped: pa.Table
+    metadata: dict[str, Any]
+    rows: datasets.Dataset
+
+    def result(self) -> dict[str, Any]:
+        """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
+        return result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
+
+    @property
+    def signature(self) -> str:
+        """One line to print beside a number: what it was measured on and with."""
+        m = self.metadata
+        return signature(
+            gest=m["config"],
+            data=m["data_fingerprint"],
+            measure=m["measure"],
+            model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
+            templates=m["templates"],
+            options=m["options"],
+            limit=m["limit"],
+            dtype=m["dtype"],
+            device=m["device"],
+            torch=m["packages"]["torch"],
+            transformers=m["packages"]["transformers"],
+            version=m["gest_dataset"],
+        )
+
+    def __repr__(self) -> str:
+        """What was measured and its headline with the 95 % interval, on one line."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
+            headline = headline_text(MEASURES[self.metadata["measure"]], self.result())
+        return (
+            f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
+            f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
+        )
+
+
+def record(
+    loaded: Loaded, request: Request, path: Path | None, command: Sequence[str]
+) -> tuple[Scores, bool]:
+    """The scores, with the run in a directory if there is one; False where it was finished and only read."""
+    check_kind(request.probe, loaded.kind, loaded.name, request.name)
+    if path is None:
+        return measure(loaded, request), True
+    fresh = writing.begun(
+        measure=request.measure.name,
+        subject=loaded.name,
+        config=request.name,
+        language=request.language,
+        data_fingerprint=request.fingerprint,
+        table=SCORES,
+        settings=request.settings(loaded),
+        command=command,
+        device=loaded.model.device,
+    )
+    with writing.recording(path, fresh) as there:
+        if there.finished:
+            return _from_disk(there.finished, request), False
+        scores = measure(loaded, request, Shards(there.scratch))
+        writing.finish(there, scores)
+    return scores, True
+
+
+def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:
+    """Ask the model, and fold its answers into scores."""
+    probe, name, rows = request.probe, request.name, request.rows
+    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
+    askers = probe.askers(loaded.kind, request.options)
+    scorer = _scorer(loaded)
+    start = time.perf_counter()
+    keys, samples, skipped = [], [], []
+    for row in rows.to_list():
+        for template, ask in askers.items():
+            try:
+                samples.append(ask(row, reader))
+                keys.append((row, template))
+            except CannotAskError as error:
+                skipped.append((row["id"], template, str(error)))
+    for template in askers:
+        if not any(asked == template for _, asked in keys):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    with _evaluating(loaded.model):
+        answers, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
+    scored = []
+    for (row, template), values in zip(keys, answers, strict=True):
+        if all(value is None or np.isfinite(value) for value in values):
+            scored.append((row, template, values))
+        else:
+            skipped.append((row["id"], template, NOT_FINITE))
+    for template in askers:
+        if not any(number == template for _, number, _ in scored):
+            raise _nothing_to_ask(skipped, template, loaded, name)
+    if skipped:
+        reasons = Counter(reason for _, _, reason in skipped).most_common(3)
+        logger.warning(
+            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
+            len(skipped),
+            len(rows) * len(askers),
+            name,
+            "; ".join(f"{number} x {reason}" for reason, number in reasons),
+            " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
+        )
+    metadata = {
+        "config": name,
+        "data_fingerprint": request.fingerprint,
+        "model": loaded.name,
+        "revision": loaded.revision,
+        "from_hub": loaded.from_hub,
+        "asked_revision": loaded.asked_revision,
+        "kind": loaded.kind,
+        "parameters": loaded.model.num_parameters(),
+        "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
+        "measure": request.measure.name,
+        "templates": [template for template in askers if template],
+        "options": told_options(request.options, probe),
+        "limit": request.limit,
+        "dtype": "+".join(scorer.dtypes),
+        "device": scorer.device.type,
+        "samples": len(rows),
+        "asked": len(rows) * len(askers),
+        "scored": len(scored),
+        "skipped": dict(Counter(reason for _, _, reason in skipped)),
+        "passes": asdict(passes),
+        "notes": [*request.notes, *scorer.notes, *unused_options(request.options, probe)],
+        "seconds": time.perf_counter() - start + (store.earlier if store else 0),
+        "packages": {package: version(package) for package in _PACKAGES},
+        "python": platform.python_version(),
+        "gest_dataset": __version__,
+    }
+    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
+
+
+def _from_disk(run: Run, request: Request) -> Scores:
+    skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
+    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest.metadata, request.rows)
+
+
+def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
+    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
+    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
+    if None not in (pad_id, size) and pad_id >= size:
+        pad_id = None
+    if loaded.kind == NSP:
+        return NextSentence(loaded.model, pad_id, loaded.owned)
+    return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)
+
+
+def _answer(
+    samples: Sequence[Sample],
+    scorer: LanguageModel | NextSentence,
+    budget: int,
+    description: str,
+    store: Shards | None,
+) -> tuple[list[Score], Passes]:
+    queries = [query for sample in samples for query in sample.queries]
+    values, passes = answer(queries, scorer, budget, description, store)
+    folded, start = [], 0
+    for sample in samples:
+        end = start + len(sample.queries)
+        folded.append(sample.fold(values[start:end]))
+        start = end
+    return folded, passes
+
+
+def _nothing_to_ask(
+    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Loaded, name: str
+) -> ScoringError:
+    own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
+    reasons = Counter(reason for _, reason in own).most_common(3)
+    first = f" (the first is {own[0][0]})" if own else ""
+    listed = "; ".join(f"{number} x {reason}" for reason, number in reasons) or "there are no rows"
+    where = f" in template {template}" if template else ""
+    return ScoringError(
+        f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
+        f"Choose other templates or words, `multi_token`, or another model."
+    )
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Without dropout for a while; a model that the user handed over goes on as it was."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
+    """One row per sample and template, in the order of the data."""
+    columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
+    if probe.templated:
+        columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
+    if probe.about is not None:
+        values = [row[probe.about] for row, _, _ in scored]
+        feature = features[probe.about]
+        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
+    for i, name in enumerate(probe.scores):
+        columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
+    return pa.table(columns)
+
+
+def _skipped_table(skipped: Sequence[tuple[str, int, str]]) -> pa.Table:
+    return pa.Table.from_pylist(
+        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
+    )
