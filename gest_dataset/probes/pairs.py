@@ -62,4 +62,5 @@ PROBE = Probe(
     options=("multi_token",),
     about="stereotype",
     templated=True,
+    likelihood=True,
 )

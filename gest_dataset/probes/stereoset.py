@@ -174,6 +174,7 @@ WITHIN = Probe(
     LANGUAGE_MODELS,
     CANDIDATES,
     lambda kind, options: {0: ask_intrasentence},
+    likelihood=True,
 )
 BETWEEN = Probe(
     "stereoset_intersentence",
@@ -183,4 +184,5 @@ BETWEEN = Probe(
     _askers_between,
     options=("intersentence",),
     between=True,
+    likelihood=True,
 )

@@ -112,10 +112,25 @@ class Reader:
         return tuple(ids)
 
     def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
-        """The ids with the start token in front, if the tokeniser has one, and how many were added."""
-        if self.start_id is None or (tokens.ids and tokens.ids[0] == self.start_id):
+        """The ids with the start token in front, and how many were added: none where one is there.
+
+        A special token that the tokeniser has put in front itself is the start of a text as well.
+        """
+        if self.start_id is None or tokens.special[:1] == (True,):
             return tokens.ids, 0
         return (self.start_id, *tokens.ids), 1
+
+
+def start_token(tokenizer: Any) -> tuple[str, int] | None:
+    """What stands in front of a text for a causal model: `bos`, or where there is none, `eos`.
+
+    So does lm-evaluation-harness (`HFLM.prefix_token_id`).
+    """
+    for role in ("bos", "eos"):
+        number = getattr(tokenizer, f"{role}_token_id")
+        if number is not None:
+            return role, number
+    return None
 
 
 def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
@@ -131,10 +146,15 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
     if kind == "seq2seq" and not known:
         raise ModelError(
             f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
-            f"<extra_id_0>: only models that were trained to fill spans (T5, mT5) can be scored."
+            f"<extra_id_0>: only models that were trained to fill spans between sentinels (T5, mT5) can be "
+            f"scored. Those that write the whole text again (BART) do not say where a span ends."
         )
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
-    special = {"mask": tokenizer.mask_token_id if kind == "masked" else None, "start": tokenizer.bos_token_id}
+    start = start_token(tokenizer) if kind == "causal" else None
+    special = {
+        "mask": tokenizer.mask_token_id if kind == "masked" else None,
+        "start": start[1] if start else None,
+    }
     for role, number in special.items():
         if None not in (number, vocabulary) and number >= vocabulary:
             raise ModelError(

@@ -17,8 +17,9 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.text import start_token
 from gest_dataset.scoring.device import BATCH_TOKENS
-from gest_dataset.scoring.loading import MASKED, Loaded
+from gest_dataset.scoring.loading import CAUSAL, MASKED, Loaded
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -60,11 +61,23 @@ class Request:
             **loaded.fingerprint(),
             "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
             "options": told_options(self.options, self.probe),
+            "start": self.start(loaded),
             "limit": self.limit,
             "device": loaded.model.device.type,
             "dtype": str(loaded.model.dtype).removeprefix("torch."),
             "batch_tokens": self.budget(loaded),
         }
+
+    def start(self, loaded: Loaded) -> str | None:
+        """`eos` where that token stands in for a start token, which changes the numbers."""
+        start = start_token(loaded.tokenizer) if loaded.kind == CAUSAL and self.probe.likelihood else None
+        return "eos" if start and start[0] == "eos" else None
+
+    def notes_on(self, loaded: Loaded) -> list[str]:
+        """What has to be said of the run beside its numbers, before it begins."""
+        end = loaded.tokenizer.eos_token
+        stands_in = f"the tokenizer has no start token: its end token {end} stands in front of each text"
+        return [*self.notes, *([stands_in] if self.start(loaded) else [])]
 
     def budget(self, loaded: Loaded) -> int:
         """Padded tokens in a batch."""
