@@ -53,7 +53,11 @@ def run(
         ),
     ] = None,
     templates: Annotated[
-        str | None, typer.Option(help="Numbers with commas, or a JSON file (default: those that suit).")
+        str | None,
+        typer.Option(
+            help="Numbers with commas, extended (frames of our own), or a JSON file (default: the paper's "
+            "that suit)."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many samples.")] = None,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
@@ -188,14 +192,17 @@ def _quiet() -> None:
 
 
 def _templates(asked: str | None) -> list[int] | str | None:
-    """Numbers, or the name of a file."""
-    if asked is None or Path(asked).is_file():
+    """Numbers, the name of our own frames, or that of a file."""
+    from gest_dataset.probes.templates import EXTENDED_NAME
+
+    if asked in (None, EXTENDED_NAME) or Path(asked).is_file():
         return asked
     try:
         return [int(part) for part in asked.split(",")]
     except ValueError as error:
         raise ConfigError(
-            f"--templates {asked!r} is neither numbers (1,2,3,4) nor a JSON file that is there."
+            f"--templates {asked!r} is neither numbers (1,2,3,4), nor extended, nor a JSON file that is "
+            f"there."
         ) from error
 
 

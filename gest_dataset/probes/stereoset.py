@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.builders.stereoset import BLANK
+from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, continuation, spanned
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
@@ -69,7 +70,7 @@ def _check_all(texts: Sequence[Tokens]) -> None:
 def _in_context(row: Mapping[str, Any], candidate: str, reader: Reader) -> tuple[Tokens, list[range]]:
     """The context with a candidate's word in the place of BLANK, and the tokens of that word."""
     text, places = _filled(row["context"], row[f"{candidate}_word"])
-    if text.casefold() != row[candidate].casefold():
+    if not same(text.casefold(), row[candidate].casefold()):
         raise CannotAskError(f"the {candidate} sentence is not the context with its word")
     tokens = reader(text)
     slots = [tokens.of(*place) for place in places]

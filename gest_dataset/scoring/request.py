@@ -17,6 +17,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
 from gest_dataset.probes.text import start_token
 from gest_dataset.scoring.device import BATCH_TOKENS
 from gest_dataset.scoring.loading import CAUSAL, MASKED, Loaded
@@ -137,7 +138,9 @@ def told_options(options: Options, probe: Probe) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
     told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
     templates = told.pop("templates", None)
-    if isinstance(templates, (str, Path)):  # numbers are told as `templates` of the metadata
+    if is_extended(templates):  # numbers are told as `templates` of the metadata
+        told["templates"] = EXTENDED_NAME
+    elif isinstance(templates, (str, Path)):
         path = Path(templates)
         told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
     return told

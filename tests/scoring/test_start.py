@@ -1,4 +1,4 @@
-"""Causal models without a start token: the end token stands in, and that is said; without either, a reason."""
+"""Causal models without a start token: the end token stands in, and that is said; else there is a reason."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_without_either_the_reason_is_told() -> None:
     told = {row["id"]: row["reason"] for row in scores.skipped.to_pylist()}
     assert told == dict.fromkeys(["0", "1"], NOTHING)
     assert_equal(scores, naive.answer(naive.pair, who, data), BY_NAME["pairs-sk"])
-    with pytest.raises(ScoringError, match="Not one sample .* nothing is on the left of the first token"):
+    with pytest.raises(ScoringError, match=r"Not one sample .* nothing is on the left of the first token"):
         run(who, "stereoset_en_intrasentence", {}, limit=3)
 
 
