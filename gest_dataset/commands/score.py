@@ -71,6 +71,9 @@ def run(
     multi_token: Annotated[
         bool, typer.Option("--multi-token", help="Pairs: also words of several tokens.")
     ] = False,
+    rules: Annotated[
+        str | None, typer.Option(help="Ask as the authors' codes do: authors, or names with commas.")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
     ] = False,
@@ -92,12 +95,13 @@ def run(
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
+        from gest_dataset.probes.rules import named
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.several import score_configs, score_rows
 
         _quiet()
         limits = _limits(fail_above or [])
-        options = Options(_templates(templates), multi_token)
+        options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         command = ["gest", *sys.argv[1:]]
         loading: dict[str, Any] = {
             "device": device,

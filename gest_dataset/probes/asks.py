@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.rules import BOS_FIRST
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
 Score = tuple[float | None, ...]
@@ -77,11 +78,32 @@ def continuation(reader: Reader, tokens: Tokens, first: int) -> Query:
     return Query(reader.fitting(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
 
 
-def decoded(reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Sequence[int]]) -> Query:
+def likelihood(reader: Reader, tokens: Tokens, first: int) -> tuple[Query, ...]:
+    """The continuation from the token `first`; by `bos-first` only the text's first token has the start."""
+    whole = continuation(reader, tokens, first)
+    if BOS_FIRST.name not in reader.rules:
+        return (whole,)
+    start = reader.started(tokens)[1] + tokens.special.index(False)
+    alone = sum(position < start for position in whole.positions)
+    queries = (
+        Query(whole.input_ids[:start], whole.positions[:alone], whole.targets[:alone]),
+        Query(
+            whole.input_ids[start:],
+            tuple(position - start for position in whole.positions[alone:]),
+            whole.targets[alone:],
+        ),
+    )
+    return tuple(query for query in queries if query.targets)
+
+
+def decoded(
+    reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Sequence[int]], last: int | None = None
+) -> Query:
     """ln P of what an encoder-decoder puts behind the first sentinel, by teacher forcing.
 
-    That is the tokens of each candidate and the sentinel that closes it, which is also the one that
-    opens the next. Without it a word would never be less likely than a longer one that it begins.
+    `last` is what closes the last candidate, if that is no sentinel. What is asked are
+    the tokens of each candidate and the sentinel that closes it, which is also the one that opens the next.
+    Without it a word would never be less likely than a longer one that it begins.
     """
     closable = len(reader.sentinels) - 1
     if len(candidates) > closable:
@@ -90,6 +112,7 @@ def decoded(reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Seq
     ids = [reader.decoder_start_id, reader.sentinels[0]]
     for candidate, closing in zip(candidates, reader.sentinels[1:], strict=False):
         ids += [*candidate, closing]
+    ids[-1] = ids[-1] if last is None else last
     positions = range(1, len(ids) - 1)
     return Query(reader.fitting(encoder_ids), tuple(positions), tuple(ids[2:]), decoder_ids=tuple(ids[:-1]))
 
@@ -104,12 +127,12 @@ def spanned_contrast(
     return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(own),))
 
 
-def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Query:
-    """ln P of some slots' tokens and closing sentinels; in the encoder each slot is a sentinel."""
+def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range], last: int | None = None) -> Query:
+    """ln P of some slots' tokens and of what closes them; in the encoder each slot is a sentinel."""
     ids = list(tokens.ids)
     for slot, sentinel in reversed(list(zip(slots, reader.sentinels, strict=False))):
         ids[slot.start : slot.stop] = [sentinel]
-    return decoded(reader, ids, [tokens.slice(slot) for slot in slots])
+    return decoded(reader, ids, [tokens.slice(slot) for slot in slots], last)
 
 
 def log_likelihood_contrast(reader: Reader, masculine: Tokens, feminine: Tokens) -> Sample:

@@ -24,6 +24,7 @@ class Options:
     multi_token: bool = False
     cs: bool | None = None
     intersentence: str = "auto"
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,12 @@ class Reader:
     unknown: frozenset[int]
     mask_id: int | None
     start_id: int | None
+    end_id: int | None
     reserved: str | None
     sentinels: tuple[int, ...]
     decoder_start_id: int | None
     next_label: int | None
+    rules: frozenset[str] = frozenset()
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
@@ -133,8 +135,8 @@ def start_token(tokenizer: Any) -> tuple[str, int] | None:
     return None
 
 
-def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
-    """What the probes need of a loaded model."""
+def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()) -> Reader:
+    """What the probes need of a loaded model; `rules` are those of the authors to follow (`probes.rules`)."""
     if kind == "masked" and tokenizer.mask_token_id is None:
         raise ModelError(
             f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no mask token, "
@@ -170,9 +172,11 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
         mask_id=special["mask"],
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
         start_id=special["start"],
+        end_id=tokenizer.eos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
+        rules=rules,
     )
 
 

@@ -17,6 +17,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.rules import applying
 from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
 from gest_dataset.probes.text import start_token
 from gest_dataset.scoring.device import BATCH_TOKENS
@@ -61,7 +62,7 @@ class Request:
             "kind": loaded.kind,
             **loaded.fingerprint(),
             "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
-            "options": told_options(self.options, self.probe),
+            "options": told_options(self.options, self.probe, loaded.kind),
             "start": self.start(loaded),
             "limit": self.limit,
             "device": loaded.model.device.type,
@@ -134,9 +135,12 @@ def _given(options: Options) -> list[str]:
     return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
 
 
-def told_options(options: Options, probe: Probe) -> dict[str, Any]:
+def told_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
     told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
+    rules = rules_of(options, probe, kind)
+    if told.pop("rules", None) and rules:
+        told["rules"] = ",".join(sorted(rules))
     templates = told.pop("templates", None)
     if is_extended(templates):  # numbers are told as `templates` of the metadata
         told["templates"] = EXTENDED_NAME
@@ -146,10 +150,14 @@ def told_options(options: Options, probe: Probe) -> dict[str, Any]:
     return told
 
 
-def unused_options(options: Options, probe: Probe) -> list[str]:
-    """A note for each option that was given and means nothing to this probe."""
-    return [
-        f"{name} means nothing to the probe {probe.name} and was not used"
-        for name in _given(options)
-        if name not in probe.options
-    ]
+def rules_of(options: Options, probe: Probe, kind: str) -> frozenset[str]:
+    """The rules of the authors that the options name and that change what this probe asks such a model."""
+    return applying(options.rules, probe.name, kind)
+
+
+def unused_options(options: Options, probe: Probe, kind: str) -> list[str]:
+    """A note for each option that was given and means nothing to this probe, or to such a model."""
+    unused = [name for name in _given(options) if name not in probe.options]
+    if options.rules and "rules" not in unused and not rules_of(options, probe, kind):
+        unused.append("rules")
+    return [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]

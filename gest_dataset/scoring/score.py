@@ -24,6 +24,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.rules import named
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import writing
@@ -31,7 +32,7 @@ from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded, kind_of, load_model
-from gest_dataset.scoring.request import Request, prepare, told_options, unused_options
+from gest_dataset.scoring.request import Request, prepare, rules_of, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -104,12 +105,14 @@ def score(
     multi_token: bool = False,
     cs: bool | None = None,
     intersentence: str = "auto",
+    rules: str | Sequence[str] = (),
     output: str | Path | None = None,
 ) -> Scores:
     """Score a model on a config (docs/scoring.md defines every number).
 
     `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
-    of a config or a data set with the same fields. `templates` are numbers or a JSON file.
+    of a config or a data set with the same fields. `templates` are numbers, "extended" or a JSON file;
+    `rules` are those of the authors' codes, by name or "authors" (docs/reproduce.md).
 
     With `output` the run is kept in that directory (docs/runs.md): the same call goes on with a run
     that was killed, and reads one that is finished. `gest_dataset.report` makes its report.
@@ -118,7 +121,7 @@ def score(
     nothing at all can be asked.
     """
     asked = dict(locals())
-    options = Options(templates, multi_token, cs, intersentence)
+    options = Options(templates, multi_token, cs, intersentence, named(rules))
     request = prepare(config, limit, options, batch_tokens)
     if output is not None:
         writing.claim_run(Path(output))
@@ -158,7 +161,8 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
     """Ask the model, and fold its answers into scores."""
     probe, name, rows = request.probe, request.name, request.rows
     check_kind(probe, loaded.kind, loaded.name, name)
-    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
+    rules = rules_of(request.options, probe, loaded.kind)
+    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind, rules)
     askers = probe.askers(loaded.kind, request.options)
     scorer = _scorer(loaded)
     start = time.perf_counter()
@@ -207,7 +211,7 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
         "measure": request.measure.name,
         "templates": [template for template in askers if template and template not in unasked],
-        "options": told_options(request.options, probe),
+        "options": told_options(request.options, probe, loaded.kind),
         "start": request.start(loaded),
         "limit": request.limit,
         "dtype": "+".join(scorer.dtypes),
@@ -221,7 +225,7 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
             *request.notes_on(loaded),
             *left_out,
             *scorer.notes,
-            *unused_options(request.options, probe),
+            *unused_options(request.options, probe, loaded.kind),
         ],
         "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
