@@ -153,7 +153,7 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
         )
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
     start = start_token(tokenizer) if kind == "causal" else None
-    special = {
+    special: dict[str, Any] = {
         "mask": tokenizer.mask_token_id if kind == "masked" else None,
         "start": start[1] if start else None,
     }
