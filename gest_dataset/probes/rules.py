@@ -42,8 +42,9 @@ BOS_FIRST = Rule(
     "the start token stands in front of every text",
     "the first token is asked behind the start token, all others without it",
     f"{_STEREOSET}, {_MULTI}",
-    "SmolLM2, English, within a sentence: SS 63.3 with their rule, 61.7 with ours",
-    measured=False,
+    "SmolLM2-135M-Instruct (Q4_1), 2,106 English contexts: SS 60.4, LMS 89.3 with theirs, SS 62.2, LMS 89.5 "
+    "with ours",
+    measured=True,
 )
 FULL_STOP = Rule(
     "full-stop",
