@@ -22,7 +22,7 @@ from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Fie
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.builders.reading import File, keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
-from gest_dataset.builders.words import differing_words
+from gest_dataset.builders.words import differing_words, split
 from gest_dataset.errors import DataError
 
 _SENTENCES = {
@@ -102,7 +102,7 @@ def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str
         return "not exactly one word differs"
 
     def mark(sentence: str) -> str:
-        words = sentence.split()
+        words = split(sentence)
         keyword = words[differing[0]].rstrip(_AFTER_KEYWORD)
         words[differing[0]] = f"<{keyword}>{words[differing[0]][len(keyword) :]}"
         return " ".join(words)

@@ -30,7 +30,7 @@ from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import DATA
 from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
 from gest_dataset.builders.translations import SYSTEM
-from gest_dataset.builders.words import core, differing_words
+from gest_dataset.builders.words import composed, core, differing_words, same
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -77,9 +77,9 @@ def differing_word(masculine: str, feminine: str) -> WordDifference | str:
         return SEVERAL_WORDS if differing else SAME
     (index,) = differing
     masculine_word, feminine_word = core(masculine, index), core(feminine, index)
-    if masculine_word == feminine_word:
+    if same(masculine_word, feminine_word):
         return PUNCTUATION
-    if masculine_word[:1] != feminine_word[:1]:
+    if composed(masculine_word)[:1] != composed(feminine_word)[:1]:
         return FIRST_LETTER
     return WordDifference(index, masculine_word, feminine_word)
 

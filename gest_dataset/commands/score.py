@@ -54,7 +54,11 @@ def run(
         ),
     ] = None,
     templates: Annotated[
-        str | None, typer.Option(help="Numbers with commas, or a JSON file (default: those that suit).")
+        str | None,
+        typer.Option(
+            help="Numbers with commas, extended (frames of our own), or a JSON file (default: the paper's "
+            "that suit)."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many samples.")] = None,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
@@ -68,6 +72,9 @@ def run(
     multi_token: Annotated[
         bool, typer.Option("--multi-token", help="Pairs: also words of several tokens.")
     ] = False,
+    rules: Annotated[
+        str | None, typer.Option(help="Ask as the authors' codes do: authors, or names with commas.")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
     ] = False,
@@ -89,12 +96,13 @@ def run(
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
+        from gest_dataset.probes.rules import named
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.score import score_configs, score_rows
 
         _quiet()
         limits = _limits(fail_above or [])
-        options = Options(_templates(templates), multi_token)
+        options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
         loading["trust_remote_code"] = trust_remote_code
         asked = (called(), options, limit, batch_tokens)
@@ -171,14 +179,17 @@ def _quiet() -> None:
 
 
 def _templates(asked: str | None) -> list[int] | str | None:
-    """Numbers, or the name of a file."""
-    if asked is None or Path(asked).is_file():
+    """Numbers, the name of our own frames, or that of a file."""
+    from gest_dataset.probes.templates import EXTENDED_NAME
+
+    if asked in (None, EXTENDED_NAME) or Path(asked).is_file():
         return asked
     try:
         return [int(part) for part in asked.split(",")]
     except ValueError as error:
         raise ConfigError(
-            f"--templates {asked!r} is neither numbers (1,2,3,4) nor a JSON file that is there."
+            f"--templates {asked!r} is neither numbers (1,2,3,4), nor extended, nor a JSON file that is "
+            f"there."
         ) from error
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 
+import regex
+
 from gest_dataset.gender.grammars.grammar import table
 
 LONGEST = 10_000  # characters: a parser takes seconds for these, and ever more memory for more
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = regex.compile(r"\p{L}")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?")
 # words that no Slavic language has
 _ENGLISH = table(
     "the i'm i've i'll i'd was am are have of and that not with for it you they been had has were would"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.rules import BOS_FIRST
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
 Score = tuple[float | None, ...]
@@ -62,51 +63,76 @@ def contrast_of(values: Values) -> float:
     return float((values[:half] - values[half:]).mean())
 
 
-def continuation(reader: Reader, tokens: Tokens, first: int, started: bool = True) -> Query:
+def continuation(reader: Reader, tokens: Tokens, first: int) -> Query:
     """ln P(token | tokens to its left) from the token `first` to the end, for a causal model.
 
-    Special tokens at the end do not count. Without anything on its left, the first token does not
-    either.
+    Special tokens at either end do not count.
     """
-    ids, added = reader.started(tokens) if started else (tokens.ids, 0)
-    end = max((i + 1 for i, special in enumerate(tokens.special) if not special), default=0) + added
-    begin = max(first + added, 1)
+    ids, added = reader.started(tokens)
+    plain = [i for i, special in enumerate(tokens.special) if not special]
+    begin, end = max(first, min(plain, default=0)) + added, max(plain, default=-1) + 1 + added
     if begin >= end:
-        raise CannotAskError("no token has any text to its left")
+        raise CannotAskError("no token of the text counts")
+    if begin == 0:
+        raise CannotAskError("nothing is on the left of the first token: no start token, and no end token")
     return Query(reader.fitting(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
 
 
-def decoded(reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Sequence[int]]) -> Query:
-    """ln P of the tokens that an encoder-decoder puts behind each sentinel, by teacher forcing."""
-    if len(candidates) > len(reader.sentinels):
-        raise CannotAskError(f"{len(candidates)} slots, the tokeniser has {len(reader.sentinels)} sentinels")
+def likelihood(reader: Reader, tokens: Tokens, first: int) -> tuple[Query, ...]:
+    """The continuation from the token `first`; by `bos-first` only the text's first token has the start."""
+    whole = continuation(reader, tokens, first)
+    if BOS_FIRST.name not in reader.rules:
+        return (whole,)
+    start = reader.started(tokens)[1] + tokens.special.index(False)
+    alone = sum(position < start for position in whole.positions)
+    queries = (
+        Query(whole.input_ids[:start], whole.positions[:alone], whole.targets[:alone]),
+        Query(
+            whole.input_ids[start:],
+            tuple(position - start for position in whole.positions[alone:]),
+            whole.targets[alone:],
+        ),
+    )
+    return tuple(query for query in queries if query.targets)
+
+
+def decoded(
+    reader: Reader, encoder_ids: Sequence[int], candidates: Sequence[Sequence[int]], last: int | None = None
+) -> Query:
+    """ln P of what an encoder-decoder puts behind the first sentinel, by teacher forcing.
+
+    `last` is what closes the last candidate, if that is no sentinel. What is asked are
+    the tokens of each candidate and the sentinel that closes it, which is also the one that opens the next.
+    Without it a word would never be less likely than a longer one that it begins.
+    """
+    closable = len(reader.sentinels) - 1
+    if len(candidates) > closable:
+        raise CannotAskError(f"{len(candidates)} slots, the tokeniser has sentinels to close {closable}")
     assert reader.decoder_start_id is not None
-    ids, positions, targets = [reader.decoder_start_id], [], []
-    for sentinel, candidate in zip(reader.sentinels, candidates, strict=False):
-        ids.append(sentinel)
-        for token in candidate:
-            positions.append(len(ids) - 1)
-            targets.append(token)
-            ids.append(token)
-    return Query(reader.fitting(encoder_ids), tuple(positions), tuple(targets), decoder_ids=tuple(ids[:-1]))
+    ids = [reader.decoder_start_id, reader.sentinels[0]]
+    for candidate, closing in zip(candidates, reader.sentinels[1:], strict=False):
+        ids += [*candidate, closing]
+    ids[-1] = ids[-1] if last is None else last
+    positions = range(1, len(ids) - 1)
+    return Query(reader.fitting(encoder_ids), tuple(positions), tuple(ids[2:]), decoder_ids=tuple(ids[:-1]))
 
 
 def spanned_contrast(
     reader: Reader, masculine: Tokens, own: Sequence[range], feminine: Tokens, other: Sequence[range]
 ) -> Sample:
-    """An encoder-decoder's ln P of a masculine word minus that of the feminine one, the mean over slots."""
+    """An encoder-decoder's ln P of a masculine span minus that of the feminine one, the mean over slots."""
     for slot, counterpart in zip(own, other, strict=True):
         check_distinct(masculine.slice(slot), feminine.slice(counterpart))
     queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
     return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(own),))
 
 
-def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Query:
-    """ln P of the tokens of some slots, each of them a sentinel in the encoder."""
+def spanned(reader: Reader, tokens: Tokens, slots: Sequence[range], last: int | None = None) -> Query:
+    """ln P of some slots' tokens and of what closes them; in the encoder each slot is a sentinel."""
     ids = list(tokens.ids)
     for slot, sentinel in reversed(list(zip(slots, reader.sentinels, strict=False))):
         ids[slot.start : slot.stop] = [sentinel]
-    return decoded(reader, ids, [tokens.slice(slot) for slot in slots])
+    return decoded(reader, ids, [tokens.slice(slot) for slot in slots], last)
 
 
 def log_likelihood_contrast(reader: Reader, masculine: Tokens, feminine: Tokens) -> Sample:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gest_dataset.builders.words import core_span
+from gest_dataset.builders.words import core_span, split
 from gest_dataset.probes.asks import (
     Sample,
     check_distinct,
@@ -32,6 +32,9 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
     masculine, feminine = (reader(text) for text in texts)
     if reader.kind == "causal":
         return log_likelihood_contrast(reader, masculine, feminine)
+    for text in texts:
+        if row["word_index"] >= len(split(text)):
+            raise CannotAskError(f"there is no word number {row['word_index']} in the sentence")
     own, other = (
         tokens.of(*core_span(text, row["word_index"]))
         for tokens, text in zip((masculine, feminine), texts, strict=True)
@@ -62,4 +65,5 @@ PROBE = Probe(
     options=("multi_token",),
     about="stereotype",
     templated=True,
+    likelihood=True,
 )

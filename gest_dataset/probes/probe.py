@@ -24,6 +24,7 @@ class Options:
     multi_token: bool = False
     cs: bool | None = None
     intersentence: str = "auto"
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Probe:
     `askers` gives the ways to ask a row by template number, 0 where there are no templates; `options`
     are those that mean something to it. `about` is the column of a row that is copied beside its score.
     `templated` scores have a column of template numbers. `between` sentences is what a next-sentence
-    head is asked.
+    head is asked. Of causal models `likelihood` asks for that of whole texts, with a start token in front.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Probe:
     about: str | None = None
     templated: bool = False
     between: bool = False
+    likelihood: bool = False
 
 
 def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:

@@ -18,9 +18,22 @@ from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, masked, spanned
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.rules import LENGTH_DIFFERENCES, OWN_NEGATION, TWO_MATCHINGS
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
 _SIDES = ("stereotype", "antistereotype")
+_TEXTS = ("original", "control")
+# The two `cs` compare groups; by the rule `own-negation` each group's sentence with its negation
+_COMPARED = {
+    False: (
+        ("original_stereotype", "control_stereotype"),
+        ("original_antistereotype", "control_antistereotype"),
+    ),
+    True: (
+        ("original_stereotype", "original_antistereotype"),
+        ("control_stereotype", "control_antistereotype"),
+    ),
+}
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
@@ -39,8 +52,9 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
     if reader.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
-        original = _shared(reader, tokens["original_stereotype"], tokens["control_stereotype"])
-        control = _shared(reader, tokens["original_antistereotype"], tokens["control_antistereotype"])
+        first, second = _COMPARED[row["keywords"] is None and OWN_NEGATION.name in reader.rules]
+        original = _shared(reader, *(tokens[field] for field in first))
+        control = _shared(reader, *(tokens[field] for field in second))
 
     if not (keywords or original or control):
         raise CannotAskError("no keywords, and cs is not computed")
@@ -72,21 +86,31 @@ def _keywords(row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: Read
         field: tokens[field].of(start, end)
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
     }
+    by_differences = LENGTH_DIFFERENCES.name in reader.rules
+    if by_differences and len({_difference(text, slots) for text in _TEXTS}) != 1:
+        raise CannotAskError("the keywords' lengths in tokens do not differ alike in original and control")
     for side in _SIDES:
         own, other = slots[f"original_{side}"], slots[f"control_{side}"]
-        if len(own) != len(other):
+        if len(own) != len(other) and not by_differences:
             raise CannotAskError(
                 f"the {side} keyword is {len(own)} tokens in the original and {len(other)} in the control"
             )
-    for text in ("original", "control"):
+    for text in _TEXTS:
         check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
     if reader.kind == "seq2seq":
         return tuple(spanned(reader, tokens[field], [slots[field]]) for field in FIELDS)
     return tuple(masked(reader, tokens[field], slots[field]) for field in FIELDS)
 
 
+def _difference(text: str, slots: Mapping[str, range]) -> int:
+    """By how many tokens the keyword of the stereotype is the longer one."""
+    return len(slots[f"{text}_stereotype"]) - len(slots[f"{text}_antistereotype"])
+
+
 def _shared(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     """For each token that both share, its ln P on the left and then on the right, masked alone."""
+    if TWO_MATCHINGS.name in reader.rules:
+        return _matched_twice(reader, left, right)
     places = [[i for i, special in enumerate(side.special) if not special] for side in (left, right)]
     ids = [[side.ids[i] for i in own] for side, own in zip((left, right), places, strict=True)]
     queries: list[Query] = []
@@ -96,6 +120,22 @@ def _shared(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
                 place = own[start + step]
                 queries.append(masked(reader, side, range(place, place + 1)))
     return tuple(queries)
+
+
+def _matched_twice(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
+    """The same by the rule `two-matchings`."""
+    queries: list[Query] = []
+    for place, other in zip(_matched(left, right), _matched(right, left), strict=False):
+        queries.append(masked(reader, left, range(place, place + 1)))
+        queries.append(masked(reader, right, range(other, other + 1)))
+    return tuple(queries)
+
+
+def _matched(own: Tokens, other: Tokens) -> list[int]:
+    """The places of a text's tokens, special ones left out, that it shares with another one."""
+    blocks = SequenceMatcher(None, own.ids, other.ids).get_matching_blocks()
+    places = [block.a + step for block in blocks for step in range(block.size)]
+    return [place for place in places if not own.special[place]]
 
 
 def _cs(values: Sequence[Values]) -> float | None:
@@ -110,7 +150,7 @@ QUADRUPLETS = Probe(
     frozenset({"masked", "seq2seq"}),
     COLUMNS,
     lambda kind, options: {0: partial(ask, cs=options.cs)},
-    options=("cs",),
+    options=("cs", "rules"),
 )
 CROWS = Probe(
     "crows",
@@ -118,4 +158,5 @@ CROWS = Probe(
     frozenset({"masked"}),
     COLUMNS,
     lambda kind, options: {0: ask_pair},
+    options=("rules",),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
@@ -19,12 +20,23 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.builders.stereoset import BLANK
+from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, continuation, spanned
+from gest_dataset.probes.asks import (
+    Sample,
+    Score,
+    check_compared,
+    check_distinct,
+    decoded,
+    likelihood,
+    spanned,
+)
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.rules import COUNTED_END, ENCODER_PIECES, FULL_STOP
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
 
+_STOPS = (".", "!", "?")
 CANDIDATES = ("stereotype", "antistereotype", "unrelated")
 METHODS = {"nsp": ("nsp",), "causal": ("generative", "ratio"), "seq2seq": ("generative",)}
 
@@ -49,12 +61,14 @@ def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
     if reader.kind == "causal":
         sentences = [reader(row[candidate]) for candidate in CANDIDATES]
         _check_all(sentences)
-        return _sample([(continuation(reader, tokens, 0),) for tokens in sentences], _geometric)
+        return _sample([likelihood(reader, tokens, 0) for tokens in sentences], _geometric)
     filled = [_in_context(row, candidate, reader) for candidate in CANDIDATES]
     _check_all([tokens for tokens, _ in filled])
     parts: list[tuple[Query, ...]] = []
     for tokens, slots in filled:
-        if reader.kind == "seq2seq":
+        if reader.kind == "seq2seq" and ENCODER_PIECES.name in reader.rules:
+            parts.append(tuple(_behind_earlier_pieces(reader, tokens, slots)))
+        elif reader.kind == "seq2seq":
             parts.append((spanned(reader, tokens, slots),))
         else:
             parts.append(tuple(_unmasked(reader, tokens, slots)))
@@ -69,7 +83,7 @@ def _check_all(texts: Sequence[Tokens]) -> None:
 def _in_context(row: Mapping[str, Any], candidate: str, reader: Reader) -> tuple[Tokens, list[range]]:
     """The context with a candidate's word in the place of BLANK, and the tokens of that word."""
     text, places = _filled(row["context"], row[f"{candidate}_word"])
-    if text.casefold() != row[candidate].casefold():
+    if not same(text.casefold(), row[candidate].casefold()):
         raise CannotAskError(f"the {candidate} sentence is not the context with its word")
     tokens = reader(text)
     slots = [tokens.of(*place) for place in places]
@@ -107,9 +121,25 @@ def _unmasked(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterato
         yield Query(reader.fitting(ids + tokens.ids[end:]), tuple(positions), tuple(targets))
 
 
+def _behind_earlier_pieces(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
+    """By the rule `encoder-pieces`: for each step ln P of the next token right behind the first sentinel.
+
+    In the encoder stand the earlier tokens and that sentinel, in each slot; the first slot's word is asked.
+    """
+    sentinel, word = reader.sentinels[0], tokens.slice(slots[0])
+    for step, token in enumerate(word):
+        ids = tokens.ids
+        for slot in reversed(slots):
+            ids = (*ids[: slot.start], *tokens.slice(slot)[:step], sentinel, *ids[slot.stop :])
+        asked = decoded(reader, ids, [(token,)])
+        yield replace(asked, positions=asked.positions[:1], targets=(token,))
+
+
 def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sample:
     """The queries of the three continuations."""
     context = row["context"]
+    if FULL_STOP.name in reader.rules and method != "nsp" and not context.endswith(_STOPS):
+        context += "."
     check_distinct(*(reader(row[candidate]).ids for candidate in CANDIDATES))
     parts: list[tuple[Query, ...]] = []
     if method == "nsp":
@@ -121,19 +151,21 @@ def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sa
             parts.append((Query(ids, (0,), (reader.next_label,), type_ids=type_ids),))
         return _sample(parts, _arithmetic)
     if method == "ratio":
-        whole = continuation(reader, reader(context), 0)
+        whole = likelihood(reader, reader(context), 0)
         for candidate in CANDIDATES:
             tokens = reader(row[candidate])
             tokens.check_known(range(len(tokens.ids)))
-            parts.append((continuation(reader, tokens, 0), whole))
-        return _sample(parts, _ratio)
+            own = likelihood(reader, tokens, 0)
+            parts.append((*own, *whole))
+        return _sample(parts, partial(_ratio, context=len(whole)))
     for candidate in CANDIDATES:
         tokens = reader(f"{context} {row[candidate]}")
         slot = tokens.of(len(context) + 1, len(context) + 1 + len(row[candidate]))
         if reader.kind == "seq2seq":
-            parts.append((spanned(reader, tokens, [slot]),))
+            last = reader.end_id if COUNTED_END.name in reader.rules else None
+            parts.append((spanned(reader, tokens, [slot], last),))
         else:
-            parts.append((continuation(reader, tokens, slot.start),))
+            parts.append(likelihood(reader, tokens, slot.start))
     return _sample(parts, _geometric)
 
 
@@ -147,9 +179,9 @@ def _geometric(values: Sequence[Values]) -> float:
     return math.exp(float(np.concatenate(values).mean()))
 
 
-def _ratio(values: Sequence[Values]) -> float:
-    """Eq. 4 of the candidate over eq. 4 of the context."""
-    return math.exp(float(values[0].mean() - values[1].mean()))
+def _ratio(values: Sequence[Values], context: int) -> float:
+    """Eq. 4 of the candidate over eq. 4 of the context, which has the last `context` queries."""
+    return _geometric(values[:-context]) / _geometric(values[-context:])
 
 
 def _sample(parts: Sequence[tuple[Query, ...]], combine: Any) -> Sample:
@@ -174,6 +206,8 @@ WITHIN = Probe(
     LANGUAGE_MODELS,
     CANDIDATES,
     lambda kind, options: {0: ask_intrasentence},
+    options=("rules",),
+    likelihood=True,
 )
 BETWEEN = Probe(
     "stereoset_intersentence",
@@ -181,6 +215,7 @@ BETWEEN = Probe(
     LANGUAGE_MODELS | {"nsp"},
     CANDIDATES,
     _askers_between,
-    options=("intersentence",),
+    options=("intersentence", "rules"),
     between=True,
+    likelihood=True,
 )

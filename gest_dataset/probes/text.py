@@ -81,10 +81,12 @@ class Reader:
     unknown: frozenset[int]
     mask_id: int | None
     start_id: int | None
+    end_id: int | None
     reserved: str | None
     sentinels: tuple[int, ...]
     decoder_start_id: int | None
     next_label: int | None
+    rules: frozenset[str] = frozenset()
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
@@ -112,14 +114,29 @@ class Reader:
         return tuple(ids)
 
     def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
-        """The ids with the start token in front, if the tokeniser has one, and how many were added."""
-        if self.start_id is None or (tokens.ids and tokens.ids[0] == self.start_id):
+        """The ids with the start token in front, and how many were added: none where one is there.
+
+        A special token that the tokeniser has put in front itself is the start of a text as well.
+        """
+        if self.start_id is None or tokens.special[:1] == (True,):
             return tokens.ids, 0
         return (self.start_id, *tokens.ids), 1
 
 
-def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
-    """What the probes need of a loaded model."""
+def start_token(tokenizer: Any) -> tuple[str, int] | None:
+    """What stands in front of a text for a causal model: `bos`, or where there is none, `eos`.
+
+    So does lm-evaluation-harness (`HFLM.prefix_token_id`).
+    """
+    for role in ("bos", "eos"):
+        number = getattr(tokenizer, f"{role}_token_id")
+        if number is not None:
+            return role, number
+    return None
+
+
+def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()) -> Reader:
+    """What the probes need of a loaded model; `rules` are those of the authors to follow (`probes.rules`)."""
     if kind == "masked" and tokenizer.mask_token_id is None:
         raise ModelError(
             f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no mask token, "
@@ -131,10 +148,15 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
     if kind == "seq2seq" and not known:
         raise ModelError(
             f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
-            f"<extra_id_0>: only models that were trained to fill spans (T5, mT5) can be scored."
+            f"<extra_id_0>: only models that were trained to fill spans between sentinels (T5, mT5) can be "
+            f"scored. Those that write the whole text again (BART) do not say where a span ends."
         )
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
-    special = {"mask": tokenizer.mask_token_id if kind == "masked" else None, "start": tokenizer.bos_token_id}
+    start = start_token(tokenizer) if kind == "causal" else None
+    special: dict[str, Any] = {
+        "mask": tokenizer.mask_token_id if kind == "masked" else None,
+        "start": start[1] if start else None,
+    }
     for role, number in special.items():
         if None not in (number, vocabulary) and number >= vocabulary:
             raise ModelError(
@@ -150,9 +172,11 @@ def make_reader(tokenizer: Any, model: Any, kind: str) -> Reader:
         mask_id=special["mask"],
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
         start_id=special["start"],
+        end_id=tokenizer.eos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
+        rules=rules,
     )
 
 

@@ -51,4 +51,5 @@ PROBE = Probe(
     lambda kind, options: {0: ask},
     about="occupation_gender",
     templated=True,
+    likelihood=True,
 )

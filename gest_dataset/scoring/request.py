@@ -17,8 +17,11 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.rules import applying
+from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
+from gest_dataset.probes.text import start_token
 from gest_dataset.scoring.device import BATCH_TOKENS
-from gest_dataset.scoring.loading import MASKED, Loaded
+from gest_dataset.scoring.loading import CAUSAL, MASKED, Loaded
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -59,12 +62,24 @@ class Request:
             "kind": loaded.kind,
             **loaded.fingerprint(),
             "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
-            "options": told_options(self.options, self.probe),
+            "options": told_options(self.options, self.probe, loaded.kind),
+            "start": self.start(loaded),
             "limit": self.limit,
             "device": loaded.model.device.type,
             "dtype": str(loaded.model.dtype).removeprefix("torch."),
             "batch_tokens": self.budget(loaded),
         }
+
+    def start(self, loaded: Loaded) -> str | None:
+        """`eos` where that token stands in for a start token, which changes the numbers."""
+        start = start_token(loaded.tokenizer) if loaded.kind == CAUSAL and self.probe.likelihood else None
+        return "eos" if start and start[0] == "eos" else None
+
+    def notes_on(self, loaded: Loaded) -> list[str]:
+        """What has to be said of the run beside its numbers, before it begins."""
+        end = loaded.tokenizer.eos_token
+        stands_in = f"the tokenizer has no start token: its end token {end} stands in front of each text"
+        return [*self.notes, *([stands_in] if self.start(loaded) else [])]
 
     def budget(self, loaded: Loaded) -> int:
         """Padded tokens in a batch."""
@@ -114,20 +129,29 @@ def _given(options: Options) -> list[str]:
     return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
 
 
-def told_options(options: Options, probe: Probe) -> dict[str, Any]:
+def told_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
     told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
+    rules = rules_of(options, probe, kind)
+    if told.pop("rules", None) and rules:
+        told["rules"] = ",".join(sorted(rules))
     templates = told.pop("templates", None)
-    if isinstance(templates, (str, Path)):  # numbers are told as `templates` of the metadata
+    if is_extended(templates):  # numbers are told as `templates` of the metadata
+        told["templates"] = EXTENDED_NAME
+    elif isinstance(templates, (str, Path)):
         path = Path(templates)
         told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
     return told
 
 
-def unused_options(options: Options, probe: Probe) -> list[str]:
-    """A note for each option that was given and means nothing to this probe."""
-    return [
-        f"{name} means nothing to the probe {probe.name} and was not used"
-        for name in _given(options)
-        if name not in probe.options
-    ]
+def rules_of(options: Options, probe: Probe, kind: str) -> frozenset[str]:
+    """The rules of the authors that the options name and that change what this probe asks such a model."""
+    return applying(options.rules, probe.name, kind)
+
+
+def unused_options(options: Options, probe: Probe, kind: str) -> list[str]:
+    """A note for each option that was given and means nothing to this probe, or to such a model."""
+    unused = [name for name in _given(options) if name not in probe.options]
+    if options.rules and "rules" not in unused and not rules_of(options, probe, kind):
+        unused.append("rules")
+    return [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]

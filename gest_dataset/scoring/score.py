@@ -14,6 +14,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.selection import names
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.probes.probe import Options
+from gest_dataset.probes.rules import named
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring import selection
@@ -42,6 +43,7 @@ def score(
     multi_token: bool = False,
     cs: bool | None = None,
     intersentence: str = "auto",
+    rules: str | Sequence[str] = (),
     output: str | Path | None = None,
 ) -> Scores: ...
 def score(
@@ -57,12 +59,14 @@ def score(
     multi_token: bool = False,
     cs: bool | None = None,
     intersentence: str = "auto",
+    rules: str | Sequence[str] = (),
     output: str | Path | None = None,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
     `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
-    of a config or a data set with the same fields. `templates` are numbers or a JSON file.
+    of a config or a data set with the same fields. `templates` are numbers, "extended" or a JSON file;
+    `rules` are those of the authors' codes, by name or "authors" (docs/reproduce.md).
 
     Several configs are a list of names, or a text with commas or a group (`"en,slavic"`): then the
     answer is a dictionary, config -> `Scores`, in the order asked. Those of a group that the model cannot
@@ -77,7 +81,7 @@ def score(
     nothing at all can be asked.
     """
     asked = dict(locals())
-    options = Options(templates, multi_token, cs, intersentence)
+    options = Options(templates, multi_token, cs, intersentence, named(rules))
     loading = {name: asked[name] for name in ("device", "dtype", "revision", "trust_remote_code")}
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)

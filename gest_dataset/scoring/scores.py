@@ -24,13 +24,14 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Probe, check_kind
+from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded
-from gest_dataset.scoring.request import Request, told_options, unused_options
+from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -70,6 +71,7 @@ class Scores:
             model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
             templates=m["templates"],
             options=m["options"],
+            start=m.get("start"),
             limit=m["limit"],
             dtype=m["dtype"],
             device=m["device"],
@@ -118,7 +120,8 @@ def record(
 def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:
     """Ask the model, and fold its answers into scores."""
     probe, name, rows = request.probe, request.name, request.rows
-    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind)
+    rules = rules_of(request.options, probe, loaded.kind)
+    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind, rules)
     askers = probe.askers(loaded.kind, request.options)
     scorer = _scorer(loaded)
     start = time.perf_counter()
@@ -130,9 +133,10 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
                 keys.append((row, template))
             except CannotAskError as error:
                 skipped.append((row["id"], template, str(error)))
-    for template in askers:
-        if not any(asked == template for _, asked in keys):
-            raise _nothing_to_ask(skipped, template, loaded, name)
+    unasked = sorted(askers.keys() - {template for _, template in keys})
+    if unasked and (len(unasked) == len(askers) or request.options.templates != EXTENDED_NAME):
+        raise _nothing_to_ask(skipped, unasked[0], loaded, name)
+    left_out = [_left_out(skipped, template) for template in unasked]
     with _evaluating(loaded.model):
         answers, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
     scored = []
@@ -141,7 +145,7 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
             scored.append((row, template, values))
         else:
             skipped.append((row["id"], template, NOT_FINITE))
-    for template in askers:
+    for template in askers.keys() - unasked:
         if not any(number == template for _, number, _ in scored):
             raise _nothing_to_ask(skipped, template, loaded, name)
     if skipped:
@@ -165,8 +169,9 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         "parameters": loaded.model.num_parameters(),
         "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
         "measure": request.measure.name,
-        "templates": [template for template in askers if template],
-        "options": told_options(request.options, probe),
+        "templates": [template for template in askers if template and template not in unasked],
+        "options": told_options(request.options, probe, loaded.kind),
+        "start": request.start(loaded),
         "limit": request.limit,
         "dtype": "+".join(scorer.dtypes),
         "device": scorer.device.type,
@@ -175,7 +180,12 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(passes),
-        "notes": [*request.notes, *scorer.notes, *unused_options(request.options, probe)],
+        "notes": [
+            *request.notes_on(loaded),
+            *left_out,
+            *scorer.notes,
+            *unused_options(request.options, probe, loaded.kind),
+        ],
         "seconds": time.perf_counter() - start + (store.earlier if store else 0),
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
@@ -214,6 +224,12 @@ def _answer(
         folded.append(sample.fold(values[start:end]))
         start = end
     return folded, passes
+
+
+def _left_out(skipped: Sequence[tuple[str, int, str]], template: int) -> str:
+    """What is said of one of many templates in which no sample can be asked."""
+    reasons = Counter(reason for _, asked, reason in skipped if asked == template).most_common(1)
+    return f"template {template} is left out: {reasons[0][0] if reasons else 'there are no rows'}"
 
 
 def _nothing_to_ask(

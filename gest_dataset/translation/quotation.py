@@ -11,6 +11,8 @@ import html
 import re
 from collections.abc import Iterator
 
+import regex
+
 _MARKS = frozenset("\"'„“”«»‚‘’‹›")
 _APOSTROPHES = frozenset("'’‘")
 _LOW = frozenset("„‚")
@@ -23,7 +25,7 @@ _COLON = re.compile(r"(?P<frame>[^:\"„“”«»‹›]+:)\s*(?=\S)")
 _DASHES = re.compile(r"[—–-]\s*(?P<speech>\S.*?)(?:,|(?<=[.!?…]))\s*[—–-]\s+\S.*", re.DOTALL)
 _DASH = re.compile(r"[—–-]\s*")
 _FRAME_WORDS = 6  # the longest attribution before a sentence: `Tento muž sa ma opýtal:` has five
-_WORD = re.compile(r"\w+")
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+")
 _END = re.compile(r"[\s.!?…]*$")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
 
+from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, WordDifference, differing_word
 from gest_dataset.builders.reading import keyword_span, read_csv, read_lines, row_number, stereotype_id
 from gest_dataset.builders.words import core, core_span, differing_words
 from gest_dataset.errors import DataError
@@ -73,6 +75,50 @@ def test_words_and_their_cores() -> None:
     assert core("a – b", 1) == ""
     start, end = core_span("I  said “don't!”", 2)
     assert "I  said “don't!”"[start:end] == "don't"
+
+
+def decomposed(text: str) -> str:
+    """A text with each accent as a character of its own."""
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "index", "word"),
+    [
+        ("मैं थका हूँ।", 1, "थका"),  # ends with a vowel sign
+        ("मैं (थकी) हूँ।", 1, "थकी"),
+        ("मैं थकी हूँ।", 2, "हूँ"),  # a vowel sign and a nasal one; `।` ends the sentence
+        (decomposed("Bol som „unavené“."), 2, decomposed("unavené")),
+        (decomposed("Élan, é!"), 1, decomposed("é")),
+        ("เธอเหนื่อย ไม่", 1, "ไม่"),  # a tone mark
+        ("אני עֲיֵפָה.", 1, "עֲיֵפָה"),  # points under and between letters
+        ("(x²), a_1", 0, "x²"),
+        ("(x²), a_1", 1, "a_1"),
+        ("نمی‌خواهم، نه", 0, "نمی‌خواهم"),  # a joiner inside
+        ("„̈word“", 0, "word"),  # a mark on punctuation belongs to that
+        ("a – b", 1, ""),
+    ],
+)
+def test_a_word_is_its_letters_with_their_marks(sentence: str, index: int, word: str) -> None:
+    """The place is that in the sentence as it is, whatever way its accents are written."""
+    assert core(sentence, index) == word
+    start, end = core_span(sentence, index)
+    assert sentence[start:end] == word
+
+
+def test_the_same_word_written_in_two_ways() -> None:
+    assert differing_words("Bol som unavený.", decomposed("Bol som unavený.")) == []
+    assert differing_words("Bol som unavený.", decomposed("Bol som unavená.")) == [2]
+    assert differing_word(decomposed("Šťastný som."), "Šťastná som.") == WordDifference(
+        0, decomposed("Šťastný"), "Šťastná"
+    )
+    assert differing_word("Šťastný som.", decomposed("Sama som.")) == FIRST_LETTER
+    assert differing_word("é som.", decomposed("„é“ som.")) == PUNCTUATION
+
+
+def test_a_vowel_sign_is_no_punctuation() -> None:
+    assert differing_word("मैं थका हूँ।", "मैं थकी हूँ।") == WordDifference(1, "थका", "थकी")
+    assert differing_word("मैं थका हूँ।", "मैं थका, हूँ।") == PUNCTUATION
 
 
 def test_row_numbers_are_short_and_of_plain_digits(file: Path) -> None:

@@ -292,7 +292,11 @@ def test_gate(gest: Gest) -> None:
         (("score", "bert", "--config", "en,sk_pair"), 2, "Did you mean 'sk_pairs'?"),
         (("score", "bert", "--config", "slavik"), 2, "Did you mean the group 'slavic'?"),
         (("score", "bert", "--config", ","), 2, "names no config"),
-        (("score", "bert", "--templates", "mine.json"), 2, "neither numbers (1,2,3,4) nor a JSON file"),
+        (
+            ("score", "bert", "--templates", "mine.json"),
+            2,
+            "neither numbers (1,2,3,4), nor extended, nor a JSON file",
+        ),
         (("score", "bert", "--templates", "9"), 2, "There is no template 9"),
         (("score", "bert", "--limit", "0"), 2, "--limit"),
         (("score", "bert", "--batch-tokens", "0"), 2, "--batch-tokens"),

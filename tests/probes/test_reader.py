@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets import Dataset, concatenate_datasets
 
 from gest_dataset.errors import ModelError, ScoringError
 from gest_dataset.probes.asks import check_compared, check_distinct
 from gest_dataset.probes.templates import choose
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
-from tests.support import zoo
+from tests.scoring.test_exact import reader as naive_reader
+from tests.scoring.test_exact import rows, run
+from tests.support import naive, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -119,6 +122,33 @@ def test_compared_parts_are_known() -> None:
         with pytest.raises(CannotAskError, match="does not know"):
             check_compared(*pair)
     check_compared(tokens((0, 1), (1, 2), ids=(99, 2)), tokens((0, 1), (1, 2), ids=(99, 3)))
+
+
+def hindi(index: int = 1) -> Dataset:
+    """A pair that differs in a vowel sign, which is a mark and no letter."""
+    row = dict(rows("sk_pairs", 1)[0], masculine="मैं थका हूँ।", feminine="मैं थकी हूँ।", word_index=index)
+    row |= {"masculine_word": "थका", "feminine_word": "थकी"}
+    return Dataset.from_list([row], features=rows("sk_pairs", 1).features)
+
+
+@pytest.mark.parametrize("name", ["roberta", "modernbert", "t5-bytes", "gpt2"])
+def test_a_vowel_sign_is_a_part_of_its_word(name: str) -> None:
+    """To masked models as well, which look for the word's tokens."""
+    who = naive_reader(name)
+    options = {"multi_token": True} if who.family == "masked" else {}
+    scores = run(who, hindi(), options)
+    (score,) = scores.table["log_ratio"].to_pylist()
+    assert score == pytest.approx(naive.pair(who, hindi()[0], **options), abs=1e-4)
+    assert abs(score) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["roberta", "t5-bytes"])
+def test_a_number_that_no_word_has(name: str) -> None:
+    """In data of one's own a `word_index` can be anything."""
+    data = concatenate_datasets([hindi(), hindi(9).map(lambda row: {"id": "far"})])
+    scores = run(naive_reader(name), data, {"multi_token": True})
+    (skipped,) = scores.skipped.to_pylist()
+    assert (skipped["id"], skipped["reason"]) == ("far", "there is no word number 9 in the sentence")
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, "1", 1.0])

@@ -111,7 +111,7 @@ def test_tricky_sentences(animal: str) -> None:
 
 @pytest.mark.parametrize("animal", zoo.of_family("causal"))
 def test_pairs_that_differ_from_the_start(animal: str) -> None:
-    """Where no start token stands in front, the first token of all does not count."""
+    """The first token counts as well: the start token is in front of it, or the end token."""
     probe = BY_NAME["pairs-sk"]
     row = {
         **rows(probe.config, 1)[0],

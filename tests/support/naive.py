@@ -154,14 +154,11 @@ def masked_logps(reader: Reader, ids: Sequence[int], masked: Sequence[int], at: 
 
 
 def causal_logps(reader: Reader, ids: Sequence[int], at: Sequence[int]) -> list[float]:
-    """ln P(token | all tokens on its left), for the tokens at the positions `at`.
-
-    The first token of all has nothing on its left and does not count.
-    """
-    if not any(at):
-        raise CannotAskError("nothing stands on the left of the only token")
+    """ln P(token | all tokens on its left), for the tokens at the positions `at`."""
+    if not all(at):
+        raise CannotAskError("nothing stands on the left of the first token")
     found = logp(reader, ids)
-    return [found[i - 1, ids[i]].item() for i in at if i > 0]
+    return [found[i - 1, ids[i]].item() for i in at]
 
 
 def sentinel(reader: Reader, number: int) -> int:
@@ -169,7 +166,10 @@ def sentinel(reader: Reader, number: int) -> int:
 
 
 def teacher_logps(reader: Reader, text: Text, slots: Sequence[Sequence[int]]) -> list[list[float]]:
-    """ln P of the tokens of each slot: sentinels in the encoder, sentinel and tokens in the decoder."""
+    """ln P of the tokens of each slot, and of the sentinel that closes it.
+
+    Sentinels stand in the encoder; in the decoder each slot's tokens stand between its sentinel and the next.
+    """
     encoder: list[int] = []
     for i, token in enumerate(text.ids):
         slot = next((n for n, slot in enumerate(slots) if i in slot), None)
@@ -177,12 +177,11 @@ def teacher_logps(reader: Reader, text: Text, slots: Sequence[Sequence[int]]) ->
             encoder.append(token)
         elif i == slots[slot][0]:
             encoder.append(sentinel(reader, slot))
-    decoder = [int(reader.model.config.decoder_start_token_id)]
+    decoder = [int(reader.model.config.decoder_start_token_id), sentinel(reader, 0)]
     wanted: list[list[int]] = []
     for number, slot_positions in enumerate(slots):
-        decoder.append(sentinel(reader, number))
-        wanted.append(list(range(len(decoder), len(decoder) + len(slot_positions))))
-        decoder += text.pick(slot_positions)
+        wanted.append(list(range(len(decoder), len(decoder) + len(slot_positions) + 1)))
+        decoder += [*text.pick(slot_positions), sentinel(reader, number + 1)]
     found = logp(reader, encoder, decoder_input_ids=torch.tensor([decoder]))
     return [[found[i - 1, decoder[i]].item() for i in positions] for positions in wanted]
 
@@ -192,14 +191,18 @@ def mean(values: Sequence[float]) -> float:
 
 
 def with_start(reader: Reader, text: Text) -> Text:
-    """The start token in front where the tokeniser has one and did not put it; the end cut off."""
+    """The start token in front, or the end token where there is none; the special ones behind cut off.
+
+    A text in front of which the tokeniser puts a special token itself gets no other one.
+    """
     ids, offsets, special, pieces = map(list, (text.ids, text.offsets, text.special, text.pieces))
     while special[-1]:
         del ids[-1], offsets[-1], special[-1], pieces[-1]
-    start = reader.tokenizer.bos_token_id
-    if start is not None and ids[0] != start:
-        ids, offsets, special = [start, *ids], [(0, 0), *offsets], [True, *special]
-        pieces = [reader.tokenizer.bos_token, *pieces]
+    own = reader.tokenizer
+    start = own.eos_token if own.bos_token is None else own.bos_token
+    if start is not None and not special[0]:
+        ids, offsets, special = [own.convert_tokens_to_ids(start), *ids], [(0, 0), *offsets], [True, *special]
+        pieces = [start, *pieces]
     return Text(ids, offsets, special, pieces, text.source, text.unknown)
 
 

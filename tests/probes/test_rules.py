@@ -1,0 +1,309 @@
+"""The authors' rules: each against their procedure written again, one sample at a time; never the default."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from typer.testing import CliRunner
+
+import gest_dataset
+from gest_dataset.cli import app
+from gest_dataset.errors import SettingError
+from gest_dataset.probes.rules import RULES, named
+from gest_dataset.runs.manifest import read_manifest
+from tests.conftest import ROOT
+from tests.scoring.test_exact import reader, rows, run
+from tests.support import naive, zoo
+from tests.support.naive import CANDIDATES, SENTENCES, Reader
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def scored(
+    who: Reader, config: str | Dataset, rules: str | tuple[str, ...], number: int, **options: Any
+) -> Any:
+    return run(who, config, {"rules": rules, **options}, limit=number)
+
+
+def share(who: Reader, ids: list[int], **more: Any) -> torch.Tensor:
+    """The probabilities at every position."""
+    return naive.logp(who, ids, **more).exp()
+
+
+def test_the_table() -> None:
+    """Every rule is one of a probe and a kind, and stands with its two sides in the page."""
+    from gest_dataset.measures import MEASURES
+
+    probes = {measure.probe.name: measure.probe for measure in MEASURES.values() if measure.probe}
+    page = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    for name, rule in RULES.items():
+        assert rule.name == name
+        for probe in rule.probes:
+            assert "rules" in probes[probe].options
+            assert probes[probe].kinds & set(rule.kinds)
+        cells = (", ".join(rule.kinds), rule.ours, rule.theirs, rule.code, rule.effect)
+        measured = "measured here" if rule.measured else "not measured here"
+        assert f"| `{name}` | {' | '.join(cells)} ({measured}) |" in page.splitlines()
+
+
+def test_names() -> None:
+    assert named("authors") == named(["authors", "bos-first"]) == tuple(RULES)
+    assert named(()) == ()
+    assert named("full-stop, bos-first") == ("bos-first", "full-stop")
+    with pytest.raises(SettingError, match=r"There is no rule 'bos'. Rules are authors, bos-first, "):
+        named("bos")
+
+
+@pytest.mark.parametrize("animal", ["gpt2", "llama"])
+def test_bos_first_within(animal: str) -> None:
+    """Their generative_inference: the first token from the start token alone, the others without it."""
+    who, config = reader(animal), "stereoset_en_intrasentence"
+    start = who.tokenizer.bos_token_id
+    table = scored(who, config, "bos-first", 5).table.to_pylist()
+    for row, found in zip(rows(config, 5), table, strict=True):
+        for name in CANDIDATES:
+            ids = [i for i in who.tokenizer(row[name])["input_ids"] if i != start]
+            probabilities = [share(who, [start])[0, ids[0]].item()]
+            plain = share(who, ids)
+            probabilities += [plain[i - 1, ids[i]].item() for i in range(1, len(ids))]
+            assert found[name] == pytest.approx(np.exp(np.mean(np.log(probabilities))), rel=1e-4)
+    assert table != scored(who, config, (), 5).table.to_pylist()
+
+
+def test_bos_first_between() -> None:
+    """No start token in front of context and candidate; the ratio has it for the two first tokens."""
+    who, config = reader("gpt2"), "stereoset_de_intersentence"
+    start = who.tokenizer.bos_token_id
+    found = scored(who, config, "bos-first", 4).table.to_pylist()
+    ratio = scored(who, config, "bos-first", 4, intersentence="ratio").table.to_pylist()
+
+    def likelihood(text: str) -> float:
+        ids = who.tokenizer(text)["input_ids"]
+        plain = share(who, ids)
+        first = share(who, [start])[0, ids[0]].item()
+        return float(
+            np.exp(np.mean(np.log([first, *(plain[i - 1, ids[i]].item() for i in range(1, len(ids)))])))
+        )
+
+    for number, row in enumerate(rows(config, 4)):
+        for name in CANDIDATES:
+            ids = who.tokenizer(f"{row['context']} {row[name]}")["input_ids"]
+            before = len(who.tokenizer(row["context"])["input_ids"])
+            plain = share(who, ids)
+            own = [plain[i - 1, ids[i]].item() for i in range(before, len(ids))]
+            assert found[number][name] == pytest.approx(np.exp(np.mean(np.log(own))), rel=1e-4)
+            wanted = likelihood(row[name]) / likelihood(row["context"])
+            assert ratio[number][name] == pytest.approx(wanted, rel=1e-4)
+
+
+@pytest.mark.parametrize("animal", ["gpt2", "t5"])
+def test_full_stop(animal: str) -> None:
+    """As if the context had one; a context that ends with one of three signs stays as it is."""
+    config = "stereoset_de_intersentence"
+    own = rows(config, 3).map(
+        lambda row, number: {"context": "Der Mann ging" + ("", "!", "?")[number]},
+        with_indices=True,
+        load_from_cache_file=False,
+    )
+    stopped = own.map(
+        lambda row: {
+            "context": row["context"].replace("ging", "ging.")
+            if row["context"][-1] == "g"
+            else row["context"]
+        },
+        load_from_cache_file=False,
+    )
+    assert own["context"] != stopped["context"]
+    theirs = run(reader(animal), own, {"rules": "full-stop"}).table
+    assert theirs == run(reader(animal), stopped, {}).table
+    assert theirs["stereotype"][0] != run(reader(animal), own, {}).table["stereotype"][0]
+
+
+def test_encoder_pieces() -> None:
+    """Piece j is the first thing behind the sentinel, in front of which stand the pieces before it."""
+    who, config = reader("t5-letters"), "stereoset_en_intrasentence"
+    sentinel, start = naive.sentinel(who, 0), who.model.config.decoder_start_token_id
+    found = scored(who, config, "encoder-pieces", 3).table.to_pylist()
+    for row, scores in zip(rows(config, 3), found, strict=True):
+        for name in CANDIDATES:
+            word = row[f"{name}_word"]
+            text = naive.tokenise(who, row["context"].replace("BLANK", word))
+            place = row["context"].index("BLANK")
+            slot = text.tokens(place, place + len(word))
+            probabilities = []
+            for step in slot:
+                encoder = [*text.ids[:step], sentinel, *text.ids[slot[-1] + 1 :]]
+                at = share(who, encoder, decoder_input_ids=torch.tensor([[start, sentinel]]))
+                probabilities.append(at[1, text.ids[step]].item())
+            assert scores[name] == pytest.approx(np.mean(probabilities), rel=1e-4)
+
+
+def test_encoder_pieces_of_two_blanks() -> None:
+    """Both hold the earlier pieces and the same sentinel; the word is asked once."""
+    who, config = reader("t5-letters"), "stereoset_en_intrasentence"
+    row = rows(config, 1)[0] | {"id": "two", "context": "The BLANK saw the BLANK."}
+    for name, word in zip(CANDIDATES, ("cat", "dog", "sun"), strict=True):
+        row |= {name: f"The {word} saw the {word}.", f"{name}_word": word}
+    data = Dataset.from_list([row], features=rows(config, 1).features)
+    (found,) = run(who, data, {"rules": "encoder-pieces"}).table.to_pylist()
+    sentinel, start = naive.sentinel(who, 0), who.model.config.decoder_start_token_id
+    text = naive.tokenise(who, "The cat saw the cat.")
+    one, other = text.tokens(4, 7), text.tokens(16, 19)
+    probabilities = []
+    for step in range(len(one)):
+        encoder = [
+            *text.ids[: one[step]], sentinel, *text.ids[one[-1] + 1 : other[step]], sentinel,
+            *text.ids[other[-1] + 1 :],
+        ]  # fmt: skip
+        at = share(who, encoder, decoder_input_ids=torch.tensor([[start, sentinel]]))
+        probabilities.append(at[1, text.ids[one[step]]].item())
+    assert found["stereotype"] == pytest.approx(np.mean(probabilities), rel=1e-4)
+
+
+def test_counted_end() -> None:
+    """Their generative_inference_t5: the last token that counts is `</s>`."""
+    who, config = reader("t5"), "stereoset_de_intersentence"
+    sentinel, start = naive.sentinel(who, 0), who.model.config.decoder_start_token_id
+    found = scored(who, config, "counted-end", 3).table.to_pylist()
+    for row, scores in zip(rows(config, 3), found, strict=True):
+        for name in CANDIDATES:
+            context, whole = f"{row['context']} ", f"{row['context']} {row[name]}"
+            text = naive.tokenise(who, whole)
+            slot = text.tokens(len(context), len(whole))
+            decoder = [start, sentinel, *text.pick(slot), who.tokenizer.eos_token_id]
+            encoder = [*text.ids[: slot[0]], sentinel, *text.ids[slot[-1] + 1 :]]
+            at = share(who, encoder, decoder_input_ids=torch.tensor([decoder]))
+            own = [at[i - 1, decoder[i]].item() for i in range(2, len(decoder))]
+            assert scores[name] == pytest.approx(np.exp(np.mean(np.log(own))), rel=1e-4)
+
+
+def logps(who: Reader, left: str, right: str) -> list[float]:
+    """Their crows_sentence_logprobs: ln P of the left text's tokens that the right one has."""
+    one, two = naive.tokenise(who, left), naive.tokenise(who, right)
+    found = []
+    for block in difflib.SequenceMatcher(None, one.ids, two.ids).get_opcodes():
+        for place in range(*block[1:3]):
+            if block[0] == "equal" and not one.special[place]:
+                found += naive.masked_logps(who, one.ids, [place], [place])
+    return found
+
+
+def cs(who: Reader, left: str, right: str) -> float:
+    both = zip(logps(who, left, right), logps(who, right, left), strict=False)
+    return sum(one - two for one, two in both)
+
+
+# of `he` and `she`, in another order, each matching takes the first one of its left text
+TURNED = ("he she ran", "she he ran")
+
+
+def turned() -> Dataset:
+    row = rows("crows_gender", 1)[0] | {"stereotyped": TURNED[0], "other": TURNED[1]}
+    return Dataset.from_list([row], features=rows("crows_gender", 1).features)
+
+
+def test_two_matchings() -> None:
+    who = reader("bert")
+    theirs = run(who, turned(), {"rules": "two-matchings"}).table["cs_original"][0].as_py()
+    assert theirs == pytest.approx(cs(who, *TURNED), abs=1e-4)
+    ours = run(who, turned(), {}).table["cs_original"][0].as_py()
+    assert ours == pytest.approx(naive.cs(who, *TURNED), abs=1e-4)
+    assert abs(ours - theirs) > 1e-2
+    for row, found in zip(
+        rows("slovak_gender", 3),
+        scored(who, "slovak_gender", "two-matchings", 3).table.to_pylist(),
+        strict=True,
+    ):
+        assert found["cs_original"] == pytest.approx(cs(who, row[SENTENCES[0]], row[SENTENCES[2]]), abs=1e-4)
+
+
+def test_length_differences() -> None:
+    """Keywords of 2, 1 and 3, 2 tokens: as much longer in original and control, but not as long."""
+    who, config = reader("bert"), "stereoset_control_race"
+    row = dict(rows(config, 1)[0], bias_type=2)
+    length = {word: len(who.tokenizer.tokenize(word)) for word in ("he", "xy", "xyz", "xyzx")}
+    assert length == {"he": 1, "xy": 2, "xyz": 3, "xyzx": 4}
+    made = []
+    for name, words in (
+        ("alike", ("xy", "he", "xyz", "xy")),
+        ("not", ("xy", "he", "xyzx", "xy")),
+        ("same", ("xy", "he", "xy", "he")),
+    ):
+        texts = {field: f"I {word} ran." for field, word in zip(SENTENCES, words, strict=True)}
+        if name == "same":
+            texts = {
+                field: text.replace("ran", "ran far") if "control" in field else text
+                for field, text in texts.items()
+            }
+        made.append(row | texts | {"id": name, "keywords": [[2, 2 + len(word)] for word in words]})
+    data = Dataset.from_list(made, features=rows(config, 1).features)
+    assert run(who, data, {}).table["id"].to_pylist() == ["same"]
+    scores = run(who, data, {"rules": "length-differences"})
+    assert scores.table["id"].to_pylist() == ["alike", "same"]
+    assert (
+        scores.skipped["reason"][0].as_py().startswith("the keywords' lengths in tokens do not differ alike")
+    )
+
+
+def test_own_negation() -> None:
+    """`cs` of each group's sentence and its negation; sets with keywords are asked as ever."""
+    who, config = reader("bert"), "crows_control_negation"
+    (found, *_) = scored(who, config, "own-negation", 2).table.to_pylist()
+    row = rows(config, 1)[0]
+    original, negation, other, other_negation = (row[name] for name in SENTENCES)
+    assert found["cs_original"] == pytest.approx(naive.cs(who, original, negation), abs=1e-4)
+    assert found["cs_control"] == pytest.approx(naive.cs(who, other, other_negation), abs=1e-4)
+    assert scored(who, "slovak_gender", "own-negation", 3).table == scored(who, "slovak_gender", (), 3).table
+
+
+@pytest.mark.parametrize(
+    ("animal", "config", "told"),
+    [
+        ("gpt2", "stereoset_en_intrasentence", "bos-first"),
+        ("gpt2", "stereoset_de_intersentence", "bos-first,full-stop"),
+        ("t5", "stereoset_en_intrasentence", "encoder-pieces"),
+        ("t5", "stereoset_de_intersentence", "counted-end,full-stop"),
+        ("bert", "crows_gender", "two-matchings"),
+        ("bert", "slovak_gender", "length-differences,own-negation,two-matchings"),
+        ("t5", "slovak_gender", "length-differences"),
+        ("bert", "stereoset_en_intrasentence", None),
+        ("bert", "en", None),
+        ("bert-nsp", "stereoset_de_intersentence", None),
+    ],
+)
+def test_a_run_says_which_rules_it_follows(
+    animal: str, config: str, told: str | None, tmp_path: Path
+) -> None:
+    """In the settings, the metadata and the signature; where none applies, that."""
+    limit = None if config == "en" else 3
+    scores = run(reader(animal), config, {"rules": "authors"}, limit=limit, output=tmp_path)
+    assert scores.metadata["options"].get("rules") == told
+    assert read_manifest(tmp_path).settings["options"].get("rules") == told
+    assert ("rules=" in scores.signature) == (told is not None)
+    assert f"|options:rules={told}|" in scores.signature or told is None
+    unused = [
+        note for note in scores.metadata["notes"] if note.startswith("rules means nothing to the probe")
+    ]
+    assert bool(unused) == (told is None)
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    asked = ["score", str(zoo.directory("gpt2")), "--config", "stereoset_en_intrasentence", "--limit", "3"]
+    more = ["--device", "cpu", "--output", str(tmp_path / "run")]
+    told = CliRunner().invoke(app, [*asked, "--rules", "authors", *more])
+    assert told.exit_code == 0, told.output
+    assert read_manifest(tmp_path / "run").settings["options"] == {"rules": "bos-first"}
+    wrong = CliRunner().invoke(app, [*asked, "--rules", "ours", *more])
+    assert isinstance(wrong.exception, SettingError)
+    assert (
+        gest_dataset.score(zoo.load("gpt2"), "stereoset_en_intrasentence", limit=3, device="cpu").metadata[
+            "options"
+        ]
+        == {}
+    )
