@@ -10,30 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    Interval,
-    Smooth,
-    interval,
-    observed,
-    resampled,
-    stratify,
-)
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, Smooth
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.units import resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 
-def ln_mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
+def ln_mean_g_s(
+    log_ratios: Floats,
+    stereotypes: Ints,
+    units: Ints | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Interval:
     """ln of the mean g_s; `log_ratios` [samples, templates] is nan where a sample has no score.
 
-    `stereotypes` counts from 0. Each template's g_s is that of its own samples.
+    `stereotypes` counts from 0. Each template's g_s is that of its own samples. Samples of one of the
+    `units` are resampled together.
     """
     known = np.isfinite(log_ratios)
     columns = np.hstack([np.where(known, log_ratios, 0.0), known])
-    samples = stratify(columns, stereotypes, len(STEREOTYPES))
-    return interval(_LN_MEAN, observed(samples), resampled(samples, draws, seed))
+    return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed).interval(_LN_MEAN)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
