@@ -9,7 +9,7 @@ from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, SampleWords, lacking
+from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, SampleWords, Unit, lacking
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
@@ -43,7 +43,7 @@ WINOBIAS = Measure(
     statistic=winobias_rate,
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Pronouns"),),
-    unit="sentence",
+    unit=Unit("occupation, with all of its sentences", "occupation"),
     pairings=(),
     samples=SampleWords(
         stereotype.LOG_RATIO,

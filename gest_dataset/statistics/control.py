@@ -149,9 +149,7 @@ def _units_of(units: Ints | None, scores: SampleScores, *names: str) -> Ints | N
     return chosen(units, _there(scores, *names))
 
 
-def _means(
-    scores: SampleScores, unit: float, units: Ints | None, draws: int, seed: int
-) -> dict[str, Any]:
+def _means(scores: SampleScores, unit: float, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples, so that all are of the same draws."""
     names = sorted(scores)
     groups = [names]

@@ -21,7 +21,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.intervals import agresti_coull, bounded
 from gest_dataset.statistics.permutation import permutation_p
 from gest_dataset.statistics.ranks import feminine_ranks
-from gest_dataset.statistics.shares import Z, Shares, rate_contrast, shares_of, worth
+from gest_dataset.statistics.shares import Shares, Z, rate_contrast, shares_of, worth
 from gest_dataset.statistics.simultaneous import differences_of_shares, rank_bounds, sidak
 from gest_dataset.statistics.units import chosen
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, gender_means

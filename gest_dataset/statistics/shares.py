@@ -4,7 +4,7 @@ Samples that come in units are worth fewer independent ones. With the variance o
 that of as many independent samples, their ratio is the design effect, and n / deff samples take the place
 of n in the formulas of independent ones (Kish, 1965; Korn and Graubard, 1998, Survey Methodology 24).
 deff is at least 1; where all samples agree, which says nothing of it, it is that of units of one mind. As
-it is estimated from few units, n is also multiplied by (z / t)^2, with Student's t of their degrees of freedom.
+it is an estimate, n is also multiplied by (z / t)^2, with Student's t of the units' degrees of freedom.
 
     p = sum of w_i p_i, all w_i > 0   Wilson's interval of n* samples that have the variance of p, which is
                                       estimated from rates moved towards their mean by 4 / k trials each
@@ -76,7 +76,7 @@ def worth(shares: Shares, weights: Floats, z: float = Z) -> float:
     if independent > 0:
         over_units = float((_residuals(shares, weights) ** 2).sum())
     else:
-        over_units, independent = float(((sizes / n) @ w @ (sizes / n @ w))), float((1 / n) @ w**2)
+        over_units, independent = float((sizes / n) @ w @ (sizes / n @ w)), float((1 / n) @ w**2)
     freedom = min((sizes.sum(axis=1) > 0).sum(), (each - 1).sum() + 1) - 1
     students = float(special.stdtrit(float(freedom), special.ndtr(z)))
     return (z / students) ** 2 / max(1.0, over_units / independent)
@@ -90,7 +90,8 @@ def _residuals(shares: Shares, weights: Floats) -> Floats:
     positive, sizes = (each[:, used] for each in shares.by_unit)
     number = (sizes > 0).sum(axis=0)
     moved = (positive - shares.rates[used] * sizes) / shares.number[used]
-    return np.asarray(moved @ (weights[used] * np.sqrt(number / (number - 1))))
+    with np.errstate(divide="ignore", invalid="ignore"):  # one unit only has no spread
+        return np.asarray(moved @ (weights[used] * np.sqrt(number / (number - 1))))
 
 
 def wilson(share: float, number: float) -> tuple[float, float]:

@@ -113,7 +113,7 @@ def _of_differences(covariances: Floats, first: Ints, second: Ints) -> Floats:
 def _family(
     value: Floats, parts: Floats, most: Floats, size: Floats, again: Floats, variances: Floats
 ) -> Family:
-    """From values and variances [strata, k], in the draws [draws, k]; `most` is nan where they are too few."""
+    """From values and variances [strata, k], in the draws [draws, k]; `most` is nan without an error."""
     parts = np.maximum(parts, 0)
     total = parts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,9 +128,7 @@ def sidak(number: int) -> float:
     return float(special.ndtri((1 + LEVEL ** (1 / max(number, 1))) / 2))
 
 
-def differences_of_shares(
-    positive: Floats, number: Floats, worth: Floats, draws: int, seed: int
-) -> Family:
+def differences_of_shares(positive: Floats, number: Floats, worth: Floats, draws: int, seed: int) -> Family:
     """The differences of all pairs of independent proportions, each of `worth` * `number` samples.
 
     One success and one failure are added to each (Agresti and Caffo, 2000, The American Statistician 54);
@@ -146,7 +144,9 @@ def differences_of_shares(
 
     rates, variances = adjusted(shares * size)
     generator = np.random.default_rng(seed)
-    again, spread = adjusted(generator.binomial(size.astype(np.int64), rates, (draws, len(size))).astype(float))
+    again, spread = adjusted(
+        generator.binomial(size.astype(np.int64), rates, (draws, len(size))).astype(float)
+    )
     again -= adjusted(size * rates)[0]  # shrunk twice: what the draws are on average
     first, second = pairs(len(size))
     value, error = np.where(number > 0, rates, np.nan), np.where(size > 0, variances, np.nan)

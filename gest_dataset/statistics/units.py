@@ -77,9 +77,7 @@ def _as_it_is(function: Smooth) -> Smooth:
     return function
 
 
-def _by_unit(
-    samples: list[Floats], units: Ints
-) -> tuple[list[Floats], Callable[[Smooth], Smooth]]:
+def _by_unit(samples: list[Floats], units: Ints) -> tuple[list[Floats], Callable[[Smooth], Smooth]]:
     """Rows of sums and counts a unit, and how functions of means are functions of theirs."""
     number, width = len(samples), samples[0].shape[1]
     strata = np.repeat(np.arange(number), [len(rows) for rows in samples])

@@ -23,6 +23,8 @@ _INPUTS = """
 Args:
     predictions: the gender of each translation, "male", "female" or "unknown".
     references: the stereotype of each sample, 1 to 16.
+    units: what each sample was drawn with, as texts (optional): samples of one unit, such as a sentence
+        that several systems have translated, count as one draw.
     convention: "plain" (p_i is the proportion) or "published" (the centre of its Agresti-Coull
         interval, as the paper's tables print it); averages and bounds are of the same.
     model_id: instead of samples, a translation model of Hugging Face (an id or a folder), which
@@ -30,8 +32,9 @@ Args:
         device, dtype, batch_tokens, revision, limit, output, parser ("udpipe"), parser_model (a path; else
         the published one), store and cache (folders of translations and parses).
 Returns:
-    p, p_low, p_high, n (16 long); p_f, p_m, f_s, f_m with _low, _high (bootstrap) and
-    _analytic_low, _analytic_high; feminine_ranks; n_unknown.
+    p, p_low, p_high, p_simultaneous_low, p_simultaneous_high, n (16 long); p_f, p_m, f_s, f_m with
+    _low, _high and _analytic_low, _analytic_high; feminine_ranks with _low and _high; f_s_permutation_p;
+    n_unknown; verdict on f_s, with zone_low and zone_high.
 """
 
 
@@ -43,7 +46,9 @@ class GestMasculineRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),
         "references": (Value("int32"), checks.stereotypes),
+        "units": base.UNITS,
     }
+    optional = ("units",)
     options = {"convention": lambda name, value: checks.choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
 
@@ -74,7 +79,8 @@ class GestMasculineRate(base.CheckedMetric):
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
         from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+        from gest_dataset.measures.result import inputs_of
         from gest_dataset.translation.masculine_rates import masculine_rates
 
         rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
-        return {0: MASCULINE_RATE.inputs(rates.table, None)}
+        return {0: inputs_of(MASCULINE_RATE, rates.table, None)}

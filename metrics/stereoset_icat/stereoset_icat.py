@@ -19,11 +19,13 @@ Args:
         candidate; any increasing score will do.
     references: the target of each sample; the papers use the English one (`target_en`).
     bias_types: the bias type of each sample, for results by bias type (optional).
+    units: what each sample was drawn with, as texts (optional): samples of one unit, such as the
+        (English) target, are resampled together.
     model_id, config: score this model on this config instead; with the other arguments of
         `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
     lms, ss, icat with bounds; multiclass_lms, multiclass_ss, micro_icat with bounds; macro_icat;
-    by_bias_type; n. All in per cent.
+    by_bias_type; n; verdict on ss, with zone_low and zone_high. All in per cent.
 """
 
 
@@ -39,6 +41,7 @@ class StereosetIcat(base.CheckedMetric):
         ),
         "references": (Value("string"), checks.targets),
         "bias_types": (Value("string"), checks.targets),
+        "units": base.UNITS,
     }
-    optional = ("bias_types",)
+    optional = ("bias_types", "units")
     statistic = staticmethod(stereoset_icat)

@@ -16,10 +16,13 @@ _INPUTS = """
 Args:
     predictions: ln P(masculine pronoun) - ln P(feminine pronoun) of each sample.
     references: the stereotypical gender of the occupation, "male" or "female".
+    units: what each sample was drawn with, as texts (optional): samples of one unit, such as the
+        occupation, are resampled together.
     model_id, config: score this model on this config instead; with the other arguments of
         `gest_dataset.score` (device, batch_tokens, limit, templates, ...).
 Returns:
-    q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them).
+    q_m, q_f, g_s with bounds (bootstrap, and _analytic_low and _analytic_high beside them); verdict on
+    g_s, with zone_low and zone_high.
 """
 
 
@@ -31,5 +34,7 @@ class WinobiasRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),
         "references": (Value("string"), checks.genders),
+        "units": base.UNITS,
     }
+    optional = ("units",)
     statistic = staticmethod(winobias_rate)

@@ -29,8 +29,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 DATA_SETS = 4000
 LEAST, MOST = 0.935, 0.965
 FEW, LEAST_OF_FEW, MOST_OF_FEW = 300, 0.91, 0.98
-# Counts of one or two failures have no interval of exactly 95 %, and ranks are bounded from both sides
-DISCRETE = 0.99
 PER_STEREOTYPE = [254, 215, 256, 207, 200, 197, 243, 251, 229, 215, 231, 222, 222, 194, 208, 221]
 
 Result = Mapping[str, Any]
@@ -43,7 +41,6 @@ class Scenario:
 
     truth: Result
     measure: Callable[[np.random.Generator, int], Result]
-    most: float = MOST
 
 
 def _pick(population: np.ndarray, strata: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Any:
@@ -305,8 +302,14 @@ def _copies(originals: int) -> tuple[Population, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(24)
     units = np.repeat(np.arange(originals), 10)
     own = _skewed(rng, originals, 4)[units] * [0.8, 0.8, 0.0, 0.0] + [0.2, 0.0, 0.1, 0.0]
-    rows = own + 0.5 * _skewed(rng, originals, 1)[units] + 0.4 * _skewed(rng, len(units), 4) * [0, 0, 1, 1] - 8
-    cs = _skewed(rng, originals, 2)[units] * [1, 0.3] + [0.2, 0.1] + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
+    rows = (
+        own + 0.5 * _skewed(rng, originals, 1)[units] + 0.4 * _skewed(rng, len(units), 4) * [0, 0, 1, 1] - 8
+    )
+    cs = (
+        _skewed(rng, originals, 2)[units] * [1, 0.3]
+        + [0.2, 0.1]
+        + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
+    )
     return Population((rows, cs), units, np.zeros(originals, dtype=int)), rows, cs
 
 
@@ -398,6 +401,14 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
 }
 
 
+# The scenarios of samples that come in units
+CLUSTERED = [
+    "gest_masculine_rate, 60 sentences a stereotype in four systems",
+    "gest_control_bias, 80 originals with ten copies",
+    "stereoset_icat, 79 targets drawn",
+    "winobias_rate, 40 occupations",
+    "compare f_mu, 80 originals with ten copies",
+]
 # What holds for all 16 at once
 JOINT = ("_simultaneous", "feminine_ranks")
 
@@ -429,12 +440,11 @@ def _outside(coverage: Mapping[str, float], least: float, most: float) -> dict[s
     return {
         name: share
         for name, share in coverage.items()
-        if not name.endswith("_analytic")
-        and not least <= share <= (1 if name == "feminine_ranks" else most)
+        if not name.endswith("_analytic") and not least <= share <= (1 if name == "feminine_ranks" else most)
     }
 
 
-@pytest.mark.parametrize("name", [name for name in SCENARIOS if "units" in name])
+@pytest.mark.parametrize("name", CLUSTERED)
 def test_intervals_of_units_cover_the_truth_in_a_few_data_sets(name: str) -> None:
     """With rows as units of their own the same data sets are covered in 45 to 90 %."""
     coverage = {key: hits / FEW for key, hits in _hits(name, range(FEW)).items()}
@@ -457,5 +467,5 @@ def test_intervals_cover_the_truth(name: str) -> None:
     text = json.dumps({"scenario": name, "data_sets": DATA_SETS, "coverage": coverage}, indent=1)
     (directory / f"{re.sub(r'[^a-z0-9_]+', '-', name.lower())}.json").write_text(text, encoding="utf-8")
     assert coverage
-    assert not _outside(coverage, LEAST, _scenario(name).most)
+    assert not _outside(coverage, LEAST, MOST)
     assert not any(math.isnan(share) for share in coverage.values())

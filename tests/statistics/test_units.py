@@ -28,7 +28,10 @@ def calls(seed: int) -> dict[str, tuple[Call, list[Any]]]:
     triples, targets, kinds = stereoset(seed, each=20)
     sides = np.random.default_rng(seed).choice(["male", "female"], len(ratios)).tolist()
     return {
-        "stereotype_rate": (lambda *x, **k: statistics.stereotype_rate(*x, draws=200, **k), [ratios, references]),
+        "stereotype_rate": (
+            lambda *x, **k: statistics.stereotype_rate(*x, draws=200, **k),
+            [ratios, references],
+        ),
         "masculine_rate": (
             lambda *x, **k: statistics.masculine_rate(*x, draws=200, **k),
             [genders, stereotypes],
@@ -176,11 +179,13 @@ def test_a_stratum_with_one_unit_has_no_bounds() -> None:
     names = [0 if i == 3 else j for j, i in enumerate(references)]
     found = statistics.stereotype_rate(ratios, references, units=names, draws=100)
     assert [math.isnan(low) for low in found["q_low"]] == [i == 3 for i in range(1, 17)]
-    assert math.isnan(found["g_s_low"]) and not math.isnan(found["g_s"])
+    assert math.isnan(found["g_s_low"])
+    assert not math.isnan(found["g_s"])
     # also where units cross the stereotypes
     names = [0 if i == 3 else j // 2 for j, i in enumerate(references)]
     found = statistics.stereotype_rate(ratios, references, units=names, draws=100)
-    assert math.isnan(found["q_low"][2]) and math.isnan(found["g_s_high"])
+    assert math.isnan(found["q_low"][2])
+    assert math.isnan(found["g_s_high"])
 
 
 def test_rows_too_wide_to_resample_are_students() -> None:
