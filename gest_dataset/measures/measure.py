@@ -54,7 +54,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Unit:
-    """What the bootstrap draws, in words, and the column of the data that names it; None is the row's id.
+    """What the bootstrap draws, in words, and the column of the data that names it; None is the row itself.
 
     Rows of one unit are drawn together.
     """

@@ -12,6 +12,7 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
+from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
@@ -42,20 +43,25 @@ def inputs_of(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None)
     return measure.inputs(scores, rows) | {"units": units_of(measure.unit, scores["id"].to_pylist(), rows)}
 
 
-def units_of(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) -> list[Any]:
-    """The unit of each sample: by its id, or what the rows of the data say of it.
+def units_of(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) -> list[Any] | None:
+    """The unit of each sample, which the rows of the data say; None where each sample is one.
 
-    Data of one's own may lack the column, or have it empty: then each row is a unit.
+    Data of one's own may lack the column, or have it empty in a row: then that row is a unit.
     """
     if unit.column is None:
-        return list(ids)
+        return None
     if rows is None:
         raise TypeError(f"the units ({unit.column}) stand in the rows of the data")
     if unit.column not in rows.column_names:
-        return list(ids)
+        return None
     columns = rows.select_columns(["id", unit.column])
     named = dict(zip(columns["id"], columns[unit.column], strict=True))
-    return [name if named[name] is None else (unit.column, named[name]) for name in ids]
+    for name in ids:
+        if name not in named:
+            raise DataError(
+                f"The sample {name} is not in the data, so its {unit.column} is unknown: score it again."
+            )
+    return [("row", place) if named[name] is None else named[name] for place, name in enumerate(ids)]
 
 
 def judged(
@@ -98,16 +104,14 @@ def _over_templates(measure: Measure, scores: pa.Table, rows: datasets.Dataset |
     wide = frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
     stereotypes = wide.index.get_level_values("stereotype").to_numpy()
     units = units_of(measure.unit, wide.index.get_level_values("id").tolist(), rows)
-    resamples = resampled_templates(
-        wide.to_numpy(), stereotypes - 1, checks.units("units", units, len(units))
-    )
+    resamples = resampled_templates(wide.to_numpy(), stereotypes - 1, checks.units("units", units, len(wide)))
     bounds = bounded("g_s", resamples.interval(LN_MEAN), exp)
     del bounds["g_s"]
     alone, differences = families(resamples, LN_Q)
     least, most = rank_bounds(differences, len(LN_Q))
     return bounds | {
         "g_s_permutation_p": permutation_p(alone.value),
-        "feminine_ranks": feminine_ranks(alone.value),
+        "feminine_ranks": feminine_ranks(alone.value.tolist()),
         "feminine_ranks_low": least,
         "feminine_ranks_high": most,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from gest_dataset.statistics import Comparison, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
 
+logger = logging.getLogger(__name__)
 _TWO = "A comparison needs two runs or more: the first one is the baseline."
 # Runs that differ in one of these have not answered the same questions
 _SAME: dict[str, Callable[[Manifest], Any]] = {
@@ -148,7 +150,13 @@ def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
     if unit.column is None:
         return None
     if manifest.config not in CONFIGS:
-        return datasets.Dataset.from_dict({})  # one's own data, which are not at hand: each row is a unit
+        logger.warning(
+            "%s is no config of gest, so its rows are not at hand: each sample is drawn by itself, not with "
+            "those of the same `%s`.",
+            manifest.config,
+            unit.column,
+        )
+        return datasets.Dataset.from_dict({})
     try:
         return rows_of(manifest.config)
     except GestError as error:
@@ -165,7 +173,7 @@ def _comparison(
     a: list[Any],
     b: list[Any],
     references: list[Any] | None,
-    units: list[Any],
+    units: list[Any] | None,
 ) -> Comparison:
     if not a:
         raise DataError(f"{label} and the baseline have no sample in common.")
@@ -173,7 +181,7 @@ def _comparison(
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
         found = paired(measure, a, b, references, units)
     if math.isnan(found.p_value):
-        of_units = "" if len(set(units)) == len(units) else " from different units"
+        of_units = "" if units is None else " of different units"
         needed = f"two or more{of_units} are needed{' in each stereotype' if references else ''}"
         raise DataError(
             f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): {needed}."

@@ -15,6 +15,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 _MASKED = "its masked values would count: leave those samples out (.compressed()), and give an array"

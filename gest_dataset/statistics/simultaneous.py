@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from gest_dataset.statistics.bootstrap import LEAST_FREEDOM, LEVEL, Moments, Smooth, freedom_of
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.units import Resamples
 
 
@@ -167,7 +167,7 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
     return family.value - reach, family.value + reach
 
 
-def _critical(family: Family, spread: Floats) -> Floats:
+def _critical(family: Family, spread: Bools) -> Floats:
     """How many standard errors the bounds are away."""
     number = int(spread.sum())
     students = np.asarray(special.stdtrit(family.freedom, (1 + LEVEL ** (1 / max(number, 1))) / 2))

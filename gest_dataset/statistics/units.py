@@ -28,7 +28,7 @@ from gest_dataset.statistics.bootstrap import (
     resampled,
     stratify,
 )
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def resample(
     return Resamples(observed(samples), resampled(samples, draws, seed), adapted)
 
 
-def chosen(units: Ints | None, rows: Floats | Ints) -> Ints | None:
+def chosen(units: Ints | None, rows: Bools) -> Ints | None:
     """The units of some rows."""
     return None if units is None else units[rows]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from datasets import List, Value
 
@@ -51,6 +52,6 @@ class GestControlBias(base.CheckedMetric):
     options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
     statistic = staticmethod(control_bias)
 
-    def _zone(self, head: Headline, log_base: float = math.e) -> tuple[float, float]:
-        unit = checks.logarithm_base(log_base)
+    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+        unit = checks.logarithm_base(options.get("log_base", math.e))
         return -head.zone / unit, head.zone / unit

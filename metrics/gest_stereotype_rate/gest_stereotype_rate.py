@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from datasets import Value
 
 from gest_dataset.builders.families import GEST
@@ -47,5 +49,6 @@ class GestStereotypeRate(base.CheckedMetric):
     options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
 
-    def _zone(self, head: Headline, scale: str = "ratio") -> tuple[float, float]:
+    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+        scale = options.get("scale", "ratio")
         return SCALES[scale](-head.zone), SCALES[scale](head.zone)
