@@ -59,9 +59,8 @@ class CheckedMetric(evaluate.Metric):
         """Add one sample."""
         # evaluate.combine gives the plural names
         example = self._own({"predictions": prediction, "references": reference, **kwargs})
-        self._check({name: [value] for name, value in example.items() if value is not None})
-        extra = {name: example[name] for name in self._extra()}
-        super().add(prediction=example["predictions"], reference=example.get("references"), **extra)
+        # evaluate's own way of adding one sample refuses a text that is not given
+        self.add_batch(**{name: None if value is None else [value] for name, value in example.items()})
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add some samples."""

@@ -151,6 +151,15 @@ def test_one_sample_after_the_other(name: str) -> None:
     assert rounded(metric.compute()) == expected(name)
 
 
+def test_samples_without_units_are_added_one_by_one() -> None:
+    inputs, function = CASES["winobias_rate"]
+    metric = evaluate.load("winobias_rate")
+    for prediction, reference in zip(inputs["predictions"], inputs["references"], strict=True):
+        metric.add(prediction=prediction, reference=reference)
+    alone = function(inputs["predictions"], inputs["references"])
+    assert rounded(metric.compute()) == judged("winobias_rate", alone)
+
+
 @pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=8, deadline=None)
 @given(cuts=st.lists(st.integers(1, 39), max_size=4, unique=True))
