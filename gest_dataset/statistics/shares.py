@@ -45,12 +45,15 @@ class Shares:
 def shares_of(hits: Floats, strata: Ints, number: int, units: Ints | None) -> Shares:
     """From samples that are a hit or not, in strata 0 to `number` - 1."""
     kinds = np.stack([hits, np.ones(len(hits))])
-    total = [np.bincount(strata, weights=kind, minlength=number) for kind in kinds]
+    total: list[Floats] = [
+        np.bincount(strata, weights=kind, minlength=number).astype(np.float64) for kind in kinds
+    ]
     if units is None or len(np.unique(units)) == len(units):
         return Shares(total[0], total[1])
     names, places = np.unique(units, return_inverse=True)
-    each = [
-        np.bincount(places * number + strata, weights=kind, minlength=len(names) * number).reshape(-1, number)
+    cells = places * number + strata
+    each: list[Floats] = [
+        np.bincount(cells, weights=kind, minlength=len(names) * number).astype(np.float64).reshape(-1, number)
         for kind in kinds
     ]
     # in an order of their own, so that sums over them do not depend on that of the samples

@@ -62,7 +62,7 @@ def resample(
     """
     order, ends = in_order(columns, strata, number)
     samples = [rows(stratum) for stratum in np.split(columns[order], ends)]
-    adapted = _as_it_is
+    adapted: Callable[[Smooth], Smooth] = _as_it_is
     if units is not None and len(np.unique(units)) < len(units):
         samples, adapted = _by_unit(samples, units[order])
     return Resamples(observed(samples), resampled(samples, draws, seed), adapted)
