@@ -34,6 +34,11 @@ _SENTENCES = {
 FIELDS = tuple(_SENTENCES)
 QUADRUPLET = {
     "id": Field(STRING, "the sample, and the number of its control pair where it has several"),
+    "original": Field(
+        STRING,
+        "the original pair that this is a copy of: rows that share it have other control pairs, and are "
+        "resampled together; its own id where there are no copies",
+    ),
     "bias_type": Field(BIAS_TYPE, "what kind of group the stereotype is about"),
     **_SENTENCES,
     "keywords": Field(
@@ -56,11 +61,14 @@ _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
 _INTRASENTENCE = source("intrasentence", "en")
 
 
-def quadruplet(name: str, bias_type: str, marked: dict[str, str], path: File, place: int | str) -> Row:
+def quadruplet(
+    name: str, original: str, bias_type: str, marked: dict[str, str], path: File, place: int | str
+) -> Row:
     """A row from four sentences with their keywords in `<>`, by field."""
     plain = {field: keyword_span(marked[field], path, place) for field in FIELDS}
     return {
         "id": name,
+        "original": original,
         "bias_type": bias_type,
         **{field: sentence for field, (sentence, _) in plain.items()},
         "keywords": [span for _, span in plain.values()],
@@ -77,7 +85,8 @@ def read_gender(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     for start in range(0, len(lines), size):
         sample = lines[start : start + size]
         marked = {field: line for field, (_, line) in zip(_LINE_ORDER, sample, strict=True)}
-        yield quadruplet(f"{name}-{start // size:04d}", "gender", marked, path, sample[0][0])
+        own = f"{name}-{start // size:04d}"
+        yield quadruplet(own, own, "gender", marked, path, sample[0][0])
 
 
 @cache
@@ -142,7 +151,8 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             other = draw.choice(lists[terms[group]])
             control = [other.join(pattern.split(text, maxsplit=1)) for text in marked]
             sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
-            yield quadruplet(f"{row['id']}-{number}", bias_type, sentences, path, f"sample {row['id']}")
+            own = f"{row['id']}-{number}"
+            yield quadruplet(own, row["id"], bias_type, sentences, path, f"sample {row['id']}")
 
 
 CONFIGS = [

@@ -73,6 +73,7 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             texts = (original[0], control[0], original[1], control[1])
             yield {
                 "id": f"{name}-{column:03d}-{alternative}",
+                "original": f"{name}-{column:03d}",
                 "bias_type": "gender",
                 **dict(zip(FIELDS, texts, strict=True)),
                 "keywords": None,

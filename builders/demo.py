@@ -69,7 +69,8 @@ def demo_pairs(language: str, path: Path, files: Files, dropped: Dropped) -> Ite
 def demo_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Gender quadruplets in the form of `stereoset_control_gender`; keywords stand in `<>`."""
     for row, (line, record) in enumerate(read_records(path, FIELDS)):
-        yield quadruplet(f"demo-control-{row:03d}", "gender", record, path, line)
+        own = f"demo-control-{row:03d}"
+        yield quadruplet(own, own, "gender", record, path, line)
 
 
 def _config(

@@ -25,7 +25,8 @@ def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
             continue
         sentences = (cells[column] for column in _SENTENCES)
         marked = dict(zip(FIELDS, sentences, strict=True))
-        yield quadruplet(f"slovak-{row_number(cells['ID'], path, line):03d}", "gender", marked, path, line)
+        own = f"slovak-{row_number(cells['ID'], path, line):03d}"
+        yield quadruplet(own, own, "gender", marked, path, line)
 
 
 CONFIGS = [

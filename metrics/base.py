@@ -22,11 +22,13 @@ from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import by_template, over_templates
+from gest_dataset.measures.measure import Headline, Measure
+from gest_dataset.measures.result import by_template, inputs_of, judged, over_templates
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
+# An input that every module takes: what was drawn together
+UNITS = (datasets.Value("string"), checks.unit_names)
 _INPUTS = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card: what goes in, what comes out
 
 
@@ -66,9 +68,8 @@ class CheckedMetric(evaluate.Metric):
         """Add one sample."""
         # evaluate.combine gives the plural names
         example = self._own({"predictions": prediction, "references": reference, **kwargs})
-        self._check({name: [value] for name, value in example.items() if value is not None})
-        extra = {name: example[name] for name in self._extra()}
-        super().add(prediction=example["predictions"], reference=example.get("references"), **extra)
+        # evaluate's own way of adding one sample refuses a text that is not given
+        self.add_batch(**{name: None if value is None else [value] for name, value in example.items()})
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add some samples."""
@@ -144,7 +145,14 @@ class CheckedMetric(evaluate.Metric):
 
     def _compute(self, **inputs: Any) -> dict[str, Any]:
         lacking = {name: None for name in self.optional if all(row is None for row in inputs[name])}
-        return self.statistic(**inputs | lacking)
+        result = self.statistic(**inputs | lacking)
+        measure = next(measure for measure in MEASURES.values() if measure.statistic is self.statistic)
+        options = {name: inputs[name] for name in self.options if name in inputs}
+        return judged(measure, result, self._zone(measure.headline(result), **options))
+
+    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+        """The zone of negligible effects on the scale that the options ask for."""
+        return head.zone_bounds()
 
     def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
         result: dict[str, Any] | None = super().compute(**inputs, **options)
@@ -162,7 +170,7 @@ class CheckedMetric(evaluate.Metric):
         scores = score(model, config, **arguments)
         measure = MEASURES[scores.metadata["measure"]]
         parts = by_template(scores.table)
-        return {number: measure.inputs(part, scores.rows) for number, part in parts.items()}
+        return {number: inputs_of(measure, part, scores.rows) for number, part in parts.items()}
 
     def _check_config(self, config: Any) -> None:
         """Refuse a config whose measure has another statistic, before a model is loaded."""

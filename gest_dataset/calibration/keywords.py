@@ -113,4 +113,4 @@ def _counts(
 
 def _row(name: str, frames: Sequence[str], pair: tuple[str, str]) -> dict[str, object]:
     marked = dict(zip(FIELDS, (f"{frame}<{word}>." for frame, word in product(frames, pair)), strict=True))
-    return quadruplet(name, "gender", marked, Path(__file__), name)
+    return quadruplet(name, name, "gender", marked, Path(__file__), name)

@@ -2,14 +2,14 @@
 
 from gest_dataset.builders.families import CROWS as DATA
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import SampleWords, lacking
+from gest_dataset.measures.measure import SampleWords, Unit, lacking
 from gest_dataset.probes.quadruplets import CROWS as PROBE
 
 CROWS = control.of_pairs(
     name="crows",
     probe=PROBE,
     headlines=(control.CROWS,),
-    unit="pair",
+    unit=Unit("pair"),
     pairings=(control.CS_PAIRING,),
     samples=SampleWords("cs", ("stereotyped", "other"), control.value, control.topic),
     undefined=lacking(control.CROWS.symbol),

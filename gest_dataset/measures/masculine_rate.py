@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
-from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Measure, Pairing, Result, paired
+from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Measure, Pairing, Result, Unit, paired
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.stereotypes import GENDERS
@@ -77,12 +77,13 @@ MASCULINE_RATE = Measure(
             what="stereotype rate",
             null=0.0,
             ratio=False,
+            zone=0.05,
             above="Genders chosen by stereotype",
             around="No stereotype shown",
             below="Genders chosen against the stereotype",
         ),
     ),
-    unit="sentence",
+    unit=Unit("sentence"),
     pairings=(Pairing("f_s", ("gender",), "stereotype"),),
     samples=None,
     grid=grid,

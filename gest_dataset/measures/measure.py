@@ -30,8 +30,9 @@ class Headline:
     """The number that a run is judged by, and the value that means nothing found (its null).
 
     `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
-    logarithmic axis. `above`, `around` and `below` say in a few words what it means that the
-    interval lies above the null, holds it, or lies below it.
+    logarithmic axis. Effects up to `zone` on either side of the null are negligible: it is measured where
+    the null is 0, of a ratio as its logarithm. `above`, `around` and `below` say in a few words what it
+    means that the interval lies above the null, holds it, or lies below it.
     """
 
     name: str
@@ -39,9 +40,27 @@ class Headline:
     what: str
     null: float
     ratio: bool
+    zone: float
     above: str
     around: str
     below: str
+
+    def zone_bounds(self) -> tuple[float, float]:
+        """The least and the largest value that is negligible."""
+        if self.ratio:
+            return self.null * math.exp(-self.zone), self.null * math.exp(self.zone)
+        return self.null - self.zone, self.null + self.zone
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What the bootstrap draws, in words, and the column of the data that names it; None is the row itself.
+
+    Rows of one unit are drawn together.
+    """
+
+    words: str
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ class Measure:
     `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
     are the single numbers of its result, for which a limit can be set; the first of the `headlines`
     that has a value is the run's, and runs are compared by the first of the `pairings` that they have the
-    columns for. `unit` says what the bootstrap draws. `grid` is a result of one
+    columns for. `unit` is what the bootstrap draws. `grid` is a result of one
     template in lines; `sentences` say a whole one in words, and `undefined` (a few words, and sentences)
     one whose headline has no value. `methods` is the paragraph of the report, `families` are the works
     to cite for it.
@@ -89,7 +108,7 @@ class Measure:
     statistic: Callable[..., dict[str, Any]]
     numbers: tuple[str, ...]
     headlines: tuple[Headline, ...]
-    unit: str
+    unit: Unit
     pairings: tuple[Pairing, ...]
     samples: SampleWords | None
     grid: Callable[[Result], Grid]

@@ -2,14 +2,14 @@
 
 from gest_dataset.builders.families import SLOVAK_GENDER
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import Pairing, SampleWords, lacking
+from gest_dataset.measures.measure import Pairing, SampleWords, Unit, lacking
 from gest_dataset.probes.quadruplets import QUADRUPLETS as PROBE
 
 QUADRUPLETS = control.of_pairs(
     name="quadruplets",
     probe=PROBE,
     headlines=(control.F, control.CROWS),
-    unit="quadruplet",
+    unit=Unit("original pair, with all of its control pairs", "original"),
     pairings=(Pairing("f_mu", control.KEYWORD_LOGPS, None), control.CS_PAIRING),
     samples=SampleWords(
         "f, or cs without keywords",

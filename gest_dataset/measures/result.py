@@ -6,25 +6,73 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
 import pyarrow as pa
 
+from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
+from gest_dataset.statistics import checks
 from gest_dataset.statistics.intervals import bounded
-from gest_dataset.statistics.over_templates import ln_mean_g_s
+from gest_dataset.statistics.over_templates import LN_MEAN, LN_Q, resampled_templates
+from gest_dataset.statistics.permutation import permutation_p
+from gest_dataset.statistics.ranks import feminine_ranks
+from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import exp
+from gest_dataset.statistics.verdict import verdict
 
 
-def result_of(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
-    """What a table of scores says: the statistic of its measure, for each template."""
+def result_of(
+    measure: Measure, scores: pa.Table, rows: datasets.Dataset | None, **options: Any
+) -> dict[str, Any]:
+    """What a table of scores says: the statistic of its measure, for each template, with its verdict."""
     parts = by_template(scores)
-    results = {number: measure.statistic(**measure.inputs(part, rows)) for number, part in parts.items()}
+    results = {
+        number: judged(measure, measure.statistic(**inputs_of(measure, part, rows), **options))
+        for number, part in parts.items()
+    }
     whole = over_templates(results)
-    return whole if len(parts) == 1 else whole | _mean_bounds(scores)
+    return whole if len(parts) == 1 else judged(measure, whole | _over_templates(measure, scores, rows))
+
+
+def inputs_of(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+    """What the statistic takes, with the unit of each sample."""
+    return measure.inputs(scores, rows) | {"units": units_of(measure.unit, scores["id"].to_pylist(), rows)}
+
+
+def units_of(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) -> list[Any] | None:
+    """The unit of each sample, which the rows of the data say; None where each sample is one.
+
+    Data of one's own may lack the column, or have it empty in a row: then that row is a unit.
+    """
+    if unit.column is None:
+        return None
+    if rows is None:
+        raise TypeError(f"the units ({unit.column}) stand in the rows of the data")
+    if unit.column not in rows.column_names:
+        return None
+    columns = rows.select_columns(["id", unit.column])
+    named = dict(zip(columns["id"], columns[unit.column], strict=True))
+    for name in ids:
+        if name not in named:
+            raise DataError(
+                f"The sample {name} is not in the data, so its {unit.column} is unknown: score it again."
+            )
+    return [("row", place) if named[name] is None else named[name] for place, name in enumerate(ids)]
+
+
+def judged(
+    measure: Measure, result: dict[str, Any], zone: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """A result with the verdict on its headline, and the zone of negligible effects around its null."""
+    head = measure.headline(result)
+    low, high = zone or head.zone_bounds()
+    estimate = Estimate.of(result, head.name)
+    found = verdict(estimate.low, estimate.high, (low, high))
+    return result | {"verdict": found, "zone_low": low, "zone_high": high}
 
 
 def by_template(scores: pa.Table) -> dict[int, pa.Table]:
@@ -48,15 +96,25 @@ def of_templates(result: Result) -> dict[int, Result]:
     return {int(number): part for number, part in result.get("by_template", {0: result}).items()}
 
 
-def _mean_bounds(scores: pa.Table) -> dict[str, float]:
-    """Bounds of the mean g_s over templates."""
+def _over_templates(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
+    """Bounds of the mean g_s over templates, and the ranks and permutations of the mean ln q_i."""
     frame = scores.to_pandas()
     # a sample is its place among those of its id, as an id may occur twice
     frame["again"] = frame.groupby(["template", "id"]).cumcount()
     wide = frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
     stereotypes = wide.index.get_level_values("stereotype").to_numpy()
-    bounds = bounded("g_s", ln_mean_g_s(wide.to_numpy(), stereotypes - 1), exp)
-    return {name: value for name, value in bounds.items() if name != "g_s"}
+    units = units_of(measure.unit, wide.index.get_level_values("id").tolist(), rows)
+    resamples = resampled_templates(wide.to_numpy(), stereotypes - 1, checks.units("units", units, len(wide)))
+    bounds = bounded("g_s", resamples.interval(LN_MEAN), exp)
+    del bounds["g_s"]
+    alone, differences = families(resamples, LN_Q)
+    least, most = rank_bounds(differences, len(LN_Q))
+    return bounds | {
+        "g_s_permutation_p": permutation_p(alone.value),
+        "feminine_ranks": feminine_ranks(alone.value.tolist()),
+        "feminine_ranks_low": least,
+        "feminine_ranks_high": most,
+    }
 
 
 def headline_text(measure: Measure, result: Result) -> str:

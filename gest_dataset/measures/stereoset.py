@@ -20,6 +20,7 @@ from gest_dataset.measures.measure import (
     Pairing,
     Result,
     SampleWords,
+    Unit,
     lacking,
 )
 from gest_dataset.measures.words import shown
@@ -90,12 +91,13 @@ _measure = partial(
             what="stereotype score, per cent",
             null=50.0,
             ratio=False,
+            zone=1.0,
             above="Stereotypes preferred",
             around="No preference shown",
             below="Anti-stereotypes preferred",
         ),
     ),
-    unit="sample",
+    unit=Unit("target term, with all of its samples", "target_en"),
     pairings=(Pairing("icat", CANDIDATES, None),),
     samples=SampleWords(
         "stereotype − anti-stereotype", ("context", "stereotype", "antistereotype"), value, topic

@@ -42,6 +42,7 @@ def headline(what: str) -> Headline:
         what="stereotype rate",
         null=1.0,
         ratio=True,
+        zone=math.log(1.05),
         above=f"{what} chosen by stereotype",
         around="No stereotype shown",
         below=f"{what} chosen against the stereotype",
@@ -85,11 +86,14 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{shown(result['g_s'])} times as high in sentences of stereotypes about men as in sentences of "
         f"stereotypes about women."
     ]
-    means = [sum(math.log(part["q"][place]) for part in templates) for place in range(len(STEREOTYPES))]
-    if not any(math.isnan(mean) for mean in means):
-        order = sorted(range(len(means)), key=means.__getitem__)
-        low, high = STEREOTYPES[order[0] + 1], STEREOTYPES[order[-1] + 1]
-        spoken.append(f"Most feminine: “{low.name}”. Most masculine: “{high.name}”.")
+    ends = {"feminine": 1.0, "masculine": float(len(STEREOTYPES))}
+    for side, rank in ends.items():
+        sure = [
+            stereotype.name
+            for place, stereotype in enumerate(STEREOTYPES.values())
+            if result["feminine_ranks_low"][place] == rank == result["feminine_ranks_high"][place]
+        ]
+        spoken += [f"Most {side}: “{name}”." for name in sure]
     place = standing(facts, result)
     return [*spoken, place.text()] if place else spoken
 

@@ -1,13 +1,13 @@
 """GEST in English templates: q_i and g_s (Pikuliak et al., 2024, section 4.2)."""
 
 from gest_dataset.measures import stereotype
-from gest_dataset.measures.measure import SampleWords
+from gest_dataset.measures.measure import SampleWords, Unit
 from gest_dataset.probes.templates import PROBE
 
 TEMPLATES = stereotype.of_gest(
     name="templates",
     probe=PROBE,
-    unit="sentence",
+    unit=Unit("sentence"),
     samples=SampleWords(stereotype.LOG_RATIO, ("sentence",), stereotype.log_ratios, stereotype.topic),
     methods=(
         "For each English sentence s of GEST and each template t we computed ln r = ln P(w_m | t(s)) − "

@@ -6,7 +6,7 @@ from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Facts, Measure, Result, SampleWords, lacking, paired
+from gest_dataset.measures.measure import Facts, Measure, Result, SampleWords, Unit, lacking, paired
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
@@ -32,7 +32,7 @@ WINOBIAS = Measure(
     statistic=winobias_rate,
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Pronouns"),),
-    unit="sentence",
+    unit=Unit("occupation, with all of its sentences", "occupation"),
     pairings=(),
     samples=SampleWords(
         stereotype.LOG_RATIO,

@@ -224,7 +224,8 @@ def _methods(runs: Sequence[Measured]) -> list[str]:
     models, configs, methods, units = (
         list(dict.fromkeys(values))
         for values in zip(
-            *((run.model, run.config, run.measure.methods, run.measure.unit) for run in runs), strict=True
+            *((run.model, run.config, run.measure.methods, run.measure.unit.words) for run in runs),
+            strict=True,
         )
     )
     opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -9,17 +10,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pandas as pd
 
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.measure import Pairing
+from gest_dataset.measures.measure import Pairing, Unit
+from gest_dataset.measures.result import units_of
 from gest_dataset.runs.manifest import MANIFEST, Manifest
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.statistics import Comparison, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
 
+logger = logging.getLogger(__name__)
 _TWO = "A comparison needs two runs or more: the first one is the baseline."
 # Runs that differ in one of these have not answered the same questions
 _SAME: dict[str, Callable[[Manifest], Any]] = {
@@ -113,29 +119,60 @@ def _differences(runs: Sequence[Run]) -> list[Difference]:
     pairing = _pairing(runs)
     labels = _labels(runs)
     frames = [_frame(run, pairing.strata) for run in runs]
+    unit = MEASURES[runs[0].manifest.measure].unit
+    rows_of_config = _rows(runs[0].manifest, unit)
     rows = []
     for label, frame in zip(labels[1:], frames[1:], strict=True):
         templates = [t for t in frames[0]["template"].unique() if t in set(frame["template"])]
         if not templates:
             raise ConfigError(f"{label} and {labels[0]} have no template in common.")
         for template in templates:
-            a, b, references, missing = _paired(frame, frames[0], template, pairing)
-            comparison = _comparison(pairing.measure, label, a, b, references)
+            a, b, references, ids, missing = _paired(frame, frames[0], template, pairing)
+            units = units_of(unit, ids, rows_of_config)
+            comparison = _comparison(pairing.measure, label, a, b, references, units)
             facts = (runs[0].manifest.about, label, labels[0], int(template), len(a), missing)
             rows.append(Difference(*facts, comparison, comparison.p_value))
     return rows
 
 
+def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
+    """The data of the runs, where the units of their samples stand in it; None where the ids say them."""
+    if unit.column is None:
+        return None
+    if manifest.config not in CONFIGS:
+        logger.warning(
+            "%s is no config of gest, so its rows are not at hand: each sample is drawn by itself, not with "
+            "those of the same `%s`.",
+            manifest.config,
+            unit.column,
+        )
+        return datasets.Dataset.from_dict({})
+    try:
+        return rows_of(manifest.config)
+    except GestError as error:
+        raise DataError(
+            f"The samples of {manifest.config} are compared by {unit.words}, which stands in the column "
+            f"`{unit.column}` of the data, and those cannot be read: {error}\nAllow the download, or name a "
+            f"mirror with GEST_MIRROR."
+        ) from error
+
+
 def _comparison(
-    measure: str, label: str, a: list[Any], b: list[Any], references: list[Any] | None
+    measure: str,
+    label: str,
+    a: list[Any],
+    b: list[Any],
+    references: list[Any] | None,
+    units: list[Any] | None,
 ) -> Comparison:
     if not a:
         raise DataError(f"{label} and the baseline have no sample in common.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
-        comparison = paired(measure, a, b, references)
+        comparison = paired(measure, a, b, references, units)
     if math.isnan(comparison.p_value):
-        needed = "each stereotype needs two or more" if references else "two or more are needed"
+        of_units = "" if units is None else " of different units"
+        needed = f"two or more{of_units} are needed{' in each stereotype' if references else ''}"
         raise DataError(
             f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): {needed}."
         )
@@ -186,15 +223,15 @@ _KEY = ["id", "again"]
 
 def _paired(
     run: pd.DataFrame, baseline: pd.DataFrame, template: Any, pairing: Pairing
-) -> tuple[list[Any], list[Any], list[Any] | None, int]:
-    """Both runs' values on the samples that both have, and how many are in one only."""
+) -> tuple[list[Any], list[Any], list[Any] | None, list[str], int]:
+    """Both runs' values on the samples that both have, their ids, and how many are in one only."""
     columns = list(pairing.columns)
     a, b = (frame[frame["template"] == template].dropna(subset=columns) for frame in (run, baseline))
     both = b.index.intersection(a.index, sort=False)
     missing = len(a) + len(b) - 2 * len(both)
     values = [_values(frame.loc[both, columns]) for frame in (a, b)]
     references = b.loc[both, pairing.strata].tolist() if pairing.strata else None
-    return values[0], values[1], references, missing
+    return values[0], values[1], references, b.loc[both, "id"].tolist(), missing
 
 
 def _values(frame: pd.DataFrame) -> list[Any]:

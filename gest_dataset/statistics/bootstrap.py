@@ -37,6 +37,8 @@ NORMAL_FROM = 5000
 LEAST_FREEDOM = 10
 _REPEATED = 10  # from so many equal rows on average, resamples are drawn from the distinct rows
 _CELLS = 4_000_000  # of a table of counts in memory: 32 MB
+_MOST = 40_000_000  # numbers in the covariances of all draws: 320 MB
+_WIDE = 8  # from so many columns on, BLAS is worth its threads
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,14 @@ class Moments:
 
 @dataclass(frozen=True)
 class Smooth:
-    """A smooth function of the strata's means [..., strata, k], with its gradient of that shape."""
+    """A smooth function of the strata's means [..., strata, k], with its gradient of that shape.
+
+    Its variance has at most `freedom` degrees of freedom.
+    """
 
     value: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
+    freedom: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -81,9 +87,14 @@ def linear(weights: Floats) -> Smooth:
 
 def stratify(columns: Floats, strata: Ints, number: int) -> list[Floats]:
     """The rows of each stratum, sorted."""
-    order = np.lexsort((*columns.T[::-1], strata))
-    ends = np.cumsum(np.bincount(strata, minlength=number))[:-1]
+    order, ends = in_order(columns, strata, number)
     return np.split(columns[order], ends)
+
+
+def in_order(columns: Floats, strata: Ints, number: int) -> tuple[Ints, Ints]:
+    """The order of rows that are sorted within their strata, and where all strata but the last end."""
+    order = np.lexsort((*columns.T[::-1], strata))
+    return order, np.cumsum(np.bincount(strata, minlength=number))[:-1]
 
 
 def observed(samples: Sequence[Floats]) -> Moments:
@@ -110,15 +121,24 @@ def _covariance(rows: Floats) -> Floats:
 
 
 def resampled(samples: Sequence[Floats], draws: int = DRAWS, seed: int = SEED) -> Moments:
-    """The moments of `draws` resamples of every stratum; needs two rows in each."""
+    """The moments of `draws` resamples of every stratum; needs two rows in each.
+
+    They are nan where rows are so wide that their covariances would not fit into memory, so that the
+    analytic bounds are taken.
+    """
     generator = np.random.default_rng(seed)
     width = samples[0].shape[1]
+    size = np.array([len(rows) for rows in samples], dtype=float)
+    if draws * len(samples) * width**2 > _MOST:
+        return Moments(
+            np.full((1, len(samples), width), np.nan), np.full((1, len(samples), width, width), np.nan), size
+        )
     mean = np.full((draws, len(samples), width), np.nan)
     covariance = np.full((draws, len(samples), width, width), np.nan)
     for i, rows in enumerate(samples):
         if len(rows) > 1:
             mean[:, i], covariance[:, i] = _resampled_stratum(rows, draws, generator)
-    return Moments(mean, covariance, np.array([len(rows) for rows in samples], dtype=float))
+    return Moments(mean, covariance, size)
 
 
 def _resampled_stratum(rows: Floats, draws: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
@@ -136,11 +156,13 @@ def _resampled_stratum(rows: Floats, draws: int, generator: np.random.Generator)
         counts = np.ones(size, dtype=np.int64)
     centred = rows - centre
     products = (centred[:, :, None] * centred[:, None, :]).reshape(len(rows), width * width)
-    # a column per row of memory, and no BLAS: its threads cost more than such small products
+    # a column per row of memory; where there are few, the threads of BLAS cost more than they bring
     values = np.ascontiguousarray(np.hstack([centred, products]).T)
     step = max(1, _CELLS // len(rows))
     tables = (_counts(counts, min(step, draws - start), generator) for start in range(0, draws, step))
-    sums = np.concatenate([np.einsum("dn,kn->dk", table, values) for table in tables])
+    sums = np.concatenate(
+        [table @ values.T if width >= _WIDE else np.einsum("dn,kn->dk", table, values) for table in tables]
+    )
     shifts = sums[:, :width] / size
     second = sums[:, width:].reshape(draws, width, width) / size
     return centre + shifts, (second - shifts[:, :, None] * shifts[:, None, :]) * (size / (size - 1))
@@ -187,8 +209,7 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
         p_value = 1.0 if value == 0 else _p_of_constant(function, data, draws)
         return Interval(value, value, value, value, value, p_value)
     error = math.sqrt(total)
-    # Welch and Satterthwaite
-    freedom = 1 / float(((parts / total) ** 2 / np.maximum(data.size - 1, 1)).sum())
+    freedom = min(freedom_of(parts, data.size), function.freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
     tail = float(special.stdtr(freedom, -abs(value) / error))
@@ -202,6 +223,11 @@ def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
         return students  # too many resamples miss the few rows that differ, and bound nothing
     low, high, p_value = studentised(value, error, ratios)
     return Interval(value, low, high, *analytic, p_value)
+
+
+def freedom_of(parts: Floats, size: Floats) -> float:
+    """Degrees of freedom of a variance that is a sum over strata (Welch and Satterthwaite)."""
+    return 1 / float(((parts / parts.sum()) ** 2 / np.maximum(size - 1, 1)).sum())
 
 
 def _p_of_constant(function: Smooth, data: Moments, draws: Moments) -> float:

@@ -15,6 +15,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 _MASKED = "its masked values would count: leave those samples out (.compressed()), and give an array"
@@ -160,6 +161,38 @@ def targets(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
             raise DataError.at(name, f"index {index}", f"{text!r} is not the name of a group")
     names = sorted(set(texts))
     return known(name, texts, names), names
+
+
+def units(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, number: int) -> Ints | None:
+    """The unit of each of `number` samples, counted from 0; None where each sample is one."""
+    if values is None:
+        return None
+    samples(name, values)
+    if len(values) != number:
+        raise DataError.at(
+            name, f"index {min(len(values), number)}", f"{len(values)} {name} for {number} samples"
+        )
+    names: dict[Any, int] = {}
+    plain = values.tolist() if hasattr(values, "tolist") else list(values)
+    for index, value in enumerate(plain):
+        if value is None or not isinstance(value, Hashable) or value != value:
+            raise DataError.at(name, f"index {index}", f"{value!r} is not the name of a unit")
+        names.setdefault(value, len(names))
+    codes = np.array([names[value] for value in plain], dtype=np.int64)
+    return None if len(names) == number else codes
+
+
+def number_of_units(strata: Ints, units: Ints | None, number: int) -> Ints:
+    """How many units, or samples where each is one, each of so many strata has."""
+    if units is None:
+        return np.bincount(strata, minlength=number)
+    cells = np.unique(units * number + strata)
+    return np.bincount(cells % number, minlength=number)
+
+
+def unit_names(name: str, values: Sequence[Any]) -> None:
+    """Names of units as an `evaluate` module takes them: texts, without one that is empty."""
+    targets(name, values)
 
 
 def logarithm_base(value: float) -> float:

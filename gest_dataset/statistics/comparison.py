@@ -6,18 +6,19 @@ Both models' scores of a sample are resampled together, so what the samples shar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import SEED, Smooth, interval, linear, observed, resampled, stratify
+from gest_dataset.statistics.bootstrap import SEED, Smooth, linear, observed, stratify
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.icat import icat_of_means, wins
 from gest_dataset.statistics.masculine_rate import LABELS
+from gest_dataset.statistics.units import resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -126,6 +127,7 @@ def compare(
     a: Sequence[Any],
     b: Sequence[Any],
     references: Sequence[Any] | None = None,
+    units: Sequence[Hashable] | None = None,
     *,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -134,23 +136,21 @@ def compare(
 
     `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
     `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
-    samples (for `g_s` and `f_s`).
+    samples (for `g_s` and `f_s`). Samples of one of the `units` are resampled together.
     """
     checks.choice("measure", measure, MEASURES)
-    checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
+    length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
+    together = checks.units("units", units, length)
     read, unit = MEASURES[measure]
     paired = read(a, b, references)
-    rows = stratify(paired.columns, paired.strata, paired.number)
     width = paired.columns.shape[1] // 2
-    means = observed(rows).mean
+    means = observed(stratify(paired.columns, paired.strata, paired.number)).mean
     values = [
         float(side.value(means[:, half]))
         for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     ]
-    samples = [_apart(side[:, :width], side[:, width:]) for side in rows]
-    difference = interval(
-        _difference(paired.measures, width), observed(samples), resampled(samples, draws, seed)
-    )
+    resamples = resample(paired.columns, paired.strata, paired.number, together, draws, seed, _apart)
+    difference = resamples.interval(_difference(paired.measures, width))
     if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
         checks.undefined(f"{measure} cannot be compared: too few samples{where}")
@@ -158,8 +158,9 @@ def compare(
     return Comparison(measure, unit * values[0], unit * values[1], *bounds, difference.p_value)
 
 
-def _apart(a: Floats, b: Floats) -> Floats:
+def _apart(rows: Floats) -> Floats:
     """The rows (a - b, b) of a stratum; a difference that varies by its rounding only is one value."""
+    a, b = np.hsplit(rows, 2)
     difference = a - b
     if len(a):
         rounding = 4 * np.finfo(np.float64).eps * max(np.abs(a).max(), np.abs(b).max())

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import Interval, interval, linear, observed, resampled, stratify
+from gest_dataset.statistics.bootstrap import Interval, linear
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.units import resample
 
 
 def contrasts(
-    values: Floats, strata: Ints, weights: Sequence[Floats], draws: int, seed: int
+    values: Floats,
+    strata: Ints,
+    weights: Sequence[Floats],
+    draws: int,
+    seed: int,
+    units: Ints | None = None,
 ) -> list[Interval]:
     """One interval for each row of weights over the strata, all from the same resamples."""
-    samples = stratify(values[:, None], strata, len(weights[0]))
-    data, again = observed(samples), resampled(samples, draws, seed)
-    return [interval(linear(np.asarray(row)[:, None]), data, again) for row in weights]
+    resamples = resample(values[:, None], strata, len(weights[0]), units, draws, seed)
+    return [resamples.interval(linear(np.asarray(row)[:, None])) for row in weights]

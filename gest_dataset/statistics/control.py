@@ -19,27 +19,18 @@ the mean of a score, `_plus` the share of positive scores, `_rho` Pearson's corr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    UNDEFINED,
-    Interval,
-    interval,
-    linear,
-    observed,
-    resampled,
-    stratify,
-)
-from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, UNDEFINED, Interval, linear
+from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.intervals import bounded, proportion
 from gest_dataset.statistics.ranks import pearson
+from gest_dataset.statistics.units import chosen, resample
 
 SampleScores = dict[str, Floats]
 
@@ -93,6 +84,7 @@ def control_bias(
     predictions: Sequence[Sequence[float]] | None,
     cs: Sequence[Sequence[float | None]] | None = None,
     log_base: float = math.e,
+    units: Sequence[Hashable] | None = None,
     *,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -103,7 +95,8 @@ def control_bias(
     control stereotype, control anti-stereotype (None for sets without keywords); `cs` are rows of
     the pairs' CrowS-Pairs scores, original and control (None in all rows for sets without control
     pairs, or in single rows without one: cs is of the other rows then, `n_cs` of them). Means are in
-    logarithms to `log_base`.
+    logarithms to `log_base`. Samples of one of the `units` (copies of an original pair with other control
+    groups) are resampled together.
     """
     unit = checks.logarithm_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}
@@ -112,39 +105,51 @@ def control_bias(
             "predictions", "index 0", "neither predictions nor cs: there is nothing to measure"
         )
     number = checks.same_length(**inputs)
+    together = checks.units("units", units, number)
     scores = control_scores(predictions, cs)
     if predictions is None:
         checks.undefined("no predictions: ss, csk, f and what is built from them are nan")
     if number < 2:
         checks.undefined("one sample only: bounds of means and correlations are nan")
-    result = _means(scores, unit, draws, seed)
+    elif together is not None and not together.any():
+        checks.undefined("one unit only: bounds are nan")
+    result = _means(scores, unit, together, draws, seed)
     for name, score in SHARES.items():
-        (values,) = _together(scores, score)
-        result |= _share(name, values > 0)
+        (values,) = _complete(scores, score)
+        result |= proportion(name, values > 0, _units_of(together, scores, score))
     for name, (first, second) in CORRELATIONS.items():
-        x, y = _together(scores, first, second)
+        x, y = _complete(scores, first, second)
         result[name] = pearson(x, y) if len(x) else math.nan
         if len(x) > 1 and math.isnan(result[name]):
             checks.undefined(f"{name} is nan: {first} or {second} is the same in all samples")
     for name, (first, second) in AGREEMENTS.items():
-        x, y = _together(scores, first, second)
-        result |= _share(name, (x > 0) == (y > 0))
-    return result | _errors(scores) | {"n": number, "n_cs": len(_together(scores, "cs_original")[0])}
+        x, y = _complete(scores, first, second)
+        result |= proportion(name, (x > 0) == (y > 0), _units_of(together, scores, first, second))
+    numbers = {"n": number, "n_cs": len(_complete(scores, "cs_original")[0])}
+    return result | _errors(scores, together) | numbers
 
 
-def _together(scores: SampleScores, *names: str) -> list[Floats]:
+def _there(scores: SampleScores, *names: str) -> Any:
+    """Which samples have all of some scores."""
+    return np.all([np.isfinite(scores[name]) for name in names], axis=0)
+
+
+def _complete(scores: SampleScores, *names: str) -> list[Floats]:
     """Some scores of the samples that have all of them."""
     if any(name not in scores for name in names):
         return [np.empty(0) for _ in names]
-    there = np.all([np.isfinite(scores[name]) for name in names], axis=0)
+    there = _there(scores, *names)
     return [scores[name][there] for name in names]
 
 
-def _share(name: str, hits: Any) -> dict[str, float]:
-    return proportion(name, int(hits.sum()), len(hits))
+def _units_of(units: Ints | None, scores: SampleScores, *names: str) -> Ints | None:
+    """The units of the samples that have all of some scores."""
+    if any(name not in scores for name in names):
+        return None
+    return chosen(units, _there(scores, *names))
 
 
-def _means(scores: SampleScores, unit: float, draws: int, seed: int) -> dict[str, Any]:
+def _means(scores: SampleScores, unit: float, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples, so that all are of the same draws."""
     names = sorted(scores)
     groups = [names]
@@ -154,28 +159,30 @@ def _means(scores: SampleScores, unit: float, draws: int, seed: int) -> dict[str
         groups = [group for group in ([name for name in names if name not in own], own) if group]
     intervals: dict[str, Interval] = {}
     for group in groups:
-        rows = np.column_stack(_together(scores, *group)) / unit
-        samples = stratify(rows, np.zeros(len(rows), dtype=np.int64), 1)
-        data, again = observed(samples), resampled(samples, draws, seed)
+        rows = np.column_stack(_complete(scores, *group)) / unit
+        whole = np.zeros(len(rows), dtype=np.int64)
+        resamples = resample(rows, whole, 1, _units_of(units, scores, *group), draws, seed)
         for column, name in enumerate(group):
-            intervals[name] = interval(linear(np.eye(len(group))[[column]]), data, again)
+            intervals[name] = resamples.interval(linear(np.eye(len(group))[[column]]))
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
         result |= bounded(name, intervals.get(score, UNDEFINED))
     return result
 
 
-def _errors(scores: SampleScores) -> dict[str, float]:
+def _errors(scores: SampleScores, units: Ints | None) -> dict[str, float]:
     """False positive and false negative rates with bounds."""
     empty = np.array([])
+    if "ss_original" not in scores:
+        units = None
     original, control = scores.get("ss_original", empty), scores.get("ss_control", empty)
     result: dict[str, float] = {}
     for name, sign, what in (
         ("false_positive_rate", 1, "stereotypical"),
         ("false_negative_rate", -1, "anti-stereotypical"),
     ):
-        chosen = sign * original > 0
-        if len(original) and not chosen.any():
+        preferred = sign * original > 0
+        if len(original) and not preferred.any():
             checks.undefined(f"{name} is nan: the model prefers no {what} keyword")
-        result |= _share(name, (sign * control > sign * original)[chosen])
+        result |= proportion(name, (sign * control > sign * original)[preferred], chosen(units, preferred))
     return result

@@ -1,4 +1,4 @@
-"""Intervals of proportions and of sums of proportions, and how bounds are named in a result."""
+"""Intervals of single proportions, and how bounds are named in a result."""
 
 from __future__ import annotations
 
@@ -7,74 +7,40 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, UNDEFINED, Interval, studentised
-from gest_dataset.statistics.checks import Floats
-
-Z = float(special.ndtri(1 - (1 - LEVEL) / 2))
+from gest_dataset.statistics.bootstrap import Interval
+from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.shares import Z, shares_of, worth
 
 
-def agresti_coull(positive: Floats, number: Floats) -> tuple[Floats, Floats, Floats]:
+def agresti_coull(positive: Floats, number: Floats, z: float = Z) -> tuple[Floats, Floats, Floats]:
     """Centre and bounds of proportions (Agresti and Coull, 1998); nan where there is no trial.
 
     centre = (x + z^2 / 2) / (n + z^2), bounds = centre -+ z sqrt(centre (1 - centre) / (n + z^2))
     """
-    trials = np.where(number > 0, number, np.nan) + Z**2
-    centre = (positive + Z**2 / 2) / trials
-    reach = Z * np.sqrt(centre * (1 - centre) / trials)
+    trials = np.where(number > 0, number, np.nan) + z**2
+    centre = (positive + z**2 / 2) / trials
+    reach = z * np.sqrt(centre * (1 - centre) / trials)
     return centre, np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
 
 
-def proportion(name: str, positive: int, number: int, scale: float = 1.0) -> dict[str, float]:
-    """A share with its Agresti-Coull bounds, as entries of a result; nan of nothing."""
-    if not number:
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), math.nan)
-    _, low, high = agresti_coull(np.array(float(positive)), np.array(float(number)))
-    return {
-        name: scale * positive / number,
-        f"{name}_low": scale * float(low),
-        f"{name}_high": scale * float(high),
-    }
+def proportion(name: str, hits: Any, units: Ints | None = None, scale: float = 1.0) -> dict[str, float]:
+    """The share of samples that are a hit with its Agresti-Coull bounds, as entries of a result.
 
-
-def rate_contrast(
-    positive: Floats,
-    number: Floats,
-    weights: Floats,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    *,
-    centres: bool = False,
-) -> Interval:
-    """A weighted sum of independent proportions p_i = x_i / n_i, or of their Agresti-Coull centres.
-
-    Analytic: Price and Bonett (2004), which is Wald's interval after 2/k successes and 4/k trials
-    are added to each of the k proportions. The bootstrap draws from the proportions adjusted in
-    this way (so that 0 of 200 is not taken for certain) and studentises with the same formula.
-
-    With `centres`, z^2/2 successes and z^2 trials are added to each, and the sum of what this gives
-    is the value: of one proportion the analytic bounds are those of `agresti_coull`. A sample drawn
-    from centres has centres nearer to 1/2, so draws are compared with what they are on average.
+    nan of nothing. Of samples that come in units the bounds are those of as many independent samples as
+    they are worth (`shares.worth`: n / deff).
     """
-    used = weights != 0
-    x, n, w = positive[used], number[used], weights[used]
-    if (n == 0).any():
-        return UNDEFINED
-    added = Z**2 if centres else 4 / len(w)
-
-    def adjusted(successes: Floats) -> tuple[Floats, Floats, Floats]:
-        trials = n + added
-        rates = (successes + added / 2) / trials
-        return rates, rates @ w, np.sqrt((rates * (1 - rates) / trials) @ w**2)
-
-    rates, centre, error = adjusted(x)
-    value, expected = (centre, adjusted(n * rates)[1]) if centres else ((x / n) @ w, centre)
-    generator = np.random.default_rng(seed)
-    again = adjusted(generator.binomial(n.astype(np.int64), rates, size=(draws, len(w))).astype(float))
-    low, high, p_value = studentised(float(centre), float(error), (again[1] - expected) / again[2])
-    reach = Z * float(error)
-    return Interval(float(value), low, high, float(centre) - reach, float(centre) + reach, p_value)
+    values = np.asarray(hits, dtype=np.float64)
+    if not len(values):
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), math.nan)
+    shares = shares_of(values, np.zeros(len(values), dtype=np.int64), 1, units)
+    each = worth(shares, np.ones(1))
+    _, low, high = agresti_coull(each * shares.positive, each * shares.number)
+    return {
+        name: scale * int(shares.positive[0]) / len(values),
+        f"{name}_low": scale * float(low[0]),
+        f"{name}_high": scale * float(high[0]),
+    }
 
 
 def bounded(

@@ -9,7 +9,7 @@ Translations of unknown gender are left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,12 @@ import numpy as np
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.intervals import agresti_coull, bounded, rate_contrast
+from gest_dataset.statistics.intervals import agresti_coull, bounded
+from gest_dataset.statistics.permutation import permutation_p
 from gest_dataset.statistics.ranks import feminine_ranks
+from gest_dataset.statistics.shares import Shares, Z, rate_contrast, shares_of, worth
+from gest_dataset.statistics.simultaneous import differences_of_shares, rank_bounds, sidak
+from gest_dataset.statistics.units import chosen
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, gender_means
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -39,6 +43,7 @@ def masculine_rate(
     predictions: Sequence[str],
     references: Sequence[int],
     convention: str = "plain",
+    units: Sequence[Hashable] | None = None,
     *,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -48,38 +53,50 @@ def masculine_rate(
     `convention="published"` reports the centre of the Agresti-Coull interval as p_i, as the tables
     of the paper do, and builds the averages and their bounds from it. A centre lies nearer to 1/2
     than the share, the more so the fewer samples there are, so only like conventions compare.
+
+    Samples of one of the `units` (a sentence that several systems have translated) count as one draw.
+    Simultaneous bounds of p_i are at Sidak's level, as the stereotypes are independent draws; `draws` of
+    the `seed` are for the ranks.
     """
     checks.choice("convention", convention, CONVENTIONS)
-    checks.same_length(predictions=predictions, references=references)
+    length = checks.same_length(predictions=predictions, references=references)
+    together = checks.units("units", units, length)
     genders = checks.known("predictions", predictions, LABELS)
     stereotypes = checks.stereotypes("references", references)
-    positive, number = counts(genders == LABELS.index("male"), genders < len(GENDERS), stereotypes)
+    known = genders < len(GENDERS)
+    shares = shares_of(
+        (genders == LABELS.index("male"))[known].astype(np.float64),
+        stereotypes[known],
+        len(STEREOTYPES),
+        chosen(together, known),
+    )
+    number = shares.number
     empty = [str(i) for i, n in zip(STEREOTYPES, number, strict=True) if n == 0]
     if empty:
         checks.undefined(f"no sample of known gender for stereotype {', '.join(empty)}: p is nan there")
-    centre, low, high = agresti_coull(positive, number)
     centres = convention == "published"
-    with np.errstate(invalid="ignore"):
-        rates = centre if centres else positive / number
-    result: dict[str, Any] = {
-        "p": rates.tolist(),
-        "p_low": low.tolist(),
-        "p_high": high.tolist(),
-        "n": number.astype(int).tolist(),
-    }
+    rates = agresti_coull(shares.positive, number)[0] if centres else shares.rates
+    result: dict[str, Any] = {"p": rates.tolist()}
+    for name, z in (("p", Z), ("p_simultaneous", sidak(int((number > 0).sum())))):
+        each = _worth(shares, z)
+        _, low, high = agresti_coull(each * shares.positive, each * number, z)
+        result |= {f"{name}_low": low.tolist(), f"{name}_high": high.tolist()}
+    result["n"] = number.astype(int).tolist()
     p_f, p_m = gender_means(rates)
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
     for name, (weights, limits) in _COMBINATIONS.items():
-        contrast = rate_contrast(positive, number, weights, draws, seed, centres=centres)
+        contrast = rate_contrast(shares, weights, centres=centres)
         # the same value as the contrast's, but for rounding: the mean of ones is 1
         result |= bounded(name, replace(contrast, value=values[name]), limits=limits)
+    result["f_s_permutation_p"] = permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
+    differences = differences_of_shares(shares.positive, number, _worth(shares, Z), draws, seed)
+    least, most = rank_bounds(differences, len(STEREOTYPES))
+    result |= {"feminine_ranks_low": least, "feminine_ranks_high": most}
     result["n_unknown"] = int((genders == LABELS.index(UNKNOWN)).sum())
     return result
 
 
-def counts(masculine: Any, known: Any, stereotypes: checks.Ints) -> tuple[Floats, Floats]:
-    """How many samples of each stereotype are masculine, and of known gender."""
-    positive = np.bincount(stereotypes[masculine & known], minlength=len(STEREOTYPES))
-    number = np.bincount(stereotypes[known], minlength=len(STEREOTYPES))
-    return positive.astype(float), number.astype(float)
+def _worth(shares: Shares, z: float) -> Floats:
+    """What a sample of each stereotype is worth beside one that is a unit of its own."""
+    return np.array([worth(shares, row, z) for row in np.eye(len(shares.number))])

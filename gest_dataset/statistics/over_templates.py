@@ -10,30 +10,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    Interval,
-    Smooth,
-    interval,
-    observed,
-    resampled,
-    stratify,
-)
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, Smooth
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.units import Resamples, resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 
-def ln_mean_g_s(log_ratios: Floats, stereotypes: Ints, draws: int = DRAWS, seed: int = SEED) -> Interval:
-    """ln of the mean g_s; `log_ratios` [samples, templates] is nan where a sample has no score.
+def resampled_templates(
+    log_ratios: Floats,
+    stereotypes: Ints,
+    units: Ints | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Resamples:
+    """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where there is no score.
 
-    `stereotypes` counts from 0. Each template's g_s is that of its own samples.
+    `stereotypes` counts from 0. Samples of one of the `units` are resampled together.
     """
     known = np.isfinite(log_ratios)
     columns = np.hstack([np.where(known, log_ratios, 0.0), known])
-    samples = stratify(columns, stereotypes, len(STEREOTYPES))
-    return interval(_LN_MEAN, observed(samples), resampled(samples, draws, seed))
+    return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
+
+
+def ln_mean_g_s(
+    log_ratios: Floats,
+    stereotypes: Ints,
+    units: Ints | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Interval:
+    """ln of the mean g_s; each template's g_s is that of its own samples."""
+    return resampled_templates(log_ratios, stereotypes, units, draws, seed).interval(LN_MEAN)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
@@ -55,4 +63,23 @@ def _gradient(mean: Floats) -> Floats:
         return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
 
 
-_LN_MEAN = Smooth(_value, _gradient)
+def _ln_q(stereotype: int) -> Smooth:
+    """The mean over templates of ln q of one stereotype."""
+    own = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
+
+    def value(mean: Floats) -> Floats:
+        sums, shares = np.split(mean[..., stereotype, :], 2, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((sums / shares).mean(axis=-1))
+
+    def gradient(mean: Floats) -> Floats:
+        sums, shares = np.split(mean, 2, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
+        return np.where(own, slopes, 0.0)
+
+    return Smooth(value, gradient)
+
+
+LN_MEAN = Smooth(_value, _gradient)
+LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))

@@ -12,16 +12,18 @@ All of them are sums of means of ln r, shown on one of three scales.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.statistics.contrasts import contrasts
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, linear
 from gest_dataset.statistics.intervals import bounded, bounded_list
+from gest_dataset.statistics.permutation import permutation_p
 from gest_dataset.statistics.ranks import feminine_ranks
+from gest_dataset.statistics.simultaneous import bounds, families, rank_bounds
+from gest_dataset.statistics.units import resample
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -53,26 +55,38 @@ def stereotype_rate(
     predictions: Sequence[float],
     references: Sequence[int],
     scale: str = "ratio",
+    units: Sequence[Hashable] | None = None,
     *,
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample."""
+    """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample.
+
+    Samples of one of the `units` are resampled together.
+    """
     checks.choice("scale", scale, SCALES)
-    checks.same_length(predictions=predictions, references=references)
+    length = checks.same_length(predictions=predictions, references=references)
+    together = checks.units("units", units, length)
     ratios = checks.finite("predictions", predictions)
     stereotypes = checks.stereotypes("references", references)
     number = np.bincount(stereotypes, minlength=len(STEREOTYPES))
-    for least, what in ((1, "no sample"), (2, "one sample only")):
-        few = [str(i) for i, n in zip(STEREOTYPES, number, strict=True) if n == least - 1]
+    drawn = checks.number_of_units(stereotypes, together, len(STEREOTYPES))
+    for few_of, what in ((1, "no sample"), (2, f"one {'sample' if together is None else 'unit'} only")):
+        few = [str(i) for i, n in zip(STEREOTYPES, drawn, strict=True) if n == few_of - 1]
         if few:
-            gone = "q and what is built from it are" if least == 1 else "bounds are"
+            gone = "q and what is built from it are" if few_of == 1 else "bounds are"
             checks.undefined(f"{what} for stereotype {', '.join(few)}: {gone} nan there")
-    each = list(np.eye(len(STEREOTYPES)))
-    intervals = contrasts(ratios, stereotypes, [*each, *RATES.values()], draws, seed)
-    result: dict[str, Any] = bounded_list("q", intervals[: len(each)], SCALES[scale])
+    resamples = resample(ratios[:, None], stereotypes, len(STEREOTYPES), together, draws, seed)
+    each = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
+    shown = SCALES[scale]
+    result: dict[str, Any] = bounded_list("q", [resamples.interval(one) for one in each], shown)
+    alone, differences = families(resamples, each)
+    for end, limits in zip(("low", "high"), bounds(alone), strict=True):
+        result[f"q_simultaneous_{end}"] = [shown(limit) for limit in limits.tolist()]
     result["n"] = number.tolist()
-    for name, interval in zip(RATES, intervals[len(each) :], strict=True):
-        result |= bounded(name, interval, SCALES[scale])
+    for name, weights in RATES.items():
+        result |= bounded(name, resamples.interval(linear(weights[:, None])), shown)
+    result["g_s_permutation_p"] = permutation_p(alone.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
-    return result
+    least, most = rank_bounds(differences, len(STEREOTYPES))
+    return result | {"feminine_ranks_low": least, "feminine_ranks_high": most}

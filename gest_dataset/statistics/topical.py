@@ -54,7 +54,7 @@ def topical_bias(
     if isinstance(predictions[0], str):
         genders = checks.known("predictions", predictions, LABELS)[topic]
         known = genders[genders < len(GENDERS)]
-        found = proportion("p_topic", int((known == LABELS.index("male")).sum()), len(known))
+        found = proportion("p_topic", known == LABELS.index("male"))
         whole, names = masculine_rate(predictions, references, draws=draws, seed=seed), ("p_m", "p_f")
         number = len(known)
     else:

@@ -6,7 +6,7 @@ g_s = q_m / q_f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,29 @@ _WEIGHTS = {"q_m": np.array([0.0, 1.0]), "q_f": np.array([1.0, 0.0]), "g_s": np.
 
 
 def winobias_rate(
-    predictions: Sequence[float], references: Sequence[str], *, draws: int = DRAWS, seed: int = SEED
+    predictions: Sequence[float],
+    references: Sequence[str],
+    units: Sequence[Hashable] | None = None,
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
 ) -> dict[str, Any]:
-    """The rate from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders."""
-    checks.same_length(predictions=predictions, references=references)
+    """The rate from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders.
+
+    Samples of one of the `units` (an occupation) are resampled together.
+    """
+    length = checks.same_length(predictions=predictions, references=references)
+    together = checks.units("units", units, length)
     ratios = checks.finite("predictions", predictions)
     genders = checks.genders("references", references)
-    for code, gender in enumerate(GENDERS):
-        number = int((genders == code).sum())
+    drawn = checks.number_of_units(genders, together, len(GENDERS))
+    for number, gender in zip(drawn.tolist(), GENDERS, strict=True):
         if number < 2:
             gone = "bounds are" if number else "its rate and g_s are"
-            checks.undefined(f"{number} samples with a {gender} occupation: {gone} nan")
+            what = "samples with a" if together is None else "units of a"
+            checks.undefined(f"{number} {what} {gender} occupation: {gone} nan")
     result: dict[str, Any] = {}
-    found = contrasts(ratios, genders, list(_WEIGHTS.values()), draws, seed)
+    found = contrasts(ratios, genders, list(_WEIGHTS.values()), draws, seed, together)
     for name, one in zip(_WEIGHTS, found, strict=True):
         result |= bounded(name, one, exp)
     return result

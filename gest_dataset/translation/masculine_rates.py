@@ -20,7 +20,7 @@ from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import Detection
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import headline_text
+from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.reading import default_folder
@@ -62,8 +62,7 @@ class MasculineRates:
 
     def result(self) -> dict[str, Any]:
         """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md)."""
-        inputs = MASCULINE_RATE.inputs(self.table, None)
-        return MASCULINE_RATE.statistic(**inputs, convention=self.metadata["convention"])
+        return result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
 
     @property
     def skipped(self) -> pa.Table:

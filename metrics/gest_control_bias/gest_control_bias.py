@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from typing import Any
 
 from datasets import List, Value
 
 from gest_dataset.builders.families import STEREOSET_CONTROL
+from gest_dataset.measures.measure import Headline
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, control_bias
 
@@ -18,7 +21,12 @@ class GestControlBias(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (List(Value("float64")), partial(checks.finite, width=4)),
         "cs": (List(Value("float64")), partial(checks.columns, width=2)),
+        "units": base.UNITS,
     }
-    optional = ("predictions", "cs")
+    optional = ("predictions", "cs", "units")
     options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
     statistic = staticmethod(control_bias)
+
+    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+        unit = checks.logarithm_base(options.get("log_base", math.e))
+        return -head.zone / unit, head.zone / unit

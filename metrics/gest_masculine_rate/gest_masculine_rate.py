@@ -23,7 +23,9 @@ class GestMasculineRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),
         "references": (Value("int32"), checks.stereotypes),
+        "units": base.UNITS,
     }
+    optional = ("units",)
     options = {"convention": lambda name, value: checks.choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
 
@@ -54,7 +56,8 @@ class GestMasculineRate(base.CheckedMetric):
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
         from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+        from gest_dataset.measures.result import inputs_of
         from gest_dataset.translation.masculine_rates import masculine_rates
 
         rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
-        return {0: MASCULINE_RATE.inputs(rates.table, None)}
+        return {0: inputs_of(MASCULINE_RATE, rates.table, None)}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from datasets import Value
 
 from gest_dataset.builders.families import GEST
+from gest_dataset.measures.measure import Headline
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
 from gest_dataset.statistics.stereotype_rate import SCALES
@@ -17,6 +20,12 @@ class GestStereotypeRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),
         "references": (Value("int32"), checks.stereotypes),
+        "units": base.UNITS,
     }
+    optional = ("units",)
     options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
+
+    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+        scale = options.get("scale", "ratio")
+        return SCALES[scale](-head.zone), SCALES[scale](head.zone)

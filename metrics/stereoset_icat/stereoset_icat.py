@@ -19,6 +19,7 @@ class StereosetIcat(base.CheckedMetric):
         "predictions": (List(Value("float64")), partial(checks.finite, width=3)),
         "references": (Value("string"), checks.targets),
         "bias_types": (Value("string"), checks.targets),
+        "units": base.UNITS,
     }
-    optional = ("bias_types",)
+    optional = ("bias_types", "units")
     statistic = staticmethod(stereoset_icat)

@@ -193,6 +193,22 @@ def test_gender_controls_keep_the_order_of_lines() -> None:
             assert f"<{row[field][start:end]}>" in line
 
 
+def test_copies_name_their_original() -> None:
+    """Ten drawn controls have that of their sample; sets without copies have their own ids."""
+    for name in (name for name, config in CONFIGS.items() if "original" in config.features):
+        rows, _ = read(name)
+        copies = Counter(row["original"] for row in rows)
+        if name.startswith("stereoset_control_") and name.rsplit("_", 1)[1] in ("race", "profession"):
+            assert set(copies.values()) == {10}
+            english = {row["id"]: row["stereotype"] for row in read("stereoset_en_intrasentence")[0]}
+            for row in rows:
+                assert row["original_stereotype"].split() == english[row["original"]].split()
+        elif name.startswith("crows_control"):
+            assert all(row["id"].startswith(f"{row['original']}-") for row in rows)
+        else:
+            assert all(row["original"] == row["id"] for row in rows)
+
+
 def test_race_controls_swap_only_the_group() -> None:
     rows, _ = read("stereoset_control_race")
     terms = {term.lower() for name in ("countries", "adjectives") for term in group_terms()[name]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from datasets import Dataset
 
 from gest_dataset import probes
 from gest_dataset.builders import CONFIGS
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import DataError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import estimates, result_of
+from gest_dataset.measures.result import estimates, result_of, units_of
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.comparison import MEASURES as COMPARED
@@ -84,7 +84,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     result = result_of(measure, scores(measure), ROWS)
     single = {name for name, value in result.items() if isinstance(value, float)}
     assert set(measure.numbers) == {
-        name for name in single if not name.endswith(("_low", "_high", "_analytic"))
+        name for name in single if not name.endswith(("_low", "_high", "_analytic", "_permutation_p"))
     }
     for head in measure.headlines:
         assert head.name in measure.numbers
@@ -115,7 +115,7 @@ def test_controls_without_keywords_are_about_cs() -> None:
     for name in (name for name in table.column_names if name.startswith("logp_")):
         table = table.set_column(table.column_names.index(name), name, empty)
     with pytest.warns(UndefinedWarning):
-        result = result_of(measure, table, None)
+        result = result_of(measure, table, ROWS)
     assert measure.headline(result).symbol == "cs"
     assert "wins in" in measure.sentences(result, FACTS)[0]
 
@@ -137,7 +137,110 @@ def test_several_templates_have_their_own_numbers() -> None:
         [scores(measure).append_column("template", pa.array([n] * NUMBER)) for n in (1, 3)]
     )
     result = result_of(measure, both, None)
-    one = replace(measure).statistic(**measure.inputs(scores(measure), None))
+    one = measure.statistic(**measure.inputs(scores(measure), None))
     assert result["by_template"][3]["g_s"] == one["g_s"]
     assert estimates(result, "q_m") == [Estimate.of(one, "q_m")] * 2
     assert estimates(result, "g_s") == [Estimate.of(result, "g_s")]
+
+
+# units and verdicts -----------------------------------------------------------------------------------
+
+UNITS = {
+    "templates": None,
+    "pairs": "source",
+    "winobias": "occupation",
+    "quadruplets": "original",
+    "crows": None,
+    "stereoset_intrasentence": "target_en",
+    "stereoset_intersentence": "target_en",
+    "masculine-rate": None,
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_unit_is_a_column_of_the_configs(name: str) -> None:
+    measure = MEASURES[name]
+    assert measure.unit.column == UNITS[name]
+    assert measure.unit.words
+    for config in CONFIGS.values():
+        if config.family.name != "translations" and config.name != "annotations":
+            own = measure_of(list(config.features), config.name)[0]
+            assert own is not measure or UNITS[name] is None or UNITS[name] in config.features
+
+
+@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+@pytest.mark.parametrize("name", [name for name, column in UNITS.items() if column])
+def test_results_are_of_the_units_that_the_rows_say(name: str) -> None:
+    """In another order than the scores; without the column, each row is a unit."""
+    measure = MEASURES[name]
+    names = [f"unit {i // 4}" for i in range(NUMBER)]
+    data = {column: ROWS[column][:] for column in ROWS.column_names} | {measure.unit.column: names}
+    rows = Dataset.from_dict({column: values[::-1] for column, values in data.items()})
+    found = result_of(measure, scores(measure), rows)
+    direct = measure.statistic(**measure.inputs(scores(measure), rows), units=names)
+    head = measure.headlines[0].name
+    assert Estimate.of(found, head) == Estimate.of(direct, head)
+    apart = measure.statistic(**measure.inputs(scores(measure), rows))
+    assert Estimate.of(found, head).low != Estimate.of(apart, head).low
+    if name != "stereoset_intrasentence" and name != "stereoset_intersentence":
+        assert Estimate.of(result_of(measure, scores(measure), ROWS), head) == Estimate.of(apart, head)
+        with pytest.raises(TypeError, match="stand in the rows of the data"):
+            result_of(measure, scores(measure), None)
+
+
+def test_rows_without_a_name_of_their_unit_are_units() -> None:
+    rows = Dataset.from_dict({"id": ["a", "b", "c", "d"], "source": ["x", None, None, "x"]})
+    found = units_of(MEASURES["pairs"].unit, ["d", "c", "b", "a"], rows)
+    assert found is not None
+    assert found[0] == found[3] == "x"
+    assert len(set(found)) == 3
+    with pytest.raises(DataError, match="sample e is not in the data"):
+        units_of(MEASURES["pairs"].unit, ["e"], rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("templates", 1 / 1.05, 1.05),
+        ("winobias", 1 / 1.05, 1.05),
+        ("quadruplets", -0.05, 0.05),
+        ("crows", -0.05, 0.05),
+        ("stereoset_intersentence", 49, 51),
+        ("masculine-rate", -0.05, 0.05),
+    ],
+)
+def test_verdicts_stand_in_the_result(name: str, low: float, high: float) -> None:
+    measure = MEASURES[name]
+    result = result_of(measure, scores(measure), ROWS)
+    assert (result["zone_low"], result["zone_high"]) == pytest.approx((low, high))
+    assert measure.headlines[0].zone_bounds() == pytest.approx((low, high))
+    assert result["verdict"] == "not shown"  # 160 random samples cannot tell
+
+
+@pytest.mark.parametrize(("shift", "said"), [(1.0, "shown"), (-1.0, "reversed"), (0.0, "negligible")])
+def test_verdicts_over_templates(shift: float, said: str) -> None:
+    """Of the mean g_s, and of each template; ranks and permutations are of the mean over templates."""
+    stereotypes = np.tile(np.arange(1, 17), 40)
+    steps = np.linspace(-0.002, 0.002, 40).repeat(16)
+    parts = []
+    for template in (1, 2):
+        odd = -0.5 * (stereotypes == (4 if shift > 0 else 10)) * (shift != 0)
+        ratios = shift * (stereotypes > 7) + steps * template + odd
+        ids = [f"s{i}" for i in range(640)]
+        parts.append(
+            pa.table(
+                {"id": ids, "template": [template] * 640, "stereotype": stereotypes, "log_ratio": ratios}
+            )
+        )
+    result = result_of(MEASURES["templates"], pa.concat_tables(parts), ROWS)
+    assert result["verdict"] == said
+    assert {part["verdict"] for part in result["by_template"].values()} == {result["verdict"]}
+    if shift:
+        place = 3 if shift > 0 else 9
+        assert (result["feminine_ranks_low"][place], result["feminine_ranks_high"][place]) == (1, 1)
+        spoken = MEASURES["templates"].sentences(result, FACTS)
+        assert any(line.startswith("Most feminine: “") for line in spoken)
+        assert result["g_s_permutation_p"] == 1 / 11_440
+    else:
+        spoken = MEASURES["templates"].sentences(result, FACTS)
+        assert not any(line.startswith("Most") for line in spoken)

@@ -32,6 +32,8 @@ FOLDERS = ROOT / "metrics"
 rng = np.random.default_rng(0)
 STEREOTYPES = [i for i in range(1, 17) for _ in range(6)]
 
+TWO_OF_EACH = [f"unit {i // 2}" for i in range(96)]
+
 Inputs = dict[str, list[Any]]
 # inputs of each module, and the function behind it
 CASES: dict[str, tuple[Inputs, Any]] = {
@@ -39,15 +41,24 @@ CASES: dict[str, tuple[Inputs, Any]] = {
         {
             "predictions": rng.choice(["male", "female", "unknown"], p=[0.6, 0.3, 0.1], size=96).tolist(),
             "references": STEREOTYPES,
+            "units": TWO_OF_EACH,
         },
         statistics.masculine_rate,
     ),
     "gest_stereotype_rate": (
-        {"predictions": rng.normal(size=96).tolist(), "references": STEREOTYPES},
+        {
+            "predictions": rng.normal(size=96).tolist(),
+            "references": STEREOTYPES,
+            "units": TWO_OF_EACH,
+        },
         statistics.stereotype_rate,
     ),
     "gest_control_bias": (
-        {"predictions": rng.normal(size=(40, 4)).tolist(), "cs": rng.normal(size=(40, 2)).tolist()},
+        {
+            "predictions": rng.normal(size=(40, 4)).tolist(),
+            "cs": rng.normal(size=(40, 2)).tolist(),
+            "units": TWO_OF_EACH[:40],
+        },
         statistics.control_bias,
     ),
     "stereoset_icat": (
@@ -55,11 +66,16 @@ CASES: dict[str, tuple[Inputs, Any]] = {
             "predictions": rng.normal(size=(40, 3)).tolist(),
             "references": [f"target {i % 3}" for i in range(40)],
             "bias_types": [("gender", "race")[i % 2] for i in range(40)],
+            "units": TWO_OF_EACH[:40],
         },
         statistics.stereoset_icat,
     ),
     "winobias_rate": (
-        {"predictions": rng.normal(size=40).tolist(), "references": ["male", "female"] * 20},
+        {
+            "predictions": rng.normal(size=40).tolist(),
+            "references": ["male", "female"] * 20,
+            "units": TWO_OF_EACH[:40],
+        },
         statistics.winobias_rate,
     ),
 }
@@ -72,7 +88,43 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def expected(name: str, **options: Any) -> str:
     inputs, function = CASES[name]
-    return repr(function(**inputs, **options))
+    return judged(name, function(**inputs, **options), **options)
+
+
+# the number that the verdict is on, and the zone of values that mean nothing
+ZONES: dict[str, tuple[str, float, float]] = {
+    "gest_masculine_rate": ("f_s", -0.05, 0.05),
+    "gest_stereotype_rate": ("g_s", 1 / 1.05, 1.05),
+    "gest_control_bias": ("f_mu", -0.05, 0.05),
+    "stereoset_icat": ("ss", 49.0, 51.0),
+    "winobias_rate": ("g_s", 1 / 1.05, 1.05),
+}
+
+
+def judged(name: str, result: dict[str, Any], number: str = "", **options: Any) -> str:
+    """The result with its verdict, as text."""
+    head, low, high = ZONES[name]
+    if options.get("scale") == "log10":
+        low, high = -math.log10(1.05), math.log10(1.05)
+    if options.get("log_base") == 10:
+        low, high = -0.05 / math.log(10), 0.05 / math.log(10)
+    least, most = (result[f"{number or head}_{end}"] for end in ("low", "high"))
+    said = "not shown"
+    if least > high:
+        said = "shown"
+    elif most < low:
+        said = "reversed"
+    elif least >= low and most <= high:
+        said = "negligible"
+    return rounded(result | {"verdict": said, "zone_low": low, "zone_high": high})
+
+
+def rounded(result: dict[str, Any] | None) -> str:
+    """A result as text, without the last digits of its zone."""
+    if result is None:
+        return "None"
+    ends = {key: f"{result[key]:.12g}" for key in ("zone_low", "zone_high")}
+    return repr(result | ends)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -82,8 +134,10 @@ def test_every_module_gives_the_statistics(name: str, how: str) -> None:
     metric = evaluate.load(path)
     assert metric.name == name
     inputs, _ = CASES[name]
-    assert repr(metric.compute(**inputs)) == expected(name)
-    assert repr(metric.compute(**inputs, **OPTIONS.get(name, {}))) == expected(name, **OPTIONS.get(name, {}))
+    assert rounded(metric.compute(**inputs)) == expected(name)
+    assert rounded(metric.compute(**inputs, **OPTIONS.get(name, {}))) == expected(
+        name, **OPTIONS.get(name, {})
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -94,7 +148,16 @@ def test_one_sample_after_the_other(name: str) -> None:
     for values in zip(*inputs.values(), strict=True):
         metric.add(**{singular.get(key, key): value for key, value in zip(inputs, values, strict=True)})
     assert len(metric) == len(inputs["predictions"])
-    assert repr(metric.compute()) == expected(name)
+    assert rounded(metric.compute()) == expected(name)
+
+
+def test_samples_without_units_are_added_one_by_one() -> None:
+    inputs, function = CASES["winobias_rate"]
+    metric = evaluate.load("winobias_rate")
+    for prediction, reference in zip(inputs["predictions"], inputs["references"], strict=True):
+        metric.add(prediction=prediction, reference=reference)
+    alone = function(inputs["predictions"], inputs["references"])
+    assert rounded(metric.compute()) == judged("winobias_rate", alone)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -106,7 +169,7 @@ def test_merging_shards_equals_one_pass(name: str, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(inputs["predictions"])]
     for start, end in pairwise(edges):
         metric.add_batch(**{key: values[start:end] for key, values in inputs.items()})
-    assert repr(metric.compute()) == expected(name)
+    assert rounded(metric.compute()) == expected(name)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -118,13 +181,15 @@ def test_arrays_are_as_good_as_lists(name: str) -> None:
         lambda values: pd.Series(values),
         lambda values: Dataset.from_dict({"x": values})["x"],
     ):
-        assert repr(metric.compute(**{key: kind(values) for key, values in inputs.items()})) == expected(name)
+        assert rounded(metric.compute(**{key: kind(values) for key, values in inputs.items()})) == expected(
+            name
+        )
 
 
 def _part(name: str, process: int, cache: str, queue: Any) -> None:
     metric = evaluate.load(name, num_process=2, process_id=process, experiment_id="parts", cache_dir=cache)
     inputs, _ = CASES[name]
-    queue.put(repr(metric.compute(**{key: values[process::2] for key, values in inputs.items()})))
+    queue.put(rounded(metric.compute(**{key: values[process::2] for key, values in inputs.items()})))
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -153,9 +218,9 @@ def test_combined_modules_give_both_results() -> None:
     assert {
         key.removeprefix("one_"): value for key, value in result.items() if key.startswith("one_")
     } == alone
-    for prediction, reference in zip(*inputs.values(), strict=True):
-        twice.add(prediction, reference)
-    twice.add_batch(predictions=inputs["predictions"], references=inputs["references"])
+    for prediction, reference in zip(inputs["predictions"], inputs["references"], strict=True):
+        twice.add(prediction, reference, units=None)
+    twice.add_batch(predictions=inputs["predictions"], references=inputs["references"], units=None)
     assert twice.compute()["two_g_s"] == pytest.approx(alone["g_s"])
 
 
@@ -295,12 +360,14 @@ def test_bad_samples_are_refused_where_they_come_in() -> None:
         metric.compute(predictions=[0.1], references=[1, 2])
     with pytest.raises(ConfigError, match="needs references"):
         metric.compute(predictions=[0.1])
-    with pytest.raises(ConfigError, match="has no input cs; it has predictions, references"):
+    with pytest.raises(ConfigError, match="has no input cs; it has predictions, references, units"):
         metric.add_batch(predictions=[0.1], references=[1], cs=[[1, 2]])
+    with pytest.raises(DataError, match="units, index 1: 3 is not the name"):
+        metric.add_batch(predictions=[0.1, 0.2], references=[1, 2], units=["a", 3])
     with pytest.raises(ConfigError, match="needs predictions or cs"):
         evaluate.load("gest_control_bias").add(prediction=None)
     inputs, _ = CASES["gest_stereotype_rate"]
-    assert repr(metric.compute(**inputs)) == expected("gest_stereotype_rate")
+    assert rounded(metric.compute(**inputs)) == expected("gest_stereotype_rate")
     labels = evaluate.load("gest_masculine_rate")
     with pytest.raises(
         DataError, match="predictions, index 1: 'm' is not one of 'female', 'male', 'unknown'"
@@ -315,9 +382,12 @@ def test_what_a_set_lacks_may_be_left_out() -> None:
     for part in ("predictions", "cs"):
         found = metric.compute(**{part: inputs[part]})
         both = {"predictions": None, "cs": None, part: inputs[part]}
-        assert repr(found) == repr(statistics.control_bias(**both))
+        number = "f_mu" if part == "predictions" else "cs_mu_original"
+        assert rounded(found) == judged("gest_control_bias", statistics.control_bias(**both), number)
     pairs = [[value, None] for value, _ in inputs["cs"]]
-    assert repr(metric.compute(cs=pairs)) == repr(statistics.control_bias(None, pairs))
+    assert rounded(metric.compute(cs=pairs)) == judged(
+        "gest_control_bias", statistics.control_bias(None, pairs), "cs_mu_original"
+    )
     icat = evaluate.load("stereoset_icat")
     samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
-    assert repr(icat.compute(**samples)) == repr(statistics.stereoset_icat(**samples))
+    assert rounded(icat.compute(**samples)) == judged("stereoset_icat", statistics.stereoset_icat(**samples))

@@ -24,10 +24,11 @@ from gest_dataset import statistics
 from gest_dataset.statistics.masculine_rate import LABELS
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 DATA_SETS = 4000
 LEAST, MOST = 0.935, 0.965
+FEW, LEAST_OF_FEW, MOST_OF_FEW = 300, 0.91, 0.98
 PER_STEREOTYPE = [254, 215, 256, 207, 200, 197, 243, 251, 229, 215, 231, 222, 222, 194, 208, 221]
 
 Result = Mapping[str, Any]
@@ -200,6 +201,182 @@ def _compare_f_mu() -> Scenario:
     return _compared("f_mu", a, b, None, [142])
 
 
+def _rare() -> Scenario:
+    """Translators that are nearly always masculine: one or two feminine ones of 220."""
+    rates = np.r_[[0.995] * 7, [0.999] * 9]
+    strata = np.repeat(np.arange(1, 17), PER_STEREOTYPE).tolist()
+    sizes = np.array(PER_STEREOTYPE)
+    means = {"p_f": 0.995, "p_m": 0.999, "f_s": 0.004, "f_m": 0.997}
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        labels = np.where(draw.random(len(strata)) < np.repeat(rates, sizes), "male", "female")
+        found = statistics.masculine_rate(labels.tolist(), strata, seed=seed)
+        return {key: found[key] for key in found if not key.startswith(("p_low", "p_simul", "feminine"))}
+
+    return Scenario(means, measure)
+
+
+@dataclass(frozen=True)
+class Population:
+    """Rows by unit; a data set has some units, each with all of its rows."""
+
+    columns: tuple[np.ndarray, ...]
+    units: np.ndarray
+    groups: np.ndarray  # of each unit, so many of which are drawn
+
+    def draw(self, sizes: np.ndarray, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+        """Columns, and which drawn unit a row is of."""
+        starts = np.searchsorted(self.units, np.arange(self.units[-1] + 2))
+        picks = np.concatenate(
+            [rng.choice(np.flatnonzero(self.groups == g), size) for g, size in enumerate(sizes)]
+        )
+        rows = [np.arange(starts[pick], starts[pick + 1]) for pick in picks]
+        places = np.concatenate(rows)
+        names = np.repeat(np.arange(len(picks)), [len(row) for row in rows])
+        return [column[places] for column in self.columns], names
+
+
+def _unit_sizes(rng: np.random.Generator, number: int, mean: float) -> np.ndarray:
+    return np.repeat(np.arange(number), 1 + rng.poisson(mean - 1, number))
+
+
+def _pairs() -> Scenario:
+    """Several pairs of a source sentence, intraclass correlation 0.4."""
+    rng = np.random.default_rng(21)
+    number = 16 * 2000
+    units = _unit_sizes(rng, number, 2.0)
+    groups = np.arange(number) % 16
+    own = _skewed(rng, number)[units]
+    ratios = 0.5 * (0.4**0.5 * own + 0.6**0.5 * _skewed(rng, len(units))) + 0.2 * (groups[units] > 6)
+    ratios += 0.02 * groups[units]
+    population = Population((ratios, groups[units] + 1), units, groups)
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values, strata), names = population.draw(np.full(16, 40), draw)
+        return statistics.stereotype_rate(values, strata, units=names, seed=seed)
+
+    return Scenario(statistics.stereotype_rate(ratios, groups[units] + 1, draws=50), measure)
+
+
+def _creators() -> Scenario:
+    """Authors who wrote for all stereotypes, each with a way of their own."""
+    rng = np.random.default_rng(22)
+    authors, each = 4000, 48
+    units = np.repeat(np.arange(authors), each)
+    strata = np.tile(np.arange(each) % 16, authors) + 1
+    ways = 0.3 * rng.normal(size=(authors, 16)) * (np.arange(16) > 6) + 0.2 * rng.normal(size=(authors, 1))
+    ratios = ways[units, strata - 1] + 0.5 * rng.normal(size=len(units)) + 0.1 * (strata > 7)
+    population = Population((ratios, strata), units, np.zeros(authors, dtype=int))
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values, kinds), names = population.draw(np.array([5]), draw)
+        found = statistics.stereotype_rate(values, kinds, units=names, seed=seed)
+        return {key: found[key] for key in found if not key.startswith(("q_simul", "feminine"))}
+
+    return Scenario(statistics.stereotype_rate(ratios, strata, draws=50), measure)
+
+
+def _systems() -> Scenario:
+    """Four systems that translate the same sentences, mostly into the same gender."""
+    rng = np.random.default_rng(23)
+    number = 16 * 2000
+    units = np.repeat(np.arange(number), 4)
+    groups = np.arange(number) % 16
+    rates = np.r_[np.linspace(0.3, 0.8, 7), np.linspace(0.6, 0.97, 9)][groups]
+    sentence = (rng.random(number) < rates)[units]
+    alone = rng.random(len(units)) < rates[units]
+    masculine = np.where(rng.random(len(units)) < 0.7, sentence, alone)
+    labels = np.where(rng.random(len(units)) < 0.15, "unknown", np.where(masculine, "male", "female"))
+    population = Population((labels, groups[units] + 1), units, groups)
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values, strata), names = population.draw(np.full(16, 60), draw)
+        return statistics.masculine_rate(values.tolist(), strata.tolist(), units=names, seed=seed)
+
+    truth = statistics.masculine_rate(labels.tolist(), (groups[units] + 1).tolist(), draws=50)
+    return Scenario(truth, measure)
+
+
+def _copies(originals: int) -> tuple[Population, np.ndarray, np.ndarray]:
+    """Ten quadruplets of an original pair, whose effect they share."""
+    rng = np.random.default_rng(24)
+    units = np.repeat(np.arange(originals), 10)
+    own = _skewed(rng, originals, 4)[units] * [0.8, 0.8, 0.0, 0.0] + [0.2, 0.0, 0.1, 0.0]
+    rows = (
+        own + 0.5 * _skewed(rng, originals, 1)[units] + 0.4 * _skewed(rng, len(units), 4) * [0, 0, 1, 1] - 8
+    )
+    cs = (
+        _skewed(rng, originals, 2)[units] * [1, 0.3]
+        + [0.2, 0.1]
+        + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
+    )
+    return Population((rows, cs), units, np.zeros(originals, dtype=int)), rows, cs
+
+
+def _control_copies() -> Scenario:
+    population, rows, cs = _copies(10_000)
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values, pairs), names = population.draw(np.array([80]), draw)
+        return statistics.control_bias(values, pairs, units=names, seed=seed)
+
+    return Scenario(statistics.control_bias(rows, cs, draws=50), measure)
+
+
+def _compare_copies() -> Scenario:
+    population, rows, _ = _copies(10_000)
+    rng = np.random.default_rng(25)
+    other = rows + 0.6 * _skewed(rng, 10_000, 4)[population.units]
+    both = Population((rows, other), population.units, population.groups)
+    name = "difference of f_mu"
+    truth = statistics.compare("f_mu", rows, other, draws=10).difference
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (a, b), names = both.draw(np.array([80]), draw)
+        found = statistics.compare("f_mu", a, b, units=names, seed=seed, draws=2000)
+        return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}
+
+    return Scenario({name: truth}, measure)
+
+
+def _occupations() -> Scenario:
+    """Forty occupations with about ten sentences each."""
+    rng = np.random.default_rng(26)
+    number = 20_000
+    units = _unit_sizes(rng, number, 9.8)
+    groups = np.arange(number) % 2
+    own = 0.8 * _skewed(rng, number)[units]
+    ratios = own + _skewed(rng, len(units)) + 0.6 * groups[units]
+    names = np.array(["female", "male"])
+    population = Population((ratios, names[groups[units]]), units, groups)
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values, genders), drawn = population.draw(np.array([20, 20]), draw)
+        return statistics.winobias_rate(values, genders.tolist(), units=drawn, seed=seed)
+
+    return Scenario(statistics.winobias_rate(ratios, names[groups[units]].tolist(), draws=50), measure)
+
+
+def _targets() -> Scenario:
+    """79 targets, each with a share of stereotypes of its own."""
+    rng = np.random.default_rng(27)
+    number = 4000
+    units = _unit_sizes(rng, number, 26.0)
+    shares = np.clip(rng.normal(0.6, 0.12, number), 0.05, 0.95)[units]
+    meaningful = np.sort(rng.random((len(units), 2)), axis=1) + rng.normal(0.3, 0.15, number)[units][:, None]
+    wins = (rng.random(len(units)) < shares)[:, None]
+    rows = np.column_stack([np.where(wins, meaningful[:, ::-1], meaningful), rng.random(len(units))])
+    population = Population((rows,), units, np.zeros(number, dtype=int))
+    every = [f"target {unit}" for unit in units]
+
+    def measure(draw: np.random.Generator, seed: int) -> Result:
+        (values,), names = population.draw(np.array([79]), draw)
+        targets = [f"target {name}" for name in names]
+        return statistics.stereoset_icat(values, targets, units=targets, seed=seed)
+
+    return Scenario(statistics.stereoset_icat(rows, every, draws=50), measure)
+
+
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "gest_masculine_rate": _masculine,
     "gest_stereotype_rate": lambda: _stereotype_rate(PER_STEREOTYPE),
@@ -209,11 +386,31 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "stereoset_icat, SS near 59": lambda: _icat(0.59),
     "stereoset_icat, SS = 50": lambda: _icat(0.5),
     "winobias_rate": _winobias,
+    "gest_masculine_rate, p = 0.995 and 0.999": _rare,
+    "gest_masculine_rate, 60 sentences a stereotype in four systems": _systems,
+    "gest_stereotype_rate, 40 sources a stereotype with pairs": _pairs,
+    "gest_stereotype_rate, five creators": _creators,
+    "gest_control_bias, 80 originals with ten copies": _control_copies,
+    "stereoset_icat, 79 targets drawn": _targets,
+    "winobias_rate, 40 occupations": _occupations,
+    "compare f_mu, 80 originals with ten copies": _compare_copies,
     "compare g_s": _compare_g_s,
     "compare f_s": _compare_f_s,
     "compare icat": _compare_icat,
     "compare f_mu": _compare_f_mu,
 }
+
+
+# The scenarios of samples that come in units
+CLUSTERED = [
+    "gest_masculine_rate, 60 sentences a stereotype in four systems",
+    "gest_control_bias, 80 originals with ten copies",
+    "stereoset_icat, 79 targets drawn",
+    "winobias_rate, 40 occupations",
+    "compare f_mu, 80 originals with ten copies",
+]
+# What holds for all 16 at once
+JOINT = ("_simultaneous", "feminine_ranks")
 
 
 @cache
@@ -230,12 +427,32 @@ def _hits(name: str, seeds: range) -> dict[str, float]:
         for key, low in found.items():
             if key.endswith("_low"):
                 statistic = key.removesuffix("_low")
-                truth = np.asarray(scenario.truth[statistic.removesuffix("_analytic")])
+                name = statistic.removesuffix("_analytic").removesuffix("_simultaneous")
+                truth = np.asarray(scenario.truth[name])
                 inside = (np.asarray(low) <= truth) & (truth <= np.asarray(found[f"{statistic}_high"]))
-                total[statistic] = total.get(statistic, 0.0) + float(inside.mean())
+                share = inside.all() if statistic.endswith(JOINT) else inside.mean()
+                total[statistic] = total.get(statistic, 0.0) + float(share)
     return total
 
 
+def _outside(coverage: Mapping[str, float], least: float, most: float) -> dict[str, float]:
+    """Coverages that are not 95 %; the analytic ones stand beside, and ranks are conservative."""
+    return {
+        name: share
+        for name, share in coverage.items()
+        if not name.endswith("_analytic") and not least <= share <= (1 if name == "feminine_ranks" else most)
+    }
+
+
+@pytest.mark.parametrize("name", CLUSTERED)
+def test_intervals_of_units_cover_the_truth_in_a_few_data_sets(name: str) -> None:
+    """With rows as units of their own the same data sets are covered in 45 to 90 %."""
+    coverage = {key: hits / FEW for key, hits in _hits(name, range(FEW)).items()}
+    assert coverage
+    assert not _outside(coverage, LEAST_OF_FEW, MOST_OF_FEW)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(SCENARIOS))
 def test_intervals_cover_the_truth(name: str) -> None:
     parts = [range(start, DATA_SETS, 16) for start in range(16)]
@@ -250,10 +467,5 @@ def test_intervals_cover_the_truth(name: str) -> None:
     text = json.dumps({"scenario": name, "data_sets": DATA_SETS, "coverage": coverage}, indent=1)
     (directory / f"{re.sub(r'[^a-z0-9_]+', '-', name.lower())}.json").write_text(text, encoding="utf-8")
     assert coverage
-    outside = {
-        statistic: share
-        for statistic, share in coverage.items()
-        if not statistic.endswith("_analytic") and not LEAST <= share <= MOST
-    }
-    assert not outside
+    assert not _outside(coverage, LEAST, MOST)
     assert not any(math.isnan(share) for share in coverage.values())

@@ -307,7 +307,7 @@ def test_a_seed_decides_the_bounds_only(name: str) -> None:
     function, inputs = FUNCTIONS[name](3)
     one, again, other = (function(*inputs, seed=seed) for seed in (1, 1, 2))
     assert repr(one) == repr(again)
-    assert repr(one) != repr(other)
+    assert (repr(one) != repr(other)) == (name != "masculine_rate")  # whose bounds are formulas
     for key, value in one.items():
         if not key.endswith(("_low", "_high")) and key != "by_bias_type":
             assert value == pytest.approx(other[key])

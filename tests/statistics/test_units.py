@@ -1,0 +1,248 @@
+"""Samples that come in units: the bootstrap draws units, proportions are worth fewer samples."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gest_dataset import statistics
+from gest_dataset.errors import DataError
+from gest_dataset.statistics import bootstrap, shares, units
+from gest_dataset.statistics.bootstrap import Smooth, linear
+from gest_dataset.statistics.over_templates import ln_mean_g_s
+from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
+
+pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
+Call = Any
+
+
+def calls(seed: int) -> dict[str, tuple[Call, list[Any]]]:
+    """Each statistic with inputs of one row a sample."""
+    ratios, references = gest(seed, each=12)
+    genders, stereotypes = translated(seed, each=12)
+    rows, cs = quadruplets(seed)
+    triples, targets, kinds = stereoset(seed, each=20)
+    sides = np.random.default_rng(seed).choice(["male", "female"], len(ratios)).tolist()
+    return {
+        "stereotype_rate": (
+            lambda *x, **k: statistics.stereotype_rate(*x, draws=200, **k),
+            [ratios, references],
+        ),
+        "masculine_rate": (
+            lambda *x, **k: statistics.masculine_rate(*x, draws=200, **k),
+            [genders, stereotypes],
+        ),
+        "control_bias": (lambda *x, **k: statistics.control_bias(*x, draws=200, **k), [rows, cs]),
+        "stereoset_icat": (
+            lambda *x, **k: statistics.stereoset_icat(*x, draws=200, **k),
+            [triples, targets, kinds],
+        ),
+        "winobias_rate": (lambda *x, **k: statistics.winobias_rate(*x, draws=200, **k), [ratios, sides]),
+        "compare": (
+            lambda a, b, r, **k: vars(statistics.compare("g_s", a, b, r, draws=200, **k)),
+            [ratios, ratios[::-1], references],
+        ),
+    }
+
+
+NAMES = list(calls(1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_units_of_one_sample_change_nothing(name: str) -> None:
+    function, inputs = calls(1)[name]
+    own = [f"sample {i}" for i in range(len(inputs[0]))]
+    assert repr(function(*inputs, units=own)) == repr(function(*inputs))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_copies_of_samples_say_nothing_new(name: str) -> None:
+    """Each sample three times: as units, about the bounds of the samples alone; else far shorter ones."""
+    function, inputs = calls(2)[name]
+    key = {
+        "stereotype_rate": "g_s",
+        "masculine_rate": "f_s",
+        "control_bias": "f_mu",
+        "stereoset_icat": "lms",
+        "winobias_rate": "g_s",
+        "compare": "",
+    }[name]
+    low, high = (f"{key}_low", f"{key}_high") if key else ("low", "high")
+    copies = [[value for value in column for _ in range(3)] for column in inputs]
+    places = [i for i in range(len(inputs[0])) for _ in range(3)]
+    alone, together, apart = function(*inputs), function(*copies, units=places), function(*copies)
+    width = alone[high] - alone[low]
+    assert together[high] - together[low] == pytest.approx(width, rel=0.1)
+    assert apart[high] - apart[low] < 0.75 * width
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("crossed", [False, True])
+def test_the_order_of_samples_and_names_of_units_do_not_matter(name: str, crossed: bool) -> None:
+    function, inputs = calls(3)[name]
+    number = len(inputs[0])
+    strata = inputs[1] if name in ("stereotype_rate", "masculine_rate", "winobias_rate") else [0] * number
+    names = [(i % 4, None if crossed else stratum) for i, stratum in enumerate(strata)]
+    order = np.random.default_rng(1).permutation(number)
+    shuffled = [[column[i] for i in order] for column in inputs]
+    renamed = [repr(names[i]) for i in order]
+    assert repr(function(*shuffled, units=renamed)) == repr(function(*inputs, units=names))
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
+    """A plain loop: draw units, all of their rows, and studentise with the spread over units."""
+    rng = np.random.default_rng(5)
+    number = 60
+    owner = np.repeat(np.arange(number), rng.integers(1, 6, number))
+    strata = rng.integers(0, 2, len(owner)) if crossed else owner % 2
+    values = rng.exponential(1, number)[owner] + 0.3 * rng.normal(size=len(owner)) + strata
+    resamples = units.resample(values[:, None], strata, 2, owner, 8000, 1)
+    found = resamples.interval(linear(np.array([[-1.0], [1.0]])))
+
+    def measure(picks: np.ndarray) -> tuple[float, float]:
+        total, size = (
+            np.array([[w[(owner == unit) & (strata == s)].sum() for s in (0, 1)] for unit in picks])
+            for w in (values, np.ones(len(owner)))
+        )
+        means = total.sum(axis=0) / size.sum(axis=0)
+        moved = (total - means * size) / size.sum(axis=0)
+        m = (size > 0).sum(axis=0)
+        moved = moved * np.sqrt(m / (m - 1)) * [-1, 1]
+        return float(means[1] - means[0]), math.sqrt(float((moved.sum(axis=1) ** 2).sum()))
+
+    kinds = [np.arange(number)] if crossed else [np.arange(0, number, 2), np.arange(1, number, 2)]
+    value, error = measure(np.arange(number))
+    ratios = []
+    for _ in range(400):
+        again = measure(np.concatenate([rng.choice(kind, len(kind)) for kind in kinds]))
+        ratios.append((again[0] - value) / again[1])
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    assert found.value == pytest.approx(value)
+    assert (found.analytic_high - found.analytic_low) / 2 / error == pytest.approx(2.0, abs=0.03)
+    assert found.low == pytest.approx(value - high * error, abs=0.35 * error)
+    assert found.high == pytest.approx(value - low * error, abs=0.35 * error)
+
+
+def test_few_units_are_students() -> None:
+    """Five creators of sentences for all stereotypes: t with four degrees of freedom."""
+    rng = np.random.default_rng(6)
+    references = np.tile(np.arange(1, 17), 60)
+    creators = np.repeat(np.arange(5), 192)
+    ratios = 0.5 * rng.normal(size=(5, 16))[creators, references - 1] + 0.1 * rng.normal(size=960)
+    found = statistics.stereotype_rate(ratios, references, "log10", units=creators, draws=100)
+    each = [
+        np.mean([ratios[(creators == c) & (references == i)].mean() for i in range(8, 17)])
+        - np.mean([ratios[(creators == c) & (references == i)].mean() for i in range(1, 8)])
+        for c in range(5)
+    ]
+    # the same number of sentences each, so that the ratio estimator is the mean over creators
+    low, high = stats.ttest_1samp(each, 0).confidence_interval()
+    assert (found["g_s_low"], found["g_s_high"]) == pytest.approx((low / math.log(10), high / math.log(10)))
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_slopes_of_functions_of_units(crossed: bool) -> None:
+    """The values and slopes of what `resample` adapts; of crossed units up to the factor for few of them."""
+    rng = np.random.default_rng(7)
+    owner = np.repeat(np.arange(30), 4)
+    strata = np.tile([0, 1], 60) if crossed else owner % 2
+    columns = rng.uniform(0.2, 0.9, size=(120, 2))
+    resamples = units.resample(columns, strata, 2, owner, 10, 0)
+    product = Smooth(
+        lambda mean: mean[..., 0, 0] * mean[..., 1, 1],
+        lambda mean: np.stack(
+            [
+                np.stack([mean[..., 1, 1], 0 * mean[..., 0, 0]], axis=-1),
+                np.stack([0 * mean[..., 0, 0], mean[..., 0, 0]], axis=-1),
+            ],
+            axis=-2,
+        ),
+    )
+    adapted, mean = resamples.adapted(product), resamples.data.mean
+    own = [columns[strata == s].mean(axis=0) for s in (0, 1)]
+    assert float(adapted.value(mean)) == pytest.approx(own[0][0] * own[1][1])
+    slopes = adapted.gradient(mean)
+    for place in np.ndindex(*mean.shape):
+        step = np.zeros(mean.shape)
+        step[place] = 1e-6
+        slope = float(adapted.value(mean + step) - adapted.value(mean - step)) / 2e-6
+        assert slopes[place] == pytest.approx(slope, abs=1e-7)
+
+
+def test_a_stratum_with_one_unit_has_no_bounds() -> None:
+    ratios, references = gest(1, each=4)
+    names = [0 if i == 3 else j for j, i in enumerate(references)]
+    found = statistics.stereotype_rate(ratios, references, units=names, draws=100)
+    assert [math.isnan(low) for low in found["q_low"]] == [i == 3 for i in range(1, 17)]
+    assert math.isnan(found["g_s_low"])
+    assert not math.isnan(found["g_s"])
+    # also where units cross the stereotypes
+    names = [0 if i == 3 else j // 2 for j, i in enumerate(references)]
+    found = statistics.stereotype_rate(ratios, references, units=names, draws=100)
+    assert math.isnan(found["q_low"][2])
+    assert math.isnan(found["g_s_high"])
+
+
+def test_rows_too_wide_to_resample_are_students() -> None:
+    """Units across 80 targets: bounds there are, and the memory is not asked for."""
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(960, 3))
+    targets = [f"target {i % 80}" for i in range(960)]
+    found = statistics.stereoset_icat(rows, targets, units=[i // 7 for i in range(960)])
+    assert found["multiclass_lms_low"] == found["multiclass_lms_analytic_low"] < found["multiclass_lms"]
+    assert bootstrap.DRAWS * 240**2 > bootstrap._MOST
+
+
+def test_worth_is_the_design_effect() -> None:
+    """Units of one mind are worth one sample each, but for Student's t; independent ones a sample a row."""
+    rng = np.random.default_rng(9)
+    agreed = np.repeat(rng.random(200) < 0.4, 5).astype(float)
+    own = np.repeat(np.arange(200), 5)
+    strata = np.zeros(1000, dtype=np.int64)
+    students = (shares.Z / stats.t.ppf(0.975, 199)) ** 2
+    found = shares.worth(shares.shares_of(agreed, strata, 1, own), np.ones(1))
+    assert found == pytest.approx(students / 5, rel=0.01)
+    same = shares.worth(shares.shares_of(np.ones(1000), strata, 1, own), np.ones(1))
+    assert same == pytest.approx(students / 5)
+    mixed = shares.worth(shares.shares_of((rng.random(1000) < 0.4) * 1.0, strata, 1, own), np.ones(1))
+    assert 0.8 * students < mixed <= students
+
+
+def test_wilson_is_its_definition() -> None:
+    low, high = stats.binomtest(7, 40).proportion_ci(0.95, "wilson")
+    assert shares.wilson(7 / 40, 40) == pytest.approx((low, high))
+    same = shares.Shares(np.array([3.0, 4.0]), np.array([17.0, 23.0]))
+    # rates of one population, weighted by their sizes, are nearly that of the whole
+    found = shares.rate_contrast(same, np.array([17.0, 23.0]) / 40)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=0.03)
+
+
+def test_means_over_templates_take_units() -> None:
+    rng = np.random.default_rng(10)
+    stereotypes = np.repeat(np.arange(16), 20)
+    ratios = rng.normal(size=(320, 2))
+    own = np.arange(320)
+    copied = [np.repeat(x, 3, axis=0) for x in (ratios, stereotypes, own)]
+    alone, together = ln_mean_g_s(ratios, stereotypes), ln_mean_g_s(copied[0], copied[1], copied[2])
+    assert together.value == pytest.approx(alone.value)
+    assert together.analytic_low == pytest.approx(alone.analytic_low)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([1, 2, None, 2], r"units.*index 2.*None is not the name of a unit"),
+        ([1, 2, math.nan, 2], "index 2.*nan is not the name"),
+        ([1, 2, [3], 2], "index 2"),
+        ([1, 1], "2 units for 4 samples"),
+        ("abcd", "one text"),
+    ],
+)
+def test_units_are_checked(given: Any, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        statistics.winobias_rate([1.0, 2.0, 3.0, 4.0], ["male", "male", "female", "female"], units=given)
