@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import special
 
 from gest_dataset.statistics.bootstrap import LEVEL
-from gest_dataset.statistics.intervals import Z
+from gest_dataset.statistics.shares import Z
 
 POWER = 0.8
 _REACH = Z + float(special.ndtri(POWER))

@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.masculine_rate import LABELS, UNKNOWN, counts
+from gest_dataset.statistics.masculine_rate import LABELS, UNKNOWN
 from gest_dataset.statistics.weights import IS_FEMALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -42,9 +43,12 @@ def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> Bou
     checks.same_length(predictions=predictions, references=references)
     genders = checks.known("predictions", predictions, LABELS)
     stereotypes = checks.stereotypes("references", references)
-    masculine, known = counts(genders == LABELS.index("male"), genders < len(GENDERS), stereotypes)
-    number = np.bincount(stereotypes, minlength=len(STEREOTYPES)).astype(float)
-    unknown = number - known
+
+    def of_each(chosen: npt.NDArray[np.bool_]) -> Floats:
+        return np.bincount(stereotypes[chosen], minlength=len(STEREOTYPES)).astype(float)
+
+    masculine, unknown = of_each(genders == LABELS.index("male")), of_each(genders >= len(GENDERS))
+    number = of_each(genders >= 0)
     with np.errstate(invalid="ignore"):
         lowest, highest = masculine / number, (masculine + unknown) / number
     return Bounds(
