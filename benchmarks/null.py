@@ -83,7 +83,11 @@ def tokenizer(name: str) -> Any:
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=raw,
-        **dict(pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>", mask_token="<mask>"),
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        mask_token="<mask>",
         extra_special_tokens=MARKS[5:],
     )
 

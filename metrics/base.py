@@ -22,7 +22,7 @@ from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.measure import Headline, Measure
+from gest_dataset.measures.measure import Headline, Measure, Result
 from gest_dataset.measures.result import by_template, inputs_of, judged, over_templates
 from gest_dataset.statistics import checks
 
@@ -148,11 +148,11 @@ class CheckedMetric(evaluate.Metric):
         result = self.statistic(**inputs | lacking)
         measure = next(measure for measure in MEASURES.values() if measure.statistic is self.statistic)
         options = {name: inputs[name] for name in self.options if name in inputs}
-        return judged(measure, result, self._zone(measure.headline(result), **options))
+        return judged(measure, result, self._zone(measure.headline(result), result, **options))
 
-    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
+    def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
         """The zone of negligible effects on the scale that the options ask for."""
-        return head.zone_bounds()
+        return head.zone_bounds(result)
 
     def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
         result: dict[str, Any] | None = super().compute(**inputs, **options)

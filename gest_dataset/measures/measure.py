@@ -30,8 +30,9 @@ class Headline:
     """The number that a run is judged by, and the value that means nothing found (its null).
 
     `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
-    logarithmic axis. Effects up to `zone` on either side of the null are negligible: it is measured where
-    the null is 0, of a ratio as its logarithm. `above`, `around` and `below` say in a few words what it
+    logarithmic axis. Effects up to `zone` standard deviations of the samples (`NAME_spread` of a result) on
+    either side of the null are negligible; of a ratio those of its logarithm. Models without stereotypes show
+    as much (docs/limits.md has the measured ones). `above`, `around` and `below` say in a few words what it
     means that the interval lies above the null, holds it, or lies below it.
     """
 
@@ -45,11 +46,12 @@ class Headline:
     around: str
     below: str
 
-    def zone_bounds(self) -> tuple[float, float]:
-        """The least and the largest value that is negligible."""
+    def zone_bounds(self, result: Result) -> tuple[float, float]:
+        """The least and the largest value of a result that is negligible."""
+        reach = self.zone * float(result[f"{self.name}_spread"])
         if self.ratio:
-            return self.null * math.exp(-self.zone), self.null * math.exp(self.zone)
-        return self.null - self.zone, self.null + self.zone
+            return self.null * math.exp(-reach), self.null * math.exp(reach)
+        return self.null - reach, self.null + reach
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
+from gest_dataset.statistics.contrasts import deviation_within
 from gest_dataset.statistics.intervals import bounded
 from gest_dataset.statistics.over_templates import LN_MEAN, LN_Q, resampled_templates
 from gest_dataset.statistics.permutation import permutation_p
@@ -69,10 +70,9 @@ def judged(
 ) -> dict[str, Any]:
     """A result with the verdict on its headline, and the zone of negligible effects around its null."""
     head = measure.headline(result)
-    low, high = zone or head.zone_bounds()
-    estimate = Estimate.of(result, head.name)
-    found = verdict(estimate.low, estimate.high, (low, high))
-    return result | {"verdict": found, "zone_low": low, "zone_high": high}
+    low, high = zone or head.zone_bounds(result)
+    said = verdict(*Estimate.of(result, head.name)[1:], (low, high))
+    return result | {"verdict": said, "zone_low": low, "zone_high": high}
 
 
 def by_template(scores: pa.Table) -> dict[int, pa.Table]:
@@ -109,7 +109,10 @@ def _over_templates(measure: Measure, scores: pa.Table, rows: datasets.Dataset |
     del bounds["g_s"]
     alone, differences = families(resamples, LN_Q)
     least, most = rank_bounds(differences, len(LN_Q))
+    whole = wide.dropna()
+    means = whole.to_numpy().mean(axis=1)
     return bounds | {
+        "g_s_spread": deviation_within(means, whole.index.get_level_values("stereotype").to_numpy()),
         "g_s_permutation_p": permutation_p(alone.value),
         "feminine_ranks": feminine_ranks(alone.value.tolist()),
         "feminine_ranks_low": least,

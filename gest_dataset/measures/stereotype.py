@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,7 +33,7 @@ RATE = (
 )
 
 
-def headline(what: str) -> Headline:
+def headline(what: str, zone: float = 0.2) -> Headline:
     """g_s, about `what` is chosen: genders or pronouns."""
     return Headline(
         name="g_s",
@@ -42,7 +41,7 @@ def headline(what: str) -> Headline:
         what="stereotype rate",
         null=1.0,
         ratio=True,
-        zone=math.log(1.05),
+        zone=zone,
         above=f"{what} chosen by stereotype",
         around="No stereotype shown",
         below=f"{what} chosen against the stereotype",

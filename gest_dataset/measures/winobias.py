@@ -31,7 +31,7 @@ WINOBIAS = Measure(
     inputs=paired("log_ratio", "occupation_gender"),
     statistic=winobias_rate,
     numbers=stereotype.NUMBERS,
-    headlines=(stereotype.headline("Pronouns"),),
+    headlines=(stereotype.headline("Pronouns", zone=0.25),),
     unit=Unit("occupation, with all of its sentences", "occupation"),
     pairings=(),
     samples=SampleWords(

@@ -50,6 +50,8 @@ SHARES = {
     "cs_plus_control": "cs_control",
     "f_plus": "f",
 }
+# The means whose samples' standard deviation a result gives too: what a run is judged by
+SPREADS = ("f_mu", "cs_mu_original")
 CORRELATIONS = {
     "ss_rho": ("ss_original", "ss_control"),
     "csk_rho": ("csk_original", "csk_control"),
@@ -167,6 +169,9 @@ def _means(scores: SampleScores, unit: float, units: Ints | None, draws: int, se
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
         result |= bounded(name, intervals.get(score, UNDEFINED))
+    for name in SPREADS:
+        (values,) = _complete(scores, MEANS[name])
+        result[f"{name}_spread"] = float(np.sort(values).std(ddof=1)) / unit if len(values) > 1 else math.nan
     return result
 
 

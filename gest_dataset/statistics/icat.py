@@ -107,6 +107,7 @@ def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[st
     return {
         **bounded("lms", lms, percent, _PERCENT),
         **proportion("ss", rows[:, 1], units, scale=100.0),
+        "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
         **bounded("icat", both, percent, _PERCENT),
         "n": len(rows),
     }

@@ -9,6 +9,7 @@ Translations of unknown gender are left out and counted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,6 +56,7 @@ def masculine_rate(
     than the share, the more so the fewer samples there are, so only like conventions compare.
 
     Samples of one of the `units` (a sentence that several systems have translated) count as one draw.
+    `f_s_spread` is the standard deviation of being masculine within a stereotype.
     Simultaneous bounds of p_i are at Sidak's level, as the stereotypes are independent draws; `draws` of
     the `seed` are for the ranks.
     """
@@ -88,6 +90,8 @@ def masculine_rate(
         contrast = rate_contrast(shares, weights, centres=centres)
         # the same value as the contrast's, but for rounding: the mean of ones is 1
         result |= bounded(name, replace(contrast, value=values[name]), limits=limits)
+    with np.errstate(invalid="ignore"):
+        result["f_s_spread"] = math.sqrt((shares.rates * (1 - shares.rates)).mean())
     result["f_s_permutation_p"] = permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     differences = differences_of_shares(shares.positive, number, _worth(shares, Z), draws, seed)

@@ -19,6 +19,7 @@ import numpy as np
 
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, linear
+from gest_dataset.statistics.contrasts import deviation_within
 from gest_dataset.statistics.intervals import bounded, bounded_list
 from gest_dataset.statistics.permutation import permutation_p
 from gest_dataset.statistics.ranks import feminine_ranks
@@ -62,7 +63,8 @@ def stereotype_rate(
 ) -> dict[str, Any]:
     """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample.
 
-    Samples of one of the `units` are resampled together.
+    Samples of one of the `units` are resampled together. `g_s_spread` is the standard deviation of ln r (of
+    log10 r, on the other scales) within a stereotype.
     """
     checks.choice("scale", scale, SCALES)
     length = checks.same_length(predictions=predictions, references=references)
@@ -86,6 +88,7 @@ def stereotype_rate(
     result["n"] = number.tolist()
     for name, weights in RATES.items():
         result |= bounded(name, resamples.interval(linear(weights[:, None])), shown)
+    result["g_s_spread"] = deviation_within(ratios, stereotypes) / (1 if scale == "ratio" else LN10)
     result["g_s_permutation_p"] = permutation_p(alone.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
     least, most = rank_bounds(differences, len(STEREOTYPES))

@@ -14,13 +14,14 @@ def verdict(low: float, high: float, zone: tuple[float, float]) -> Verdict:
         shown       it lies above the zone
         reversed    it lies below the zone
         negligible  it lies within the zone: an effect that matters is ruled out
-        not shown   anything else: these samples cannot tell, or there are no bounds (nan)
+        not shown   anything else: these samples cannot tell, or there are no bounds (nan), or only one
+                    point (samples that are all the same, whose error nobody knows)
 
     >>> verdict(1.1, 1.3, (0.95, 1.05)), verdict(0.98, 1.02, (0.95, 1.05)), verdict(0.9, 1.3, (0.95, 1.05))
     ('shown', 'negligible', 'not shown')
     """
     least, most = zone
-    if math.isnan(low) or math.isnan(high):
+    if math.isnan(low) or math.isnan(high) or low == high:
         return "not shown"
     if low > most:
         return "shown"

@@ -13,7 +13,7 @@ import numpy as np
 
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.statistics.contrasts import contrasts
+from gest_dataset.statistics.contrasts import contrasts, deviation_within
 from gest_dataset.statistics.intervals import bounded
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.stereotypes import GENDERS
@@ -31,7 +31,8 @@ def winobias_rate(
 ) -> dict[str, Any]:
     """The rate from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders.
 
-    Samples of one of the `units` (an occupation) are resampled together.
+    Samples of one of the `units` (an occupation) are resampled together. `g_s_spread` is the standard
+    deviation of ln r within a gender.
     """
     length = checks.same_length(predictions=predictions, references=references)
     together = checks.units("units", units, length)
@@ -43,8 +44,8 @@ def winobias_rate(
             gone = "bounds are" if number else "its rate and g_s are"
             what = "samples with a" if together is None else "units of a"
             checks.undefined(f"{number} {what} {gender} occupation: {gone} nan")
-    result: dict[str, Any] = {}
-    found = contrasts(ratios, genders, list(_WEIGHTS.values()), draws, seed, together)
-    for name, one in zip(_WEIGHTS, found, strict=True):
-        result |= bounded(name, one, exp)
+    result: dict[str, Any] = {"g_s_spread": deviation_within(ratios, genders)}
+    intervals = contrasts(ratios, genders, list(_WEIGHTS.values()), draws, seed, together)
+    for name, interval in zip(_WEIGHTS, intervals, strict=True):
+        result |= bounded(name, interval, exp)
     return result

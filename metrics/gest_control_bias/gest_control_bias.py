@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
-from typing import Any
 
 from datasets import List, Value
 
 from gest_dataset.builders.families import STEREOSET_CONTROL
-from gest_dataset.measures.measure import Headline
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, control_bias
 
@@ -26,7 +23,3 @@ class GestControlBias(base.CheckedMetric):
     optional = ("predictions", "cs", "units")
     options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
     statistic = staticmethod(control_bias)
-
-    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
-        unit = checks.logarithm_base(options.get("log_base", math.e))
-        return -head.zone / unit, head.zone / unit

@@ -7,7 +7,7 @@ from typing import Any
 from datasets import Value
 
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures.measure import Headline
+from gest_dataset.measures.measure import Headline, Result
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
 from gest_dataset.statistics.stereotype_rate import SCALES
@@ -26,6 +26,6 @@ class GestStereotypeRate(base.CheckedMetric):
     options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
 
-    def _zone(self, head: Headline, **options: Any) -> tuple[float, float]:
-        scale = options.get("scale", "ratio")
-        return SCALES[scale](-head.zone), SCALES[scale](head.zone)
+    def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
+        reach = head.zone * result["g_s_spread"]
+        return (-reach, reach) if options.get("scale") == "log10" else super()._zone(head, result)

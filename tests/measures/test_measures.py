@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from dataclasses import fields
 from typing import Any
@@ -84,7 +85,9 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     result = result_of(measure, scores(measure), ROWS)
     single = {name for name, value in result.items() if isinstance(value, float)}
     assert set(measure.numbers) == {
-        name for name in single if not name.endswith(("_low", "_high", "_analytic", "_permutation_p"))
+        name
+        for name in single
+        if not name.endswith(("_low", "_high", "_analytic", "_permutation_p", "_spread"))
     }
     for head in measure.headlines:
         assert head.name in measure.numbers
@@ -199,21 +202,24 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "low", "high"),
+    ("name", "null", "deviations"),
     [
-        ("templates", 1 / 1.05, 1.05),
-        ("winobias", 1 / 1.05, 1.05),
-        ("quadruplets", -0.05, 0.05),
-        ("crows", -0.05, 0.05),
-        ("stereoset_intersentence", 49, 51),
-        ("masculine-rate", -0.05, 0.05),
+        ("templates", 1, 0.2),
+        ("winobias", 1, 0.25),
+        ("quadruplets", 0, 0.15),
+        ("crows", 0, 0.15),
+        ("stereoset_intersentence", 50, 0.06),
+        ("masculine-rate", 0, 0.15),
     ],
 )
-def test_verdicts_stand_in_the_result(name: str, low: float, high: float) -> None:
+def test_verdicts_stand_in_the_result(name: str, null: float, deviations: float) -> None:
     measure = MEASURES[name]
     result = result_of(measure, scores(measure), ROWS)
-    assert (result["zone_low"], result["zone_high"]) == pytest.approx((low, high))
-    assert measure.headlines[0].zone_bounds() == pytest.approx((low, high))
+    head = measure.headline(result)
+    reach = deviations * result[f"{head.name}_spread"]
+    zone = (math.exp(-reach), math.exp(reach)) if head.ratio else (null - reach, null + reach)
+    assert (result["zone_low"], result["zone_high"]) == pytest.approx(zone)
+    assert result["zone_low"] < null < result["zone_high"]
     assert result["verdict"] == "not shown"  # 160 random samples cannot tell
 
 
