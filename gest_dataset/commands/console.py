@@ -132,17 +132,20 @@ def new_table(title: str, console: Console, *columns: str, caption: str | None =
     return table
 
 
-def fitted(table: Table, console: Console, digits: int = 3) -> Table:
+def fitted(table: Table, console: Console, digits: int | None = None) -> Table:
     """The table, or one line a number where the terminal is too narrow: rich would cut digits off.
 
-    A column has the room of what usually stands in it, so that all tables with these columns look alike.
+    With `digits` (behind the point) a column has the room of what usually stands in it, so that all results
+    with these columns look alike.
     """
     headers = [str(column.header) for column in table.columns]
     cells = [[printable(str(cell)) for cell in column.cells] for column in table.columns]
     names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
-    one_number = max(_ROOM_FOR_A_COUNT, len(number(100, digits)))
-    rooms = (2 * one_number + 1 if header == INTERVAL else one_number for header in headers[1:])
-    needed = sum(map(max, widths, rooms)) + _BETWEEN * len(headers) + 1
+    if digits is not None:
+        one_number = max(_ROOM_FOR_A_COUNT, len(number(100, digits)))
+        rooms = (2 * one_number + 1 if header == INTERVAL else one_number for header in headers[1:])
+        widths = list(map(max, widths, rooms))
+    needed = sum(widths) + _BETWEEN * len(headers) + 1
     if min(names, _ROOM_FOR_A_NAME) + needed <= console.width:
         return table
     long = Table(title=table.title, caption=table.caption, box=None, show_header=False)

@@ -106,6 +106,14 @@ Output = Annotated[
 OUTPUT_FILE = typer.Option("--output", help="The file to write; - is the standard output.", metavar="FILE")
 OutputFile = Annotated[Path, OUTPUT_FILE]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FailUnlessBelow = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="NAME=VALUE: exit code 1 unless its upper bound is below.",
+        autocompletion=complete_numbers,
+        metavar="NAME=VALUE",
+    ),
+]
 FailAbove = Annotated[
     list[str] | None,
     typer.Option(

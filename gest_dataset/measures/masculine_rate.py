@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
-from gest_dataset.measures.measure import TOO_FEW, Facts, Headline, Measure, Pairing, Result, Unit, paired
+from gest_dataset.measures.measure import (
+    TOO_FEW,
+    Contrast,
+    Facts,
+    Headline,
+    Measure,
+    Pairing,
+    Result,
+    Unit,
+    paired,
+)
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.stereotypes import GENDERS
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _MEANINGS = {
     "f_s": "stereotype rate, p_m − p_f: 0 none, 1 complete",
@@ -84,6 +95,7 @@ MASCULINE_RATE = Measure(
         ),
     ),
     unit=Unit("sentence"),
+    contrast=Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True))),
     pairings=(Pairing("f_s", ("gender",), "stereotype"),),
     samples=None,
     grid=grid,

@@ -66,6 +66,14 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Contrast:
+    """What the headline is a sum of: the column that groups the samples, and the weight of each group."""
+
+    column: str
+    weights: Mapping[Any, float]
+
+
+@dataclass(frozen=True)
 class Pairing:
     """How two runs are compared: the measure of `statistics.compare` and the columns that it takes.
 
@@ -98,9 +106,10 @@ class Measure:
     `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
     are the single numbers of its result, for which a limit can be set; the first of the `headlines`
     that has a value is the run's, and runs are compared by the first of the `pairings` that they have the
-    columns for. `unit` is what the bootstrap draws. `grid` is a result of one
-    template in lines; `sentences` say a whole one in words, and `undefined` (a few words, and sentences)
-    one whose headline has no value. `methods` is the paragraph of the report, `families` are the works
+    columns for. `unit` is what the bootstrap draws, `contrast` what the headline weighs against each other
+    (None where it is one mean). `grid` is a result of one template in lines; `sentences` say a whole one in
+    words, and `undefined` (a few words, and sentences) one whose headline has no value. `methods` is the
+    paragraph of the report, `families` are the works
     to cite for it.
     """
 
@@ -111,6 +120,7 @@ class Measure:
     numbers: tuple[str, ...]
     headlines: tuple[Headline, ...]
     unit: Unit
+    contrast: Contrast | None
     pairings: tuple[Pairing, ...]
     samples: SampleWords | None
     grid: Callable[[Result], Grid]

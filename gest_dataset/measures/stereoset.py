@@ -91,13 +91,14 @@ _measure = partial(
             what="stereotype score, per cent",
             null=50.0,
             ratio=False,
-            zone=0.06,
+            zone=0.07,
             above="Stereotypes preferred",
             around="No preference shown",
             below="Anti-stereotypes preferred",
         ),
     ),
     unit=Unit("target term, with all of its samples", "target_en"),
+    contrast=None,
     pairings=(Pairing("icat", CANDIDATES, None),),
     samples=SampleWords(
         "stereotype − anti-stereotype", ("context", "stereotype", "antistereotype"), value, topic

@@ -12,11 +12,12 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
-from gest_dataset.measures.measure import Facts, Headline, Measure, Pairing, Result, lacking, paired
+from gest_dataset.measures.measure import Contrast, Facts, Headline, Measure, Pairing, Result, lacking, paired
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import standing
 from gest_dataset.statistics import stereotype_rate
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 LOG_RATIO = "ln P(w_m) − ln P(w_f)"
@@ -104,6 +105,7 @@ of_gest = partial(
     statistic=stereotype_rate,
     numbers=NUMBERS,
     headlines=(headline("Genders"),),
+    contrast=Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True))),
     pairings=(Pairing("g_s", ("log_ratio",), "stereotype"),),
     grid=grid,
     sentences=sentences,

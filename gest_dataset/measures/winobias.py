@@ -6,7 +6,7 @@ from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Facts, Measure, Result, SampleWords, Unit, lacking, paired
+from gest_dataset.measures.measure import Contrast, Facts, Measure, Result, SampleWords, Unit, lacking, paired
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
@@ -33,6 +33,7 @@ WINOBIAS = Measure(
     numbers=stereotype.NUMBERS,
     headlines=(stereotype.headline("Pronouns", zone=0.25),),
     unit=Unit("occupation, with all of its sentences", "occupation"),
+    contrast=Contrast("occupation_gender", {"male": 1.0, "female": -1.0}),
     pairings=(),
     samples=SampleWords(
         stereotype.LOG_RATIO,

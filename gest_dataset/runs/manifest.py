@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from huggingface_hub.dataclasses import type_validator
 
@@ -130,6 +130,8 @@ def _wrong(told: Mapping[str, Any]) -> list[str]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
+    if type(value) is int and float in (hint, *get_args(hint)):
+        return True  # JSON writes 3.0 as 3 where other tools wrote the file
     try:
         type_validator("", value, hint)
     except TypeError:

@@ -75,10 +75,13 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
 
 def _read_file(path: Path) -> Dataset:
     table = read_table(path)
-    probe = measure_of(list(table.columns), str(path))[1]
+    measure, probe = measure_of(list(table.columns), str(path))
     readers = {field: _TYPES.get(field, _text) for field in sorted(probe.fields)}
     if probe.about is not None:
         readers[probe.about] = _TOPICS[probe.about]
+    unit = measure.unit.column
+    if unit is not None and unit in table.columns:
+        readers.setdefault(unit, _unit)
     columns: dict[str, Any] = {}
     features = {}
     if _ID in table.columns:
@@ -114,6 +117,11 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("a text")
     return value
+
+
+def _unit(value: Any) -> str | None:
+    """What a sample was drawn with; a row without a name for it is drawn alone."""
+    return None if value in (None, "") else str(value)
 
 
 def _whole(value: Any, wanted: str) -> int:

@@ -39,6 +39,7 @@ class Request:
     limit: int | None
     batch_tokens: int | None
     notes: tuple[str, ...] = ()
+    null: int = 0  # twins with fresh weights that are asked too
 
     @property
     def language(self) -> str:
@@ -68,6 +69,7 @@ class Request:
             "device": loaded.model.device.type,
             "dtype": str(loaded.model.dtype).removeprefix("torch."),
             "batch_tokens": self.budget(loaded),
+            **({"null": self.null} if self.null else {}),
         }
 
     def start(self, loaded: Loaded) -> str | None:
@@ -87,14 +89,20 @@ class Request:
 
 
 def prepare(
-    config: str | datasets.Dataset, limit: int | None, options: Options, batch_tokens: int | None
+    config: str | datasets.Dataset,
+    limit: int | None,
+    options: Options,
+    batch_tokens: int | None,
+    null: int = 0,
 ) -> Request:
     """The rows of a config and their probe; what is wrong with them shows before a model is loaded."""
     if batch_tokens is not None and batch_tokens < 1:
         raise SettingError(f"batch_tokens={batch_tokens} leaves no room for a token: use 1 or more.")
+    if null < 0:
+        raise SettingError(f"null={null} is no number of twins: use 0 or more.")
     rows, name, data_fingerprint, notes = _rows(config, limit)
     measure, probe = measure_of(rows.column_names, name)
-    return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens, notes)
+    return Request(rows, name, data_fingerprint, measure, probe, options, limit, batch_tokens, notes, null)
 
 
 def _rows(

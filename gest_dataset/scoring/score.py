@@ -44,6 +44,7 @@ def score(
     cs: bool | None = None,
     intersentence: str = "auto",
     rules: str | Sequence[str] = (),
+    null: int = 0,
     output: str | Path | None = None,
 ) -> Scores: ...
 def score(
@@ -60,13 +61,15 @@ def score(
     cs: bool | None = None,
     intersentence: str = "auto",
     rules: str | Sequence[str] = (),
+    null: int = 0,
     output: str | Path | None = None,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
     `model` is a Hub id, a local path, a `.gguf` file or a pair (model, tokenizer); `config` the name
     of a config or a data set with the same fields. `templates` are numbers, "extended" or a JSON file;
-    `rules` are those of the authors' codes, by name or "authors" (docs/reproduce.md).
+    `rules` are those of the authors' codes, by name or "authors" (docs/reproduce.md). `null` asks so many
+    twins of the model as well, with fresh weights: `Scores.result()["null"]` is what no stereotype shows.
 
     Several configs are a list of names, or a text with commas or a group (`"en,slavic"`): then the
     answer is a dictionary, config -> `Scores`, in the order asked. Those of a group that the model cannot
@@ -86,11 +89,11 @@ def score(
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)
     if isinstance(config, Dataset):
-        outcome = score_rows(model, config, folder, command, options, limit, batch_tokens, **loading)
+        outcome = score_rows(model, config, folder, command, options, limit, batch_tokens, null, **loading)
         return next(iter(outcome.scores.values()))
     configs = _names(config)
     outcome = score_configs(
-        model, configs, folder, command, options, limit, batch_tokens, flat=True, **loading
+        model, configs, folder, command, options, limit, batch_tokens, null, flat=True, **loading
     )
     if isinstance(config, str) and config.strip() in configs:
         return outcome.scores[config.strip()]
@@ -148,6 +151,7 @@ def score_configs(
     options: Options,
     limit: int | None = None,
     batch_tokens: int | None = None,
+    null: int = 0,
     flat: bool = False,
     done: Callable[[Entry], None] = lambda entry: None,
     **loading: Any,
@@ -172,7 +176,7 @@ def score_configs(
         if path is not None:
             writing.claim_run(path)
         try:
-            requests[name] = prepare(name, limit, options, batch_tokens)
+            requests[name] = prepare(name, limit, options, batch_tokens, null)
             requests[name].check(subject, kind)
         except _OF_ONE_CONFIG as error:
             if not several:
@@ -215,12 +219,13 @@ def score_rows(
     options: Options,
     limit: int | None = None,
     batch_tokens: int | None = None,
+    null: int = 0,
     **loading: Any,
 ) -> Outcome:
     """Score a model on data of a user's own, as `score_configs` does on one config."""
     if path is not None:
         writing.claim_run(path)
-    request = prepare(rows, limit, options, batch_tokens)
+    request = prepare(rows, limit, options, batch_tokens, null)
     request.check(*name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False)))
     outcome = Outcome()
     outcome.add(load_model(model, **loading, next_sentence=request.probe.between), request, path, command)

@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Probe, check_kind
@@ -29,6 +30,7 @@ from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
+from gest_dataset.scoring import null
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded
 from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
@@ -58,7 +60,11 @@ class Scores:
 
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
-        return result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
+        result = result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
+        twins = self.metadata.get("null")
+        if not twins:
+            return result
+        return result | {"null": {"values": twins, "low": min(twins), "high": max(twins)}}
 
     @property
     def signature(self) -> str:
@@ -97,7 +103,7 @@ def record(
     """The scores, with the run in a directory if there is one; False where it was finished and only read."""
     check_kind(request.probe, loaded.kind, loaded.name, request.name)
     if path is None:
-        return measure(loaded, request), True
+        return _beside_twins(measure(loaded, request), loaded, request, None), True
     fresh = writing.begun(
         measure=request.measure.name,
         subject=loaded.name,
@@ -113,8 +119,26 @@ def record(
         if there.finished:
             return _from_disk(there.finished, request), False
         scores = measure(loaded, request, Shards(there.scratch))
+        scores = _beside_twins(scores, loaded, request, there.scratch)
         writing.finish(there, scores)
     return scores, True
+
+
+def _beside_twins(scores: Scores, loaded: Loaded, request: Request, scratch: Path | None) -> Scores:
+    """The scores with the headlines of the model's twins, where some are asked for."""
+    if not request.null:
+        return scores
+    judge = request.measure
+
+    def headline_of(number: int, twin: Loaded) -> float:
+        store = None if scratch is None else Shards(scratch / f"twin-{number}")
+        result = measure(twin, request, store).result()
+        return Estimate.of(result, judge.headline(result).name).value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)  # the model's own run has told them
+        twins = null.headlines(loaded, request.null, headline_of)
+    return replace(scores, metadata=scores.metadata | {"null": twins})
 
 
 def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:

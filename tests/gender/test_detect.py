@@ -24,12 +24,11 @@ from gest_dataset.gender import (
     detect,
     explain,
     languages,
-    script,
 )
 from gest_dataset.gender.parsers import cache, conllu, table, workers
 from gest_dataset.gender.parsers.parser import Parser
 from gest_dataset.gender.rules import reported
-from gest_dataset.gender.texts import problem
+from gest_dataset.gender.texts import problem, to_latin
 
 TREE = """\
 # newpar
@@ -176,13 +175,13 @@ def test_problems_are_listed_and_the_rest_is_done(parsed: Path) -> None:
 
 def test_serbian_letters() -> None:
     text = "Њене љубави, џез и Ђорђе."
-    latin, places = script.to_latin(text)
+    latin, places = to_latin(text)
     assert latin == "Njene ljubavi, džez i Đorđe."
     assert len(places) == len(latin) + 1
     for word in ("ljubavi", "džez", "Đorđe"):
         start = latin.index(word)
-        assert script.to_latin(text[places[start] : places[start + len(word)]])[0] == word
-    assert script.to_latin("Већ latinica.")[0] == "Već latinica."
+        assert to_latin(text[places[start] : places[start + len(word)]])[0] == word
+    assert to_latin("Већ latinica.")[0] == "Već latinica."
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import result_of
-from tests.metrics.test_metrics import CASES, STEREOTYPES, TWO_OF_EACH, expected, judged, rounded
+from tests.metrics.test_metrics import CASES, STEREOTYPES, TWO_OF_EACH, judged, rounded
 
 NO_ROWS = Dataset.from_dict({})
 
@@ -40,7 +40,8 @@ def test_one_template_is_a_plain_result() -> None:
     inputs, _ = CASES["gest_stereotype_rate"]
     table = {"id": TWO_OF_EACH, "template": [0] * 96, "stereotype": STEREOTYPES}
     found = result_of(MEASURES["pairs"], pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
-    assert rounded(found) == expected("gest_stereotype_rate")
+    inputs, function = CASES["gest_stereotype_rate"]
+    assert rounded(found) == judged("gest_stereotype_rate", function(**inputs | {"units": None}))
 
 
 @pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")

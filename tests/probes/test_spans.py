@@ -73,7 +73,13 @@ def keyword_quadruplet() -> Dataset:
     texts = [text("bola"), text("bol"), text("bola") + " Aj.", text("bol") + " Aj."]
     fields = [name for name in features if name.startswith(("original_", "control_"))]
     spans = [[6, 10], [6, 9], [6, 10], [6, 9]]
-    row = {"id": "own", "bias_type": 0, **dict(zip(fields, texts, strict=True)), "keywords": spans}
+    row = {
+        "id": "own",
+        "original": "own",
+        "bias_type": 0,
+        **dict(zip(fields, texts, strict=True)),
+        "keywords": spans,
+    }
     return Dataset.from_list([row], features=features)
 
 

@@ -473,7 +473,7 @@ def test_samples_of_one_run_alone_are_counted(tmp_path: Path) -> None:
 def test_too_few_samples_are_counted(kept: Path, tmp_path: Path) -> None:
     few = rates(tmp_path / "few", "google_translate", limit=30)
     with pytest.raises(
-        DataError, match=r"few samples in common for f_s \(30\): each stereotype needs two"
+        DataError, match=r"few samples in common for f_s \(30\): two or more are needed in each"
     ) as raised:
         gest_dataset.compare([kept, few])
     assert str(few) in str(raised.value), "both are called the same"

@@ -19,7 +19,7 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.scoring import names
 from gest_dataset.scoring.damage import check_whole, damaged_file
 from gest_dataset.scoring.device import pick_device, pick_dtype
-from gest_dataset.scoring.loading import kind_of, load_model
+from gest_dataset.scoring.loading import load_model, name_and_kind
 from gest_dataset.scoring.own_data import name_of, read_own
 from gest_dataset.scoring.request import NUMBERED, prepare
 from gest_dataset.scoring.selection import split
@@ -354,7 +354,7 @@ def test_a_file_with_content_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("animal", "kind"), [("bert", "masked"), ("gpt2", "causal"), ("t5", "seq2seq")])
 def test_the_kind_of_a_model_is_in_its_settings(animal: str, kind: str) -> None:
-    assert kind_of(zoo.directory(animal)) == kind
+    assert name_and_kind(zoo.directory(animal))[1] == kind
     loaded = load_model(zoo.directory(animal), "cpu", "auto")
     assert (loaded.kind, loaded.name, loaded.revision) == (kind, str(zoo.directory(animal)), None)
     assert (loaded.owned, loaded.from_hub, loaded.asked_revision) == (True, False, None)
@@ -379,9 +379,9 @@ def test_a_pair_of_objects_stays_as_it_is() -> None:
 def test_names_that_have_no_revision(tmp_path: Path) -> None:
     for name in ("smollm2", str(zoo.directory("bert"))):
         with pytest.raises(SettingError, match="is on this disk and has no revision 'main'"):
-            kind_of(name, "main")
+            name_and_kind(name, "main")
     with pytest.raises(SettingError, match=r"There is no file .*no\.gguf"):
-        kind_of(tmp_path / "no.gguf")
+        name_and_kind(tmp_path / "no.gguf")
 
 
 def test_architectures_that_are_no_list_of_names(tmp_path: Path) -> None:
@@ -389,8 +389,8 @@ def test_architectures_that_are_no_list_of_names(tmp_path: Path) -> None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     for architectures, kind in ((["BertForMaskedLM"], "masked"), ([], "masked"), (["Nobody"], "masked")):
         (folder / "config.json").write_text(json.dumps({**config, "architectures": architectures}))
-        assert kind_of(folder) == kind, "what its type can be, where nothing else says it"
+        assert name_and_kind(folder)[1] == kind, "what its type can be, where nothing else says it"
     (folder / "config.json").write_text(
         json.dumps({**config, "architectures": ["BertForNextSentencePrediction"]})
     )
-    assert kind_of(folder) == "nsp"
+    assert name_and_kind(folder)[1] == "nsp"

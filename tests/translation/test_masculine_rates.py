@@ -15,6 +15,8 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import judged
 from gest_dataset.measures.words import shown
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.translation import Translation, store
@@ -162,6 +164,7 @@ def test_metric_translates_with_a_model(translator: str) -> None:
     assert repr(result) == repr(found.result())
     rows = found.table.to_pylist()
     direct = masculine_rate([row["gender"] for row in rows], [row["stereotype"] for row in rows])
+    direct = judged(MEASURES["masculine-rate"], direct)
     assert repr(metric.compute(**{**options, "config": "sk"}, **parsed)) == repr(direct)
 
 
