@@ -30,9 +30,9 @@ from gest_dataset.probes.text import CannotAskError, make_reader
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
-from gest_dataset.scoring import null
 from gest_dataset.scoring.batching import Passes, answer
 from gest_dataset.scoring.loading import NSP, Loaded
+from gest_dataset.scoring.null import twin
 from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
@@ -130,14 +130,19 @@ def _beside_twins(scores: Scores, loaded: Loaded, request: Request, scratch: Pat
         return scores
     judge = request.measure
 
-    def headline_of(number: int, twin: Loaded) -> float:
+    def headline_of(number: int, other: Loaded) -> float:
         store = None if scratch is None else Shards(scratch / f"twin-{number}")
-        result = measure(twin, request, store).result()
+        result = measure(other, request, store).result()
         return Estimate.of(result, judge.headline(result).name).value
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)  # the model's own run has told them
-        twins = null.headlines(loaded, request.null, headline_of)
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # the model's own run has told which samples have no score
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)
+            twins = [headline_of(number, twin(loaded, number)) for number in range(1, request.null + 1)]
+    finally:
+        logger.setLevel(level)
     return replace(scores, metadata=scores.metadata | {"null": twins})
 
 

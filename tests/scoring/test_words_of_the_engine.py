@@ -14,6 +14,7 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.builders.controls import FIELDS
+from gest_dataset.data.folder import write_config
 from gest_dataset.errors import ConfigError, DataError, ModelError, SettingError
 from gest_dataset.probes.probe import Options
 from gest_dataset.scoring import names
@@ -100,7 +101,7 @@ def test_a_file_or_a_folder_that_is_none_of_data(tmp_path: Path) -> None:
     path = lines(tmp_path / "mine.jsonl", SENTENCE)
     with pytest.raises(ConfigError, match=f"{re.escape(str(path))} is one table: --config"):
         read_own(path, "en")
-    with pytest.raises(ConfigError, match=f"{re.escape(str(tmp_path))} holds no README.md: .*gest build"):
+    with pytest.raises(ConfigError, match="holds no SHA256SUMS of configs: .*gest build"):
         read_own(tmp_path)
     with pytest.raises(ConfigError, match=f"No probe reads {re.escape(str(path))}: its fields are sentence"):
         read_own(lines(path, {"sentence": "I am."}))
@@ -111,13 +112,9 @@ def test_a_file_or_a_folder_that_is_none_of_data(tmp_path: Path) -> None:
 
 def folder_of(path: Path, *configs: str) -> Path:
     """A data set as `gest build` writes it."""
-    head = "".join(
-        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {name}.jsonl\n" for name in configs
-    )
-    path.mkdir()
-    (path / "README.md").write_text(f"---\nconfigs:\n{head}---\n", encoding="utf-8")
     for name in configs:
-        lines(path / f"{name}.jsonl", {**SENTENCE, "id": f"{name}-1"})
+        rows = Dataset.from_list([{**SENTENCE, "id": f"{name}-1"}])
+        write_config(path, name, rows.data.table)
     return path
 
 
@@ -163,8 +160,8 @@ def test_rows_of_a_request(tmp_path: Path) -> None:
     for limit, tokens, said in ((0, None, "limit=0"), (-1, None, "limit=-1"), (None, 0, "batch_tokens=0")):
         with pytest.raises(SettingError, match=said):
             prepare("en", limit, Options(), tokens)
-    with pytest.raises(SettingError, match="A dict cannot be scored: give the name of one config"):
-        prepare({}, None, Options(), None)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="A dict cannot be scored: give the name of a config"):
+        gest_dataset.score((), {})  # type: ignore[call-overload]
 
 
 def test_rows_of_ones_own_in_a_request() -> None:
@@ -191,7 +188,7 @@ def test_budget_and_settings_of_a_request(tmp_path: Path) -> None:
     settings = prepare("en", 3, Options(), None).settings(loaded)
     assert list(settings) == [
         *("revision", "kind", "weights", "model_settings", "tokenizer", "tokenizer_behaviour"),
-        *("templates", "options", "limit", "device", "dtype", "batch_tokens"),
+        *("templates", "options", "start", "limit", "device", "dtype", "batch_tokens"),
     ]
     assert settings["batch_tokens"] == 512
     assert (settings["kind"], settings["device"], settings["dtype"]) == ("masked", "cpu", "float32")
