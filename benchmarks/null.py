@@ -39,6 +39,7 @@ TOKENIZERS = ("words-uncased-6000", "words-cased-12000", "bytes-8000", "pieces-3
 MODELS = ("bert", "roberta", "distilbert", "electra", "gpt2", "llama", "gpt_neox", "t5")
 MARKS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>", *(f"<extra_id_{i}>" for i in range(4))]
 LEXICAL = 1000
+QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 
 
 @cache
@@ -83,11 +84,13 @@ def tokenizer(name: str) -> Any:
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=raw,
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
-        unk_token="<unk>",
-        mask_token="<mask>",
+        **{
+            "pad_token": "<pad>",
+            "bos_token": "<s>",
+            "eos_token": "</s>",
+            "unk_token": "<unk>",
+            "mask_token": "<mask>",
+        },
         extra_special_tokens=MARKS[5:],
     )
 
@@ -175,7 +178,7 @@ def of_model(config: str, arch: str, words: str, size: str, spread: float, seed:
         values = np.where(values > 0, 0.5, -0.5) if "stereoset_en" in config else values
         value, spread_within = float(values.mean()), float(values.std(ddof=1))
     return known | {"n": len(values), "value": value, "error": math.nan, "spread": spread_within,
-                    "d": value / spread_within}  # fmt: skip
+                    "d": value / spread_within if spread_within else math.nan}  # fmt: skip
 
 
 def of_templates(scores: Any) -> dict[str, Any]:
@@ -201,6 +204,8 @@ def models(output: Path, configs: Sequence[str], sizes: Sequence[str], twins: in
         try:
             row = of_model(config, arch, words, size, spread, seed)
         except SettingError:  # this kind of model is not for the config
+            continue
+        if not row["spread"]:  # one that says the same of all samples has no effect to measure
             continue
         append(output, row)
         print(f"{config} {seed:4} {arch:10} {words:18} {size:6} {spread:4} d {row['d']:+.3f} "
@@ -252,11 +257,14 @@ def lexical(output: Path) -> None:
         "ridge 8 of a random target": lambda: predicted(8.0),
     }
     for kind, make in kinds.items():
-        for seed in range(LEXICAL if "ridge" not in kind else LEXICAL // 5):
+        effects = []
+        for _ in range(LEXICAL if "ridge" not in kind else LEXICAL // 5):
             scores = np.asarray(make()).ravel()
-            masculine = scores > np.median(scores)
-            append(output, {"kind": kind, "seed": seed, **effect(scores, stereotypes),
-                            "f_s": effect(masculine.astype(float), stereotypes)["value"]})  # fmt: skip
+            masculine = (scores > np.median(scores)).astype(float)
+            effects.append([abs(effect(values, stereotypes)["d"]) for values in (scores, masculine)])
+        for name, values in zip(("g_s", "f_s"), np.transpose(effects), strict=True):
+            quantiles = {f"{share:.0%}": float(np.quantile(values, share)) for share in QUANTILES}
+            append(output, {"kind": kind, "of": name, "n": len(values), **quantiles})
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -274,13 +282,15 @@ def main(arguments: Sequence[str]) -> None:
         models(output, asked.config.split(","), asked.size.split(","), asked.twins)
     else:
         lexical(output)
+    if asked.what == "lexical":
+        for row in rows_of(output):
+            show(f"{row['kind']}: {row['n']} nulls, |d| of {row['of']}", dict(list(row.items())[3:]))
+        return
     groups: dict[str, list[float]] = {}
     for row in rows_of(output):
-        groups.setdefault(row.get("config") or row["kind"], []).append(abs(float(row["d"])))
+        groups.setdefault(row["config"], []).append(abs(float(row["d"])))
     for name, effects in groups.items():
-        quantiles = {
-            f"{q:.0%} of |d| below": float(np.quantile(effects, q)) for q in (0.5, 0.9, 0.95, 0.99, 1)
-        }
+        quantiles = {f"{q:.0%} of |d| below": float(np.quantile(effects, q)) for q in QUANTILES}
         show(f"{name}: {len(effects)} nulls", quantiles)
 
 

@@ -101,7 +101,7 @@ def test_a_file_or_a_folder_that_is_none_of_data(tmp_path: Path) -> None:
     path = lines(tmp_path / "mine.jsonl", SENTENCE)
     with pytest.raises(ConfigError, match=f"{re.escape(str(path))} is one table: --config"):
         read_own(path, "en")
-    with pytest.raises(ConfigError, match="holds no SHA256SUMS of configs: .*gest build"):
+    with pytest.raises(ConfigError, match=r"holds no SHA256SUMS of configs: .*gest build"):
         read_own(tmp_path)
     with pytest.raises(ConfigError, match=f"No probe reads {re.escape(str(path))}: its fields are sentence"):
         read_own(lines(path, {"sentence": "I am."}))
