@@ -12,9 +12,10 @@ from datasets import ClassLabel, Features, List
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
+from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import RELEASES
-from gest_dataset.builders.pairs import FEATURES
+from gest_dataset.builders.pairs import FIELDS
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
@@ -56,7 +57,7 @@ def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
 def features(label: str) -> Features:
     """The pairs format; a system that GEST's own pairs do not have is one more label."""
     labels = list(dict.fromkeys([*FOLDER_OF_SYSTEM, label]))
-    return Features({**FEATURES, "systems": List(ClassLabel(names=labels))})
+    return Features({**features_of(FIELDS), "systems": List(ClassLabel(names=labels))})
 
 
 def write_pairs(
