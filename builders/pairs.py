@@ -34,6 +34,8 @@ WORD_COUNT = "another number of words"
 SEVERAL_WORDS = "more than one word differs"
 PUNCTUATION = "only punctuation differs"
 FIRST_LETTER = "another first letter"
+RULES = (SAME, WORD_COUNT, SEVERAL_WORDS, PUNCTUATION, FIRST_LETTER)
+MERGED = "merged with the same pair"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         if isinstance(row, str):
             dropped[row] += 1
         elif row["id"] in pairs:
-            dropped["merged with the same pair"] += 1
+            dropped[MERGED] += 1
             pairs[row["id"]]["systems"] = sorted({*pairs[row["id"]]["systems"], system})
         else:
             pairs[row["id"]] = row

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import err, fitted, interruptible, new_table, out
-from gest_dataset.commands.options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    English,
-    Language,
-    Limit,
-    OutputFile,
-    Revision,
-)
 from gest_dataset.commands.several import one_by_one, show_failed
 
 if TYPE_CHECKING:
@@ -37,23 +28,23 @@ def run(
     system: Annotated[
         str, typer.Option(help="hf:MODEL_OR_PATH, deepl, google, amazon or file:PATH.", show_default=False)
     ],
-    language: Language,
-    output: OutputFile,
-    config: English = "en",
+    language: options.Language,
+    output: options.OutputFile,
+    config: options.English = "en",
     input_file: Annotated[
         Path | None,
         typer.Option(
             "--input", help="Instead: a text (- is the standard input), or a table with `sentence`."
         ),
     ] = None,
-    limit: Limit = None,
+    limit: options.Limit = None,
     store: Annotated[
         Path | None, typer.Option(help="The folder that keeps translations; else one in HF_HOME.")
     ] = None,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    batch_tokens: BatchTokens = None,
-    revision: Revision = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "auto",
+    batch_tokens: options.BatchTokens = None,
+    revision: options.Revision = None,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import datasets
 from datasets import ClassLabel, Features, List
-from datasets.info import DatasetInfosDict
-from huggingface_hub import DatasetCardData
 
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
@@ -19,7 +17,7 @@ from gest_dataset.builders.pairs import FIELDS
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
-from gest_dataset.data.card import info_of
+from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
@@ -94,20 +92,14 @@ def _card(
     command: Sequence[str],
 ) -> str:
     name, spoken = config_name(language), LANGUAGES[language].name
-    header = DatasetCardData(
-        pretty_name=f"GEST, gender-swapped pairs in {spoken}",
-        language=[language, "en"],
-        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
-        configs=[{"config_name": name, "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}]}],
-    )
+    title = f"GEST, gender-swapped pairs in {spoken}"
     info = info_of(data.features, data.data.table, path)
-    DatasetInfosDict({name: info}).to_dataset_card_data(header)
     dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---
-{header}
+{header(title, [language, "en"], {name: info})}
 ---
 
-# GEST, gender-swapped pairs in {spoken}
+# {title}
 
 The sentences of GEST as `{settings["system"]}` translated them, in a masculine and a feminine variant that
 differ in one word. The second variant was asked for with the prompt `{pairs.frame}`. Written by `gest pairs`
