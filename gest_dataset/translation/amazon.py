@@ -12,19 +12,12 @@ from gest_dataset.translation.translator import TranslationError
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 # By the codes of AWS's errors; any other one is judged by its HTTP status
-_CODES: dict[str, Kind] = {
-    "ThrottlingException": "wait",
-    "Throttling": "wait",
-    "TooManyRequestsException": "wait",
-    "RequestLimitExceeded": "wait",
-    "LimitExceededException": "quota",
-    "ServiceQuotaExceededException": "quota",
-    "UnsupportedLanguagePairException": "language",
-    "TextSizeLimitExceededException": "text",
-    "AccessDeniedException": "key",
-    "ExpiredTokenException": "key",
-    "InvalidSignatureException": "key",
-    "UnrecognizedClientException": "key",
+_CODES: dict[Kind, str] = {
+    "wait": "ThrottlingException Throttling TooManyRequestsException RequestLimitExceeded",
+    "quota": "LimitExceededException ServiceQuotaExceededException",
+    "language": "UnsupportedLanguagePairException",
+    "text": "TextSizeLimitExceededException",
+    "key": "AccessDeniedException ExpiredTokenException InvalidSignatureException UnrecognizedClientException",
 }
 
 
@@ -62,7 +55,7 @@ def _judge(error: Exception) -> Judgement:
         return Judgement("other")
     facts = error.response.get("ResponseMetadata", {})
     headers = facts.get("HTTPHeaders", {})
-    if kind := _CODES.get(error.response.get("Error", {}).get("Code", "")):
+    if kind := cloud.kind_of(error.response.get("Error", {}).get("Code", ""), _CODES):
         return Judgement(kind, cloud.asked_to_wait(headers))
     return cloud.by_status(facts.get("HTTPStatusCode"), headers)
 
