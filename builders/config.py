@@ -17,6 +17,7 @@ Row = dict[str, Any]
 Files = Mapping[str, sources.Verified]
 Dropped = Counter[str]
 _OWN_LICENCE = "Apache-2.0"
+STRING = Value("string")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,6 @@ class Config:
         return _OWN_LICENCE if self.embedded else sources.licences(self.sources)
 
 
-STRING = Value("string")
 GENDER = ClassLabel(names=list(GENDERS))
 BIAS_TYPE = ClassLabel(names=["gender", "profession", "race", "religion"])
 # Fields of several data sets

@@ -109,8 +109,8 @@ class CheckedMetric(evaluate.Metric):
 
         With `model_id`, the arguments of `gest_dataset.score` are taken as well.
         """
-        inputs = {"predictions": predictions, "references": references}
-        inputs |= {name: kwargs.pop(name, None) for name in self._extra()}
+        inputs = {name: kwargs.pop(name, None) for name in self._feature_names()}
+        inputs |= {"predictions": predictions, "references": references}
         options = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         for name, value in options.items():
             self.options[name](name, value)
@@ -206,9 +206,6 @@ class CheckedMetric(evaluate.Metric):
         if all(values is None for values in own.values()):
             raise ConfigError(f"{self.name} needs {' or '.join(own)}.")
         return own
-
-    def _extra(self) -> list[str]:
-        return [name for name in self._feature_names() if name not in ("predictions", "references")]
 
     def _check(self, batch: Inputs) -> None:
         given = {name: values for name, values in batch.items() if values is not None}

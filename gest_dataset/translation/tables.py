@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
-from gest_dataset.gender.texts import problem as wrong
-from gest_dataset.languages import SLAVIC
+from gest_dataset.gender import languages, texts
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated
@@ -45,10 +44,10 @@ def read_input(path: Path) -> list[Source]:
     if not is_table(path):
         return [Source(str(number), line.strip()) for number, line in enumerate(read_lines(path), start=1)]
     table = read_table(path)
-    texts = table.texts(TEXT)
-    ids = table.columns.get("id", range(1, len(texts) + 1))
-    stereotypes = table.columns.get("stereotype", [""] * len(texts))
-    return [Source(*row) for row in zip(map(str, ids), texts, map(str, stereotypes), strict=True)]
+    sentences = table.texts(TEXT)
+    ids = table.columns.get("id", range(1, len(sentences) + 1))
+    stereotypes = table.columns.get("stereotype", [""] * len(sentences))
+    return [Source(*row) for row in zip(map(str, ids), sentences, map(str, stereotypes), strict=True)]
 
 
 def write_csv(
@@ -71,13 +70,13 @@ def write_csv(
                 writer.writerow((*row, sentence.stereotype, translated.problem))
 
 
-def doubtful(translations: Iterable[Translation], language: str) -> list[tuple[Translation, str]]:
-    """Translations that cannot be ones: the source itself, or (where there are rules) English, garbled."""
-    checked = ((made, _doubt(made, language)) for made in translations if not made.problem)
-    return [(made, reason) for made, reason in checked if reason]
+def problem(made: Translation, language: str) -> str:
+    """Why there is no translation, or why it cannot be one; nothing is the empty string.
 
-
-def _doubt(made: Translation, language: str) -> str:
+    None is the source itself, nor (where there are rules) English, or what is garbled.
+    """
+    if made.problem:
+        return made.problem
     if made.translation == made.source:
         return "not translated: the same as the source"
-    return wrong(made.translation, language) if language in (*SLAVIC, "bg") else ""
+    return texts.problem(made.translation, language) if language in languages() else ""
