@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
@@ -57,17 +58,15 @@ def write_csv(
     translations: Mapping[str, Sequence[Translation]],
 ) -> None:
     """All translations in one CSV file, which appears when it is whole; `systems` are names by language."""
-    # a source that is no valid Unicode is among the problems, and must not be one for the file
-    with (
-        replacing(path) as partial,
-        partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
-    ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for language, made in translations.items():
-            for sentence, translated in zip(sentences, made, strict=True):
-                row = (sentence.id, systems[language], language, translated.source, translated.translation)
-                writer.writerow((*row, sentence.stereotype, translated.problem))
+    rows = [
+        (own.id, systems[language], language, each.source, each.translation, own.stereotype, each.problem)
+        for language, made in translations.items()
+        for own, each in zip(sentences, made, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    with replacing(path) as partial:
+        # a source that is no valid Unicode is among the problems, and must not be one for the file
+        table.to_csv(partial, index=False, lineterminator="\n", errors="backslashreplace")
 
 
 def problem(made: Translation, language: str) -> str:
