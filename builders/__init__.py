@@ -90,6 +90,6 @@ def _code_digest() -> str:
     digest = hashlib.sha256()
     tables = [Path(module.__file__) for module in (languages, stereotypes) if module.__file__]
     for file in [*sorted(Path(__file__).parent.iterdir()), *tables]:
-        if file.suffix in {".py", ".json"}:
+        if file.suffix in {".bib", ".ini", ".json", ".py"}:
             digest.update(file.read_bytes())
     return digest.hexdigest()

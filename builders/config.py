@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ Row = dict[str, Any]
 Files = Mapping[str, sources.Verified]
 Dropped = Counter[str]
 _OWN_LICENCE = "Apache-2.0"
+STRING = Value("string")
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a row: its type, and what it holds in a few words of Markdown."""
+    """A field of a row: what it holds in a few words of Markdown, and its type."""
 
-    feature: Any
     meaning: str
+    feature: Any = field(default_factory=lambda: STRING)
 
 
 Fields = Mapping[str, Field]
@@ -60,11 +61,11 @@ class Config:
     name: str
     family: Family
     description: str
-    languages: tuple[str, ...]
     sources: tuple[str, ...]
     fields: Fields
     read: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
+    languages: tuple[str, ...] = ("en",)
     exact: bool = True
     embedded: Path | None = None
 
@@ -79,9 +80,8 @@ class Config:
         return _OWN_LICENCE if self.embedded else sources.licences(self.sources)
 
 
-STRING = Value("string")
 GENDER = ClassLabel(names=list(GENDERS))
 BIAS_TYPE = ClassLabel(names=["gender", "profession", "race", "religion"])
 # Fields of several data sets
-STEREOTYPE = Field(Value("int32"), "number of the stereotype: 1 to 7 are about women, 8 to 16 about men")
-STEREOTYPE_GENDER = Field(GENDER, "the gender that the stereotype is about")
+STEREOTYPE = Field("number of the stereotype: 1 to 7 are about women, 8 to 16 about men", Value("int32"))
+STEREOTYPE_GENDER = Field("the gender that the stereotype is about", GENDER)

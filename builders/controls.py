@@ -18,7 +18,7 @@ from pathlib import Path
 
 from datasets import List, Value
 
-from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Field, Files, Row
+from gest_dataset.builders.config import BIAS_TYPE, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.builders.reading import File, keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
@@ -26,32 +26,29 @@ from gest_dataset.builders.words import differing_words, split
 from gest_dataset.errors import DataError
 
 _SENTENCES = {
-    "original_stereotype": Field(STRING, "says the stereotype of the group"),
-    "original_antistereotype": Field(STRING, "says the opposite of the group"),
-    "control_stereotype": Field(STRING, "says of the control group what the first says of the group"),
-    "control_antistereotype": Field(STRING, "says of the control group what the second says of the group"),
+    "original_stereotype": Field("says the stereotype of the group"),
+    "original_antistereotype": Field("says the opposite of the group"),
+    "control_stereotype": Field("says of the control group what the first says of the group"),
+    "control_antistereotype": Field("says of the control group what the second says of the group"),
 }
 FIELDS = tuple(_SENTENCES)
 QUADRUPLET = {
-    "id": Field(STRING, "the sample, and the number of its control pair where it has several"),
+    "id": Field("the sample, and the number of its control pair where it has several"),
     "original": Field(
-        STRING,
         "the original pair that this is a copy of: rows that share it have other control pairs, and are "
-        "resampled together; its own id where there are no copies",
+        "resampled together; its own id where there are no copies"
     ),
-    "bias_type": Field(BIAS_TYPE, "what kind of group the stereotype is about"),
+    "bias_type": Field("what kind of group the stereotype is about", BIAS_TYPE),
     **_SENTENCES,
     "keywords": Field(
-        List(List(Value("int32"))),
         "where the keyword stands in each of the four sentences: its first character and the one after its "
         "last; null in sets without keywords",
+        List(List(Value("int32"))),
     ),
 }
 
-_TEXT_FILES = {
-    "gender": "kinit-sk/bias-methodology/data/stereoset_genderswap.txt",
-    "gender_filtered": "kinit-sk/bias-methodology/data/stereoset_genderswap_filtered.txt",
-}
+_GENDER = "kinit-sk/bias-methodology/data/stereoset_genderswap.txt"
+_FILTERED = "kinit-sk/bias-methodology/data/stereoset_genderswap_filtered.txt"
 # The order of the four lines of a sample in those files
 _LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
 
@@ -77,7 +74,7 @@ def quadruplet(
 
 def read_gender(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The hand-made gender quadruplets: four lines a sample."""
-    path = files[_TEXT_FILES[name]]
+    (path,) = files.values()
     lines = list(read_lines(path))
     size = len(_LINE_ORDER)
     if len(lines) % size:
@@ -155,31 +152,15 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             yield quadruplet(own, row["id"], bias_type, sentences, path, f"sample {row['id']}")
 
 
+_SWAPPED = "StereoSet {} samples, each with ten other groups as controls"
 CONFIGS = [
     Config(
-        name=f"stereoset_control_{name}",
-        family=STEREOSET_CONTROL,
-        description=description,
-        languages=("en",),
-        sources=(_TEXT_FILES[name],),
-        fields=QUADRUPLET,
-        read=partial(read_gender, name),
-        published_rows=rows,
+        f"stereoset_control_{name}", STEREOSET_CONTROL, told, (key,), QUADRUPLET, partial(read, name), rows
     )
-    for name, description, rows in (
-        ("gender", "StereoSet gender samples with gender-swapped control pairs", 251),
-        ("gender_filtered", "The same, only the samples that are about gender", 147),
+    for name, told, key, read, rows in (
+        ("gender", "StereoSet gender samples with gender-swapped control pairs", _GENDER, read_gender, 251),
+        ("gender_filtered", "The same, only the samples that are about gender", _FILTERED, read_gender, 147),
+        ("race", _SWAPPED.format("race"), _INTRASENTENCE, read_swaps, 9620),
+        ("profession", _SWAPPED.format("profession"), _INTRASENTENCE, read_swaps, 8090),
     )
-] + [
-    Config(
-        name=f"stereoset_control_{bias_type}",
-        family=STEREOSET_CONTROL,
-        description=f"StereoSet {bias_type} samples, each with ten other groups as controls",
-        languages=("en",),
-        sources=(_INTRASENTENCE,),
-        fields=QUADRUPLET,
-        read=partial(read_swaps, bias_type),
-        published_rows=rows,
-    )
-    for bias_type, rows in (("race", 9620), ("profession", 8090))
 ]

@@ -7,7 +7,7 @@ from functools import partial
 
 from datasets import ClassLabel
 
-from gest_dataset.builders.config import STRING, Config, Dropped, Field, Files, Row
+from gest_dataset.builders.config import Config, Dropped, Field, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
 from gest_dataset.builders.families import CROWS, CROWS_CONTROL
 from gest_dataset.builders.reading import filled, one_of, read_cells, read_csv, row_number
@@ -81,43 +81,29 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 _PAIR_FIELDS = {
-    "id": Field(STRING, "the number of the pair in CrowS-Pairs"),
-    "stereotyped": Field(STRING, "the more stereotypical sentence"),
-    "other": Field(STRING, "the same about the other group, or the less stereotypical sentence"),
+    "id": Field("the number of the pair in CrowS-Pairs"),
+    "stereotyped": Field("the more stereotypical sentence"),
+    "other": Field("the same about the other group, or the less stereotypical sentence"),
     "direction": Field(
-        DIRECTIONS,
-        "`stereo` where the pair shows a stereotype, `antistereo` where it breaks one",
+        "`stereo` where the pair shows a stereotype, `antistereo` where it breaks one", DIRECTIONS
     ),
 }
 
 CONFIGS = [
-    Config(
-        name=name,
-        family=CROWS,
-        description=description,
-        languages=("en",),
-        sources=(_PAIRS[name][0],),
-        fields=_PAIR_FIELDS,
-        read=partial(read_crows, name),
-        published_rows=rows,
-    )
-    for name, description, rows in (
+    Config(name, CROWS, told, (_PAIRS[name][0],), _PAIR_FIELDS, partial(read_crows, name), rows)
+    for name, told, rows in (
         ("crows_gender", "CrowS-Pairs, the gender pairs as published", 262),
         ("crows_gender_revised", "CrowS-Pairs, the gender pairs with errors repaired", 250),
     )
 ] + [
     Config(
-        name=f"crows_control_{name}",
-        family=CROWS_CONTROL,
-        description=description,
-        languages=("en",),
-        sources=(_control_source(name),),
-        fields=QUADRUPLET,
-        read=partial(read_control, name),
-        published_rows=rows,
+        f"crows_control_{name}",
+        CROWS_CONTROL,
+        f"CrowS-Pairs gender pairs with {kind} control pairs",
+        (_control_source(name),),
+        QUADRUPLET,
+        partial(read_control, name),
+        rows,
     )
-    for name, description, rows in (
-        ("negation", "CrowS-Pairs gender pairs with negated control pairs", 66),
-        ("antistereotype", "CrowS-Pairs gender pairs with anti-stereotypical control pairs", 65),
-    )
+    for name, kind, rows in (("negation", "negated", 66), ("antistereotype", "anti-stereotypical", 65))
 ]

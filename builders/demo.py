@@ -28,6 +28,7 @@ TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets (cali
 SENTENCES, CONTROLS = "demo_en", "demo_controls"
 # A West, an East and a South Slavic language
 PAIRS = {language: f"demo_{language}_pairs" for language in ("sk", "uk", "sl")}
+Read = Callable[[Path, Files, Dropped], Iterator[Row]]
 NOT_VALIDATED = "written for the demo, not validated: do not report"
 
 
@@ -74,49 +75,16 @@ def demo_controls(path: Path, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 def _config(
-    name: str,
-    family: Family,
-    what: str,
-    languages: tuple[str, ...],
-    fields: Fields,
-    read: Callable[[Path, Files, Dropped], Iterator[Row]],
-    rows: int,
+    name: str, family: Family, what: str, fields: Fields, read: Read, rows: int, *others: str
 ) -> Config:
     path = FOLDER / f"{name}.jsonl"
-    return Config(
-        name=name,
-        family=family,
-        description=f"{what}; {NOT_VALIDATED}",
-        languages=languages,
-        sources=(),
-        fields=fields,
-        read=partial(read, path),
-        published_rows=rows,
-        embedded=path,
-    )
+    told, languages = f"{what}; {NOT_VALIDATED}", (*others, "en")
+    return Config(name, family, told, (), fields, partial(read, path), rows, languages, embedded=path)
 
 
-CONFIGS = [
-    _config(SENTENCES, DEMO, "English sentences", ("en",), SENTENCE_FIELDS, demo_sentences, 160),
-    *(
-        _config(
-            name,
-            DEMO,
-            f"Pairs in {LANGUAGES[language].name}, one word apart",
-            (language, "en"),
-            PAIR_FIELDS,
-            partial(demo_pairs, language),
-            80,
-        )
-        for language, name in PAIRS.items()
-    ),
-    _config(
-        CONTROLS,
-        DEMO_CONTROL,
-        "English gender samples with gender-swapped control pairs",
-        ("en",),
-        QUADRUPLET,
-        demo_controls,
-        32,
-    ),
-]
+_SWAPPED = "English gender samples with gender-swapped control pairs"
+CONFIGS = [_config(SENTENCES, DEMO, "English sentences", SENTENCE_FIELDS, demo_sentences, 160)]
+for _code, _name in PAIRS.items():
+    _told = f"Pairs in {LANGUAGES[_code].name}, one word apart"
+    CONFIGS += [_config(_name, DEMO, _told, PAIR_FIELDS, partial(demo_pairs, _code), 80, _code)]
+CONFIGS += [_config(CONTROLS, DEMO_CONTROL, _SWAPPED, QUADRUPLET, demo_controls, 32)]

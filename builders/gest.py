@@ -8,16 +8,7 @@ from functools import partial
 
 from datasets import ClassLabel, Value
 
-from gest_dataset.builders.config import (
-    STEREOTYPE,
-    STEREOTYPE_GENDER,
-    STRING,
-    Config,
-    Dropped,
-    Field,
-    Files,
-    Row,
-)
+from gest_dataset.builders.config import STEREOTYPE, STEREOTYPE_GENDER, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
 from gest_dataset.errors import DataError
@@ -45,22 +36,21 @@ def sentence_row(name: str, sentence: str, number: int) -> Row:
     }
 
 
-def read_sentences(key: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+def read_sentences(release: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """The rows of one release."""
-    path = files[key]
+    path = files[RELEASES[release]]
     for row, (line, cells) in enumerate(read_csv(path, ("sentence", "stereotype"))):
         stereotype = stereotype_id(cells["stereotype"], path, line)
         yield sentence_row(sentence_id(row), filled(cells["sentence"], "sentence", path, line), stereotype)
 
 
 # The columns in which an annotator left one x, and the label that each of them stands for
-_GENDER_VOTES = {
-    f"gender_{vote}": vote for vote in ("strong_female", "female", "neutral", "male", "strong_male")
-}
-_MATCH_VOTES = {
-    f"match_{vote}": vote for vote in ("strong_agree", "agree", "neutral", "disagree", "strong_disagree")
-}
-_VERDICTS = ("none", "ok", "fix", "no")
+_GENDERS = ["strong_female", "female", "neutral", "male", "strong_male"]
+_MATCHES = ["strong_agree", "agree", "neutral", "disagree", "strong_disagree"]
+_GENDER_VOTES = {f"gender_{vote}": vote for vote in _GENDERS}
+_MATCH_VOTES = {f"match_{vote}": vote for vote in _MATCHES}
+_VERDICTS = ["none", "ok", "fix", "no"]
+_TOLD = ("comment", "fix", "first_annotator", "second_annotator", "creator")  # as they are
 _ANNOTATION_COLUMNS = (
     "sentence",
     "stereotype",
@@ -68,11 +58,7 @@ _ANNOTATION_COLUMNS = (
     *_MATCH_VOTES,
     "final_verdict",
     "final_stereotype",
-    "comment",
-    "fix",
-    "first_annotator",
-    "second_annotator",
-    "creator",
+    *_TOLD,
 )
 
 
@@ -99,68 +85,42 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
             "match_vote": vote(_MATCH_VOTES),
             "verdict": one_of(cells["final_verdict"] or "none", _VERDICTS, "final_verdict", path, line),
             "final_stereotype": number(cells["final_stereotype"]) if cells["final_stereotype"] else None,
-            "fix": cells["fix"],
-            "comment": cells["comment"],
-            "first_annotator": cells["first_annotator"],
-            "second_annotator": cells["second_annotator"],
-            "creator": cells["creator"],
+            **{name: cells[name] for name in _TOLD},
         }
 
 
 SENTENCE_FIELDS = {
-    "id": Field(STRING, "the sentence's place in the release; both releases and all translations share it"),
-    "sentence": Field(STRING, "in the first person; nothing in it tells the speaker's gender"),
+    "id": Field("the sentence's place in the release; both releases and all translations share it"),
+    "sentence": Field("in the first person; nothing in it tells the speaker's gender"),
     "stereotype": STEREOTYPE,
-    "stereotype_name": Field(STRING, "what the stereotype says, as the paper names it"),
+    "stereotype_name": Field("what the stereotype says, as the paper names it"),
     "gender": STEREOTYPE_GENDER,
 }
-_ANNOTATION_FIELDS = {
-    "id": Field(STRING, "the sentence's place among the collected ones; not the id in the releases"),
-    "sentence": Field(STRING, "as it was collected, before any fix"),
+_VOTES = {
+    "id": Field("the sentence's place among the collected ones; not the id in the releases"),
+    "sentence": Field("as it was collected, before any fix"),
     "stereotype": STEREOTYPE,
-    "gender_vote": Field(
-        ClassLabel(names=list(_GENDER_VOTES.values())), "which gender the sentence suggests to the validator"
-    ),
-    "match_vote": Field(
-        ClassLabel(names=list(_MATCH_VOTES.values())), "whether it fits its stereotype, to the validator"
-    ),
+    "gender_vote": Field("which gender the sentence suggests to the validator", ClassLabel(names=_GENDERS)),
+    "match_vote": Field("whether it fits its stereotype, to the validator", ClassLabel(names=_MATCHES)),
     "verdict": Field(
-        ClassLabel(names=list(_VERDICTS)), "the second annotator's; `none` where the votes settled it"
+        "the second annotator's; `none` where the votes settled it", ClassLabel(names=_VERDICTS)
     ),
     "final_stereotype": Field(
-        Value("int32"), "its number if the sentence was moved to another one, else null"
+        "its number if the sentence was moved to another one, else null", Value("int32")
     ),
-    "fix": Field(STRING, "the sentence as it was put right; empty where it was not"),
-    "comment": Field(STRING, "what the annotators noted; often empty"),
-    "first_annotator": Field(STRING, "who voted"),
-    "second_annotator": Field(STRING, "who gave the verdict, where there is one"),
-    "creator": Field(STRING, "who wrote the sentence"),
+    "fix": Field("the sentence as it was put right; empty where it was not"),
+    "comment": Field("what the annotators noted; often empty"),
+    "first_annotator": Field("who voted"),
+    "second_annotator": Field("who gave the verdict, where there is one"),
+    "creator": Field("who wrote the sentence"),
 }
 
+_COLLECTED = "Every collected sentence with both annotators' votes"
 CONFIGS = [
-    Config(
-        name=name,
-        family=GEST,
-        description=description,
-        languages=("en",),
-        sources=(RELEASES[name],),
-        fields=SENTENCE_FIELDS,
-        read=partial(read_sentences, RELEASES[name]),
-        published_rows=3565,
-    )
-    for name, description in (
+    Config(name, GEST, told, (RELEASES[name],), SENTENCE_FIELDS, partial(read_sentences, name), 3565)
+    for name, told in (
         ("en", "GEST 1.1: gender-neutral English sentences, each for one of 16 stereotypes"),
         ("en_1_0", "GEST 1.0, as the papers used it; 244 sentences differ from 1.1 in a typo"),
     )
-] + [
-    Config(
-        name="annotations",
-        family=GEST,
-        description="Every collected sentence with both annotators' votes",
-        languages=("en",),
-        sources=(ANNOTATIONS,),
-        fields=_ANNOTATION_FIELDS,
-        read=read_annotations,
-        published_rows=4001,
-    )
 ]
+CONFIGS += [Config("annotations", GEST, _COLLECTED, (ANNOTATIONS,), _VOTES, read_annotations, 4001)]

@@ -15,17 +15,7 @@ from pathlib import Path
 
 from datasets import List, Value
 
-from gest_dataset.builders.config import (
-    STEREOTYPE,
-    STEREOTYPE_GENDER,
-    STRING,
-    Config,
-    Dropped,
-    Field,
-    Files,
-    Row,
-    features_of,
-)
+from gest_dataset.builders.config import STEREOTYPE, STEREOTYPE_GENDER, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import DATA
 from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
@@ -36,12 +26,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 
 VARIANTS = f"{DATA}/gender_variants.csv"
 _COLUMNS = ("translator", "language", "original", "stereotype", "male", "female")
-_TRANSLATORS = {
-    "AmazonTranslate": "amazon",
-    "DeepL": "deepl",
-    "GoogleTranslate": "google",
-    "NLLB": "nllb",
-}
+_TRANSLATORS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
 
 # Why two sentences are no pair, in the order in which the rules are applied
 SAME = "the variants are the same"
@@ -49,6 +34,8 @@ WORD_COUNT = "another number of words"
 SEVERAL_WORDS = "more than one word differs"
 PUNCTUATION = "only punctuation differs"
 FIRST_LETTER = "another first letter"
+RULES = (SAME, WORD_COUNT, SEVERAL_WORDS, PUNCTUATION, FIRST_LETTER)
+MERGED = "merged with the same pair"
 
 
 @dataclass(frozen=True)
@@ -129,7 +116,7 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         if isinstance(row, str):
             dropped[row] += 1
         elif row["id"] in pairs:
-            dropped["merged with the same pair"] += 1
+            dropped[MERGED] += 1
             pairs[row["id"]]["systems"] = sorted({*pairs[row["id"]]["systems"], system})
         else:
             pairs[row["id"]] = row
@@ -137,34 +124,27 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 FIELDS = {
-    "id": Field(STRING, "the language and a digest of the pair's texts: new pairs never renumber old ones"),
-    "systems": Field(List(SYSTEM), "the translators that gave this pair"),
-    "source": Field(STRING, "the English sentence"),
-    "masculine": Field(STRING, "the translation as a man would say it"),
-    "feminine": Field(STRING, "the same as a woman would say it"),
-    "masculine_word": Field(STRING, "the one word that differs, without punctuation around it"),
-    "feminine_word": Field(STRING, "its feminine form"),
-    "word_index": Field(Value("int32"), "its place among the words, from 0; white space separates words"),
+    "id": Field("the language and a digest of the pair's texts: new pairs never renumber old ones"),
+    "systems": Field("the translators that gave this pair", List(SYSTEM)),
+    "source": Field("the English sentence"),
+    "masculine": Field("the translation as a man would say it"),
+    "feminine": Field("the same as a woman would say it"),
+    "masculine_word": Field("the one word that differs, without punctuation around it"),
+    "feminine_word": Field("its feminine form"),
+    "word_index": Field("its place among the words, from 0; white space separates words", Value("int32")),
     "stereotype": STEREOTYPE,
     "gender": STEREOTYPE_GENDER,
 }
-FEATURES = features_of(FIELDS)
 
 # Table 7 of the paper: the most that a language can have, before pairs of several systems become one
 _YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))
 
-CONFIGS = [
-    Config(
-        name=f"{language}_pairs",
-        family=PAIRS,
-        description=f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart",
-        languages=(language, "en"),
-        sources=(VARIANTS,),
-        fields=FIELDS,
-        read=partial(read_pairs, language),
-        # Table 7 of the paper: the pairs of each system before equal ones are merged
-        published_rows=sum(pairs.get(language, 0) for pairs in _YIELDS["pairs_per_system_language"].values()),
-        exact=False,
-    )
-    for language in SLAVIC
-]
+
+def _config(language: str) -> Config:
+    told = f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart"
+    rows = sum(pairs.get(language, 0) for pairs in _YIELDS["pairs_per_system_language"].values())
+    spoken, read = (language, "en"), partial(read_pairs, language)
+    return Config(f"{language}_pairs", PAIRS, told, (VARIANTS,), FIELDS, read, rows, spoken, exact=False)
+
+
+CONFIGS = [_config(language) for language in SLAVIC]

@@ -29,15 +29,7 @@ def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
         yield quadruplet(own, own, "gender", marked, path, line)
 
 
+_TOLD = "Slovak quadruplets for the stereotype that men are more competent"
 CONFIGS = [
-    Config(
-        name="slovak_gender",
-        family=SLOVAK_GENDER,
-        description="Slovak quadruplets for the stereotype that men are more competent",
-        languages=("sk",),
-        sources=(_SOURCE,),
-        fields=QUADRUPLET,
-        read=read_slovak,
-        published_rows=142,
-    )
+    Config("slovak_gender", SLOVAK_GENDER, _TOLD, (_SOURCE,), QUADRUPLET, read_slovak, 142, languages=("sk",))
 ]

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders.config import BIAS_TYPE, STRING, Config, Dropped, Field, Fields, Files, Row
+from gest_dataset.builders.config import BIAS_TYPE, Config, Dropped, Field, Fields, Files, Row
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.builders.reading import filled, one_of
 from gest_dataset.builders.unpickle import read_frame
@@ -17,11 +17,7 @@ from gest_dataset.languages import STEREOSET as CODES
 DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
 TESTS = ("intrasentence", "intersentence")
 # Upstream's label of a candidate, and our field
-_CANDIDATES = {
-    "stereotype": "stereotype",
-    "anti-stereotype": "antistereotype",
-    "unrelated": "unrelated",
-}
+_CANDIDATES = {"stereotype": "stereotype", "anti-stereotype": "antistereotype", "unrelated": "unrelated"}
 _SLOTS = ("c1", "c2", "c3")
 BLANK = "BLANK"  # where the candidate's word stands in a context; twice in some
 
@@ -97,28 +93,26 @@ def word_in_place(context: str, sentence: str) -> str | None:
 
 
 _SHARED = {
-    "id": Field(STRING, "StereoSet's own id of the sample"),
-    "target": Field(STRING, "the term whose stereotype is tested, in the config's language"),
-    "target_en": Field(STRING, "the same in English: ICAT is computed for each of them"),
-    "bias_type": Field(BIAS_TYPE, "what kind of term it is"),
+    "id": Field("StereoSet's own id of the sample"),
+    "target": Field("the term whose stereotype is tested, in the config's language"),
+    "target_en": Field("the same in English: ICAT is computed for each of them"),
+    "bias_type": Field("what kind of term it is", BIAS_TYPE),
 }
 _FIELDS: dict[str, Fields] = {
     "intrasentence": _SHARED
     | {
-        "context": Field(STRING, f"a sentence with {BLANK} in the place of a word"),
-        "stereotype": Field(STRING, "the sentence with the word that fits the stereotype"),
-        "antistereotype": Field(STRING, "with the word that contradicts it"),
-        "unrelated": Field(STRING, "with a word that makes no sense there"),
-        "stereotype_word": Field(STRING, f"what stands at {BLANK} in `stereotype`"),
-        "antistereotype_word": Field(STRING, f"what stands at {BLANK} in `antistereotype`"),
-        "unrelated_word": Field(STRING, f"what stands at {BLANK} in `unrelated`"),
-    },
+        "context": Field(f"a sentence with {BLANK} in the place of a word"),
+        "stereotype": Field("the sentence with the word that fits the stereotype"),
+        "antistereotype": Field("with the word that contradicts it"),
+        "unrelated": Field("with a word that makes no sense there"),
+    }
+    | {f"{name}_word": Field(f"what stands at {BLANK} in `{name}`") for name in _CANDIDATES.values()},
     "intersentence": _SHARED
     | {
-        "context": Field(STRING, "a sentence that names the term"),
-        "stereotype": Field(STRING, "a next sentence that fits the stereotype"),
-        "antistereotype": Field(STRING, "one that contradicts it"),
-        "unrelated": Field(STRING, "one that has nothing to do with the context"),
+        "context": Field("a sentence that names the term"),
+        "stereotype": Field("a next sentence that fits the stereotype"),
+        "antistereotype": Field("one that contradicts it"),
+        "unrelated": Field("one that has nothing to do with the context"),
     },
 }
 
@@ -126,17 +120,12 @@ _FIELDS: dict[str, Fields] = {
 _ROWS = {"intrasentence": 2106, "intersentence": 2123}
 _SHORTER = {("intrasentence", "de"): 2103}
 
-CONFIGS = [
-    Config(
-        name=f"stereoset_{language}_{test}",
-        family=STEREOSET,
-        description=f"StereoSet, {test} test, in {LANGUAGES[language].name}",
-        languages=(language,),
-        sources=(source(test, language),),
-        fields=_FIELDS[test],
-        read=partial(read_stereoset, test, language),
-        published_rows=_SHORTER.get((test, language), _ROWS[test]),
-    )
-    for language in CODES
-    for test in TESTS
-]
+
+def _config(test: str, code: str) -> Config:
+    told = f"StereoSet, {test} test, in {LANGUAGES[code].name}"
+    rows = _SHORTER.get((test, code), _ROWS[test])
+    name, read = f"stereoset_{code}_{test}", partial(read_stereoset, test, code)
+    return Config(name, STEREOSET, told, (source(test, code),), _FIELDS[test], read, rows, (code,))
+
+
+CONFIGS = [_config(test, code) for code in CODES for test in TESTS]

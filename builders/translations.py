@@ -7,16 +7,7 @@ from functools import partial
 
 from datasets import ClassLabel
 
-from gest_dataset.builders.config import (
-    STEREOTYPE,
-    STEREOTYPE_GENDER,
-    STRING,
-    Config,
-    Dropped,
-    Field,
-    Files,
-    Row,
-)
+from gest_dataset.builders.config import STEREOTYPE, STEREOTYPE_GENDER, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import TRANSLATIONS
 from gest_dataset.builders.gest import DATA, RELEASES, read_sentences
 from gest_dataset.builders.reading import filled, read_csv
@@ -44,7 +35,7 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
     A file also holds trials and prompted forms. A missing sentence is an error, but for the
     languages that upstream has translated in part only.
     """
-    sentences = list(read_sentences(_SENTENCES, files, dropped))
+    sentences = list(read_sentences("en_1_0", files, dropped))
     texts = {sentence["sentence"] for sentence in sentences}
     for system in LANGUAGES[language].systems:
         path = files[_source(system, language)]
@@ -74,28 +65,23 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
 
 
 _FIELDS = {
-    "id": Field(STRING, "the id of the sentence, the language and the system"),
-    "system": Field(SYSTEM, "who translated it"),
-    "source": Field(STRING, "the English sentence of GEST 1.0"),
-    "translation": Field(STRING, "what the system made of it; its grammar may show the speaker's gender"),
+    "id": Field("the id of the sentence, the language and the system"),
+    "system": Field("who translated it", SYSTEM),
+    "source": Field("the English sentence of GEST 1.0"),
+    "translation": Field("what the system made of it; its grammar may show the speaker's gender"),
     "stereotype": STEREOTYPE,
     "gender": STEREOTYPE_GENDER,
 }
 
 
-def _config(language: str) -> Config:
-    name, systems = LANGUAGES[language].name, LANGUAGES[language].systems
-    in_part = LANGUAGES[language].in_part
-    return Config(
-        name=f"{language}_translations",
-        family=TRANSLATIONS,
-        description=f"GEST in {name} by {', '.join(systems)}{' (in part)' if in_part else ''}",
-        languages=(language, "en"),
-        sources=(_SENTENCES, *(_source(system, language) for system in systems)),
-        fields=_FIELDS,
-        read=partial(read_translations, language),
-        published_rows=937 if in_part else 3565 * len(systems),
-    )
+def _config(code: str) -> Config:
+    language = LANGUAGES[code]
+    systems = language.systems
+    told = f"GEST in {language.name} by {', '.join(systems)}{' (in part)' if language.in_part else ''}"
+    files = (_SENTENCES, *(_source(system, code) for system in systems))
+    rows = 937 if language.in_part else 3565 * len(systems)
+    read = partial(read_translations, code)
+    return Config(f"{code}_translations", TRANSLATIONS, told, files, _FIELDS, read, rows, (code, "en"))
 
 
 CONFIGS = [_config(code) for code, language in LANGUAGES.items() if language.systems]

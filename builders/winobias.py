@@ -10,19 +10,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders.config import GENDER, STRING, Config, Dropped, Field, Files, Row
+from gest_dataset.builders.config import GENDER, Config, Dropped, Field, Files, Row
 from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
 
 DATA = "uclanlp/corefBias/WinoBias/wino/data"
 _LISTS = {gender: f"{DATA}/{gender}_occupations.txt" for gender in GENDER.names}
-_COUNTERPARTS = {
-    "he": {"she"},
-    "him": {"her"},
-    "his": {"her", "hers"},
-    "himself": {"herself"},
-}
+_COUNTERPARTS = {"he": {"she"}, "him": {"her"}, "his": {"her", "hers"}, "himself": {"herself"}}
 _FEMININE = set().union(*_COUNTERPARTS.values())
 _MARK = re.compile(r"\[([^\[\]]*)\]")
 _LINE = re.compile(r"(\d+) (.*)")
@@ -100,31 +95,22 @@ def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iter
 
 
 # 396 lines a file, less the pairs that break a rule
-_ROWS = {
-    ("type1", "dev"): 393,
-    ("type1", "test"): 391,
-    ("type2", "dev"): 386,
-    ("type2", "test"): 391,
-}
+_ROWS = {("type1", "dev"): 393, ("type1", "test"): 391, ("type2", "dev"): 386, ("type2", "test"): 391}
 
 _FIELDS = {
-    "id": Field(STRING, "the type, upstream's part and the number of the line there"),
-    "masculine": Field(STRING, "the sentence with masculine pronouns"),
-    "feminine": Field(STRING, "the same with feminine ones"),
-    "occupation": Field(STRING, "the one that the pronouns refer to"),
-    "occupation_gender": Field(GENDER, "the gender that most people in it have, in US labour statistics"),
+    "id": Field("the type, upstream's part and the number of the line there"),
+    "masculine": Field("the sentence with masculine pronouns"),
+    "feminine": Field("the same with feminine ones"),
+    "occupation": Field("the one that the pronouns refer to"),
+    "occupation_gender": Field("the gender that most people in it have, in US labour statistics", GENDER),
 }
 
-CONFIGS = [
-    Config(
-        name=f"winobias_{kind}_{split}",
-        family=WINOBIAS,
-        description=f"WinoBias, type {kind[-1]} sentences, upstream's {split} part",
-        languages=("en",),
-        sources=(*_LISTS.values(), _source("pro", kind, split), _source("anti", kind, split)),
-        fields=_FIELDS,
-        read=partial(read_winobias, kind, split),
-        published_rows=rows,
-    )
-    for (kind, split), rows in _ROWS.items()
-]
+
+def _config(kind: str, split: str, rows: int) -> Config:
+    told = f"WinoBias, type {kind[-1]} sentences, upstream's {split} part"
+    files = (*_LISTS.values(), _source("pro", kind, split), _source("anti", kind, split))
+    read = partial(read_winobias, kind, split)
+    return Config(f"winobias_{kind}_{split}", WINOBIAS, told, files, _FIELDS, read, rows)
+
+
+CONFIGS = [_config(kind, split, rows) for (kind, split), rows in _ROWS.items()]

@@ -28,7 +28,7 @@ from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
 # An input that every module takes: what was drawn together
-UNITS = (datasets.Value("string"), checks.unit_names)
+_UNITS = {"units": (datasets.Value("string"), checks.unit_names)}
 _INPUTS = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card: what goes in, what comes out
 
 
@@ -44,7 +44,7 @@ class CheckedMetric(evaluate.Metric):
     # whose works it cites
     family: Family
 
-    # the type of each feature and what it has to be, and which ones a set may lack
+    # the type of each feature and what it has to be, and which ones a set may lack: all have units besides
     fields: Mapping[str, tuple[Any, checks.Check]]
     optional: tuple[str, ...] = ()
 
@@ -53,6 +53,9 @@ class CheckedMetric(evaluate.Metric):
 
     # what makes numbers of the inputs; a config is for this metric where its measure has the same one
     statistic: Callable[..., dict[str, Any]]
+
+    def __init_subclass__(cls) -> None:
+        cls.fields, cls.optional = {**cls.fields, **_UNITS}, (*cls.optional, *_UNITS)
 
     def _info(self) -> evaluate.MetricInfo:
         card = card_of(type(self).__module__.rpartition(".")[2])
@@ -106,8 +109,8 @@ class CheckedMetric(evaluate.Metric):
 
         With `model_id`, the arguments of `gest_dataset.score` are taken as well.
         """
-        inputs = {"predictions": predictions, "references": references}
-        inputs |= {name: kwargs.pop(name, None) for name in self._extra()}
+        inputs = {name: kwargs.pop(name, None) for name in self._feature_names()}
+        inputs |= {"predictions": predictions, "references": references}
         options = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         for name, value in options.items():
             self.options[name](name, value)
@@ -203,9 +206,6 @@ class CheckedMetric(evaluate.Metric):
         if all(values is None for values in own.values()):
             raise ConfigError(f"{self.name} needs {' or '.join(own)}.")
         return own
-
-    def _extra(self) -> list[str]:
-        return [name for name in self._feature_names() if name not in ("predictions", "references")]
 
     def _check(self, batch: Inputs) -> None:
         given = {name: values for name, values in batch.items() if values is not None}

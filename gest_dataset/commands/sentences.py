@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +10,7 @@ from gest_dataset.commands.console import err
 from gest_dataset.commands.options import English, OutputFile
 from gest_dataset.files import STANDARD_OUTPUT, replacing
 
-if TYPE_CHECKING:
-    from gest_dataset.translation.tables import Source
-
+FORMATS = ("txt", "csv")
 EXAMPLES = (
     "Examples: [bold]gest sentences --output en.txt[/bold], [bold]gest sentences --config en_1_0 --output "
     "en_1_0.csv[/bold] (with ids and stereotypes)"
@@ -26,7 +23,7 @@ def run(
         str | None,
         typer.Option(
             help="txt: one sentence a line; csv: id, sentence, stereotype (default: as the file is called).",
-            autocompletion=lambda: list(_FORMATS),
+            autocompletion=lambda: list(FORMATS),
             metavar="txt|csv",
             show_default=False,
         ),
@@ -38,31 +35,18 @@ def run(
     The order is that of the config. A file and a pipe are UTF-8.
     """
     import datasets
+    import pandas as pd
 
     from gest_dataset.statistics.checks import choice
-    from gest_dataset.translation.tables import read_config
+    from gest_dataset.translation.tables import TEXT, read_config
 
     datasets.disable_progress_bars()
     wanted = format or ("csv" if output.suffix.lower() == ".csv" else "txt")
-    choice("--format", wanted, tuple(_FORMATS))
-    sentences = read_config(config)
-    text = _FORMATS[wanted](sentences)
+    choice("--format", wanted, FORMATS)
+    sentences = pd.DataFrame(read_config(config)).rename(columns={"text": TEXT})
+    lines = "".join(f"{sentence}\n" for sentence in sentences[TEXT])
+    text = lines if wanted == "txt" else sentences.to_csv(index=False, lineterminator="\n")
     with replacing(output) as unfinished:
         unfinished.write_bytes(text.encode())
     if output != STANDARD_OUTPUT:
         err.print(f"{output}: {len(sentences):,} sentences", soft_wrap=True)
-
-
-def _lines(sentences: Sequence[Source]) -> str:
-    return "".join(f"{sentence.text}\n" for sentence in sentences)
-
-
-def _table(sentences: Sequence[Source]) -> str:
-    import pandas as pd
-
-    rows = [(sentence.id, sentence.text, sentence.stereotype) for sentence in sentences]
-    table = pd.DataFrame(rows, columns=["id", "sentence", "stereotype"])
-    return str(table.to_csv(index=False, lineterminator="\n"))
-
-
-_FORMATS: dict[str, Callable[[Sequence[Source]], str]] = {"txt": _lines, "csv": _table}

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import err, fitted, interruptible, new_table, out
-from gest_dataset.commands.options import (
-    BatchTokens,
-    Device,
-    Dtype,
-    English,
-    Language,
-    Limit,
-    OutputFile,
-    Revision,
-)
-from gest_dataset.commands.several import one_by_one, show_failed
+from gest_dataset.commands.several import by_reason, one_by_one, show_failed
 
 if TYPE_CHECKING:
     from gest_dataset.translation import Translated, Translation
@@ -37,23 +27,23 @@ def run(
     system: Annotated[
         str, typer.Option(help="hf:MODEL_OR_PATH, deepl, google, amazon or file:PATH.", show_default=False)
     ],
-    language: Language,
-    output: OutputFile,
-    config: English = "en",
+    language: options.Language,
+    output: options.OutputFile,
+    config: options.English = "en",
     input_file: Annotated[
         Path | None,
         typer.Option(
             "--input", help="Instead: a text (- is the standard input), or a table with `sentence`."
         ),
     ] = None,
-    limit: Limit = None,
+    limit: options.Limit = None,
     store: Annotated[
         Path | None, typer.Option(help="The folder that keeps translations; else one in HF_HOME.")
     ] = None,
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    batch_tokens: BatchTokens = None,
-    revision: Revision = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "auto",
+    batch_tokens: options.BatchTokens = None,
+    revision: options.Revision = None,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
@@ -128,10 +118,8 @@ def _show_problems(code: str, translations: list[Translation]) -> None:
     """Texts without a translation, and translations that cannot be ones: how many, and the first."""
     from gest_dataset.translation import tables
 
-    doubts = {made.source: (made, made.problem) for made in translations if made.problem}
-    doubts |= {made.source: (made, reason) for made, reason in tables.doubtful(translations, code)}
-    for reason, count in Counter(reason for _, reason in doubts.values()).most_common():
-        err.print(f"{code}: {count:,} texts: {reason}", soft_wrap=True)
-        shown = [made for made, own in doubts.values() if own == reason][:_SHOWN]
-        for made in shown:
-            err.print(f"    {made.source[:100]!r}", soft_wrap=True)
+    problems = {made.source: reason for made in translations if (reason := tables.problem(made, code))}
+    for reason, sources in sorted(by_reason(problems).items(), key=lambda item: -len(item[1])):
+        err.print(f"{code}: {len(sources):,} texts: {reason}", soft_wrap=True)
+        for source in sources[:_SHOWN]:
+            err.print(f"    {source[:100]!r}", soft_wrap=True)

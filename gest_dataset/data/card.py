@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from datasets import ClassLabel, DatasetInfo, Features, SplitDict, SplitInfo
@@ -91,30 +92,38 @@ def _languages(builds: Iterable[Built]) -> list[Language]:
 
 
 def _yaml(builds: Sequence[Built], tables: dict[str, pa.Table]) -> str:
-    """The header that the Hub and `load_dataset` read."""
-    names = [built.config.name for built in builds]
-    data = DatasetCardData(
-        pretty_name="GEST and its kin: gender stereotypes in language models and translators",
-        language=[language.code for language in _languages(builds)],
+    return header(
+        "GEST and its kin: gender stereotypes in language models and translators",
+        [language.code for language in _languages(builds)],
+        {
+            built.config.name: info_of(built.config.features, tables[built.config.name], built.path)
+            for built in builds
+        },
         license="other",
         license_name="one-per-config",
         license_link="#licences",
-        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         task_categories=["fill-mask", "text-generation", "translation"],
         size_categories=[_size(sum(built.rows for built in builds))],
+    )
+
+
+def header(title: str, languages: list[str], infos: Mapping[str, DatasetInfo], **facts: Any) -> str:
+    """The YAML of a card that the Hub and `load_dataset` read, with the `info_of` each config."""
+    data = DatasetCardData(
+        pretty_name=title,
+        language=languages,
+        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         configs=[
             {
                 "config_name": name,
                 **({"default": True} if name == DEFAULT_CONFIG else {}),
                 "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}],
             }
-            for name in names
+            for name in infos
         ],
+        **facts,
     )
-    infos = DatasetInfosDict()
-    for built in builds:
-        infos[built.config.name] = info_of(built.config.features, tables[built.config.name], built.path)
-    infos.to_dataset_card_data(data)
+    DatasetInfosDict(infos).to_dataset_card_data(data)
     return str(data)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
@@ -20,7 +19,7 @@ from gest_dataset.runs import writing
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model
-from gest_dataset.scoring.request import Request, prepare
+from gest_dataset.scoring.request import prepare
 from gest_dataset.scoring.scores import record
 
 REAL, TOY = "smollm2", "toy"
@@ -36,34 +35,8 @@ NOTES = (
 WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing here."
 
 
-class Shown(NamedTuple):
-    """What the demo has run, and why the real model is missing, if it is."""
-
-    runs: Sequence[Run]
-    missing: ModelError | None
-
-
-def demo(
-    folder: Path,
-    full: bool,
-    command: Sequence[str],
-    begin: Callable[[str], None],
-    done: Callable[[Run], None],
-) -> Shown:
-    """Run everything; `begin` hears what comes next, `done` gets each run that is there."""
-    real = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
-    toys = {f"{TOY}-{config}" for config in TOY_CONFIGS}
-    writing.claim_several(folder, {*real, *toys})
-    asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
-    missing = _missing()
-    runs = []
-    for run in _runs(folder, None if missing else asked, command, begin):
-        runs.append(run)
-        done(run)
-    return Shown(runs, missing)
-
-
-def _missing() -> ModelError | None:
+def missing() -> ModelError | None:
+    """Why the real model is not at hand, if it is not."""
     try:
         names.packaged(REAL)
     except ModelError as error:
@@ -71,17 +44,23 @@ def _missing() -> ModelError | None:
     return None
 
 
-def _runs(
-    folder: Path, asked: Request | None, command: Sequence[str], begin: Callable[[str], None]
+def demo(
+    folder: Path, full: bool, real: bool, command: Sequence[str], begin: Callable[[str], None]
 ) -> Iterator[Run]:
-    """The runs one after the other; only one model is in memory at a time."""
-    if asked is not None:
+    """The runs one after the other, that of the `real` model or without it; `begin` hears what comes next.
+
+    Only one model is in memory at a time.
+    """
+    several = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
+    writing.claim_several(folder, several | {f"{TOY}-{config}" for config in TOY_CONFIGS})
+    asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    if real:
         begin("Loading SmolLM2, a real language model: about 15 seconds")
-        real = load_model(REAL, "auto", "auto")
+        model = load_model(REAL, "auto", "auto")
         path = folder / f"{REAL}-{asked.name}"
         begin(f"SmolLM2 on {asked.name}")
-        record(real, asked, path, command)
-        del real
+        record(model, asked, path, command)
+        del model
         yield read_run(path)
     toy = replace(load_model(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in TOY_CONFIGS:

@@ -11,20 +11,13 @@ from gest_dataset.translation.translator import TranslationError
 
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# By the codes of AWS's errors; any other one is judged by its HTTP status
-_CODES: dict[str, Kind] = {
-    "ThrottlingException": "wait",
-    "Throttling": "wait",
-    "TooManyRequestsException": "wait",
-    "RequestLimitExceeded": "wait",
-    "LimitExceededException": "quota",
-    "ServiceQuotaExceededException": "quota",
-    "UnsupportedLanguagePairException": "language",
-    "TextSizeLimitExceededException": "text",
-    "AccessDeniedException": "key",
-    "ExpiredTokenException": "key",
-    "InvalidSignatureException": "key",
-    "UnrecognizedClientException": "key",
+# By the codes of AWS's errors, without their ending; any other one is judged by its HTTP status
+_CODES: dict[Kind, str] = {
+    "wait": "Throttling TooManyRequests RequestLimitExceeded",
+    "quota": "LimitExceeded ServiceQuotaExceeded",
+    "language": "UnsupportedLanguagePair",
+    "text": "TextSizeLimitExceeded",
+    "key": "AccessDenied ExpiredToken InvalidSignature UnrecognizedClient",
 }
 
 
@@ -62,7 +55,8 @@ def _judge(error: Exception) -> Judgement:
         return Judgement("other")
     facts = error.response.get("ResponseMetadata", {})
     headers = facts.get("HTTPHeaders", {})
-    if kind := _CODES.get(error.response.get("Error", {}).get("Code", "")):
+    code = error.response.get("Error", {}).get("Code", "").removesuffix("Exception")
+    if kind := cloud.kind_of(code, _CODES):
         return Judgement(kind, cloud.asked_to_wait(headers))
     return cloud.by_status(facts.get("HTTPStatusCode"), headers)
 

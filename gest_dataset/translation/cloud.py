@@ -112,6 +112,11 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
         return None  # no header, or one without a meaning: our own waits then
 
 
+def kind_of(code: str, codes: Mapping[Kind, str]) -> Kind | None:
+    """The kind of error that a service's own code is listed under; None of another code."""
+    return next((kind for kind, listed in codes.items() if code in listed.split()), None)
+
+
 def by_status(status: int | None, headers: Mapping[str, str]) -> Judgement:
     """What an HTTP status means with any service."""
     if status is None or status == 429 or status >= 500:

@@ -10,11 +10,9 @@ from gest_dataset.translation.cloud import Judgement, Kind, Send, Service
 
 _KEY, _ACCOUNT, _SERVER = "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_TRANSLATE_ENDPOINT"
 # What Google gives as the reason of a 403 that is not about the key
-_REASONS: dict[str, Kind] = {
-    "dailyLimitExceeded": "quota",
-    "quotaExceeded": "quota",
-    "userRateLimitExceeded": "wait",
-    "rateLimitExceeded": "wait",
+_REASONS: dict[Kind, str] = {
+    "quota": "dailyLimitExceeded quotaExceeded",
+    "wait": "userRateLimitExceeded rateLimitExceeded",
 }
 
 
@@ -52,7 +50,7 @@ def _judge(error: Exception) -> Judgement:
     headers = {} if error.response is None else error.response.headers
     for detail in error.errors:
         reason = detail.get("reason") if isinstance(detail, dict) else detail
-        if kind := _REASONS.get(str(reason)):
+        if kind := cloud.kind_of(str(reason), _REASONS):
             return Judgement(kind, cloud.asked_to_wait(headers))
     if error.code == 400 and "api key" in str(error).lower():
         return Judgement("key")

@@ -9,16 +9,15 @@ from typing import Any
 
 import datasets
 from datasets import ClassLabel, Features, List
-from datasets.info import DatasetInfosDict
-from huggingface_hub import DatasetCardData
 
+from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import RELEASES
-from gest_dataset.builders.pairs import FEATURES
+from gest_dataset.builders.pairs import FIELDS
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
-from gest_dataset.data.card import info_of
+from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
@@ -56,7 +55,7 @@ def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
 def features(label: str) -> Features:
     """The pairs format; a system that GEST's own pairs do not have is one more label."""
     labels = list(dict.fromkeys([*FOLDER_OF_SYSTEM, label]))
-    return Features({**FEATURES, "systems": List(ClassLabel(names=labels))})
+    return Features({**features_of(FIELDS), "systems": List(ClassLabel(names=labels))})
 
 
 def write_pairs(
@@ -93,20 +92,14 @@ def _card(
     command: Sequence[str],
 ) -> str:
     name, spoken = config_name(language), LANGUAGES[language].name
-    header = DatasetCardData(
-        pretty_name=f"GEST, gender-swapped pairs in {spoken}",
-        language=[language, "en"],
-        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
-        configs=[{"config_name": name, "data_files": [{"split": "test", "path": f"{name}/test-*.parquet"}]}],
-    )
+    title = f"GEST, gender-swapped pairs in {spoken}"
     info = info_of(data.features, data.data.table, path)
-    DatasetInfosDict({name: info}).to_dataset_card_data(header)
     dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---
-{header}
+{header(title, [language, "en"], {name: info})}
 ---
 
-# GEST, gender-swapped pairs in {spoken}
+# {title}
 
 The sentences of GEST as `{settings["system"]}` translated them, in a masculine and a feminine variant that
 differ in one word. The second variant was asked for with the prompt `{pairs.frame}`. Written by `gest pairs`

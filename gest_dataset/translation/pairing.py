@@ -15,14 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.builders.pairs import (
-    FIRST_LETTER,
-    PUNCTUATION,
-    SAME,
-    SEVERAL_WORDS,
-    WORD_COUNT,
-    pair_row,
-)
+from gest_dataset.builders.pairs import MERGED, RULES, pair_row
 from gest_dataset.gender import Detection
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.translation import prompts
@@ -42,20 +35,7 @@ NO_GENDER = "the plain translation has no known gender"
 NO_ANSWER = "no translation of the prompt"
 NO_QUOTATION = "no quotation in the translated prompt"
 WRONG_GENDER = "the new variant has not the gender asked for"
-MERGED = "merged with the same pair"
-REASONS = (
-    NO_TRANSLATION,
-    NO_GENDER,
-    NO_ANSWER,
-    NO_QUOTATION,
-    SAME,
-    WORD_COUNT,
-    SEVERAL_WORDS,
-    PUNCTUATION,
-    FIRST_LETTER,
-    WRONG_GENDER,
-    MERGED,
-)
+REASONS = (NO_TRANSLATION, NO_GENDER, NO_ANSWER, NO_QUOTATION, *RULES, WRONG_GENDER, MERGED)
 
 _OTHER = dict(zip(GENDERS, reversed(GENDERS), strict=True))
 _FINAL = re.compile(r"[.!?…]+$")

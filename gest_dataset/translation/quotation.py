@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 import regex
 
@@ -85,22 +86,18 @@ def _marks(text: str) -> Iterator[tuple[int, bool]]:
 
 def _closing(text: str, start: int) -> int | None:
     """The mark that closes the one at `start`."""
-    depth = 0
-    for place, opens in _marks(text):
-        if place >= start:
-            depth += 1 if opens else -1
-            if depth == 0:
-                return place
-    return None
+    marks = [(place, opens) for place, opens in _marks(text) if place >= start]
+    return next((place for (place, _), depth in zip(marks, _depths(marks), strict=True) if depth == 0), None)
 
 
 def _balanced(text: str) -> bool:
-    depth = 0
-    for _, opens in _marks(text):
-        depth += 1 if opens else -1
-        if depth < 0:
-            return False
-    return depth == 0
+    depths = _depths(_marks(text)) or [0]
+    return min(depths) >= 0 and depths[-1] == 0
+
+
+def _depths(marks: Iterable[tuple[int, bool]]) -> list[int]:
+    """How many quotations are open behind each mark."""
+    return list(accumulate(1 if opens else -1 for _, opens in marks))
 
 
 def _unwrapped(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,8 @@ class Setup:
     model: Path | None
     limit: int | None
     settings: dict[str, Any]
-    store: Path | None = None
-    cache: Path | None = None
+    store: str | Path | None = None
+    cache: str | Path | None = None
     device: torch.device | None = None
     lines: Sequence[str] | None = None
 
@@ -97,40 +97,24 @@ def set_up(
     checked_limit(limit)
     path = Path(model).expanduser() if model is not None else None
     translator, lines = None, None
-    data, shown = f"{language}_translations", _snapshot(system, language)
+    data, named = f"{language}_translations", _snapshot(system, language)
     text = lines_of(system.replace("{language}", language))
     if text is not None:
         lines = aligned_lines(text, limit)
-        data, shown = "en", {"system": f"file:{text.name}", "revision": _hash(lines), "translator": ""}
-    elif shown is None:
+        data, named = "en", (f"file:{text.name}", _hash(lines), "")
+    elif named is None:
         translator = open_translator(system, language, device=device, **loading)
-        data = "en"
-        shown = {
-            "system": translator.name,
-            "revision": translator.revision,
-            "translator": translator.settings,
-        }
+        data, named = "en", (translator.name, translator.revision, translator.settings)
     settings = {
-        **shown,
+        **dict(zip(("system", "revision", "translator"), named, strict=True)),
         "language": language,
         "parser": table.open_parser(parser, language, path).signature,
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint(CONFIGS[data]),
     }
-    return Setup(
-        system,
-        language,
-        translator,
-        parser,
-        path,
-        limit,
-        settings,
-        store=Path(store) if store is not None else None,
-        cache=Path(cache) if cache is not None else None,
-        device=_device(system, device),
-        lines=lines,
-    )
+    place = _device(system, device)
+    return Setup(system, language, translator, parser, path, limit, settings, store, cache, place, lines)
 
 
 def _hash(lines: Sequence[str]) -> str:
@@ -145,8 +129,8 @@ def _device(system: str, device: str) -> torch.device | None:
     return pick_device(device)
 
 
-def _snapshot(system: str, language: str) -> Mapping[str, str] | None:
-    """How published translations are called in the settings; None of another system."""
+def _snapshot(system: str, language: str) -> tuple[str, str, str] | None:
+    """How published translations are called in the settings: name, revision, translator; else None."""
     if not system.startswith(SNAPSHOT):
         return None
     name, offered = system.removeprefix(SNAPSHOT), LANGUAGES[language].systems
@@ -155,4 +139,4 @@ def _snapshot(system: str, language: str) -> Mapping[str, str] | None:
             f"No translations to {LANGUAGES[language].name} by {name!r} are published; choose one of "
             f"{', '.join(offered)}."
         )
-    return {"system": system, "revision": "", "translator": ""}
+    return system, "", ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
-from gest_dataset.gender.texts import problem as wrong
-from gest_dataset.languages import SLAVIC
+from gest_dataset.gender import languages, texts
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated
@@ -45,10 +45,10 @@ def read_input(path: Path) -> list[Source]:
     if not is_table(path):
         return [Source(str(number), line.strip()) for number, line in enumerate(read_lines(path), start=1)]
     table = read_table(path)
-    texts = table.texts(TEXT)
-    ids = table.columns.get("id", range(1, len(texts) + 1))
-    stereotypes = table.columns.get("stereotype", [""] * len(texts))
-    return [Source(*row) for row in zip(map(str, ids), texts, map(str, stereotypes), strict=True)]
+    sentences = table.texts(TEXT)
+    ids = table.columns.get("id", range(1, len(sentences) + 1))
+    stereotypes = table.columns.get("stereotype", [""] * len(sentences))
+    return [Source(*row) for row in zip(map(str, ids), sentences, map(str, stereotypes), strict=True)]
 
 
 def write_csv(
@@ -58,26 +58,24 @@ def write_csv(
     translations: Mapping[str, Sequence[Translation]],
 ) -> None:
     """All translations in one CSV file, which appears when it is whole; `systems` are names by language."""
-    # a source that is no valid Unicode is among the problems, and must not be one for the file
-    with (
-        replacing(path) as partial,
-        partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
-    ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for language, made in translations.items():
-            for sentence, translated in zip(sentences, made, strict=True):
-                row = (sentence.id, systems[language], language, translated.source, translated.translation)
-                writer.writerow((*row, sentence.stereotype, translated.problem))
+    rows = [
+        (own.id, systems[language], language, each.source, each.translation, own.stereotype, each.problem)
+        for language, made in translations.items()
+        for own, each in zip(sentences, made, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    with replacing(path) as partial:
+        # a source that is no valid Unicode is among the problems, and must not be one for the file
+        table.to_csv(partial, index=False, lineterminator="\n", errors="backslashreplace")
 
 
-def doubtful(translations: Iterable[Translation], language: str) -> list[tuple[Translation, str]]:
-    """Translations that cannot be ones: the source itself, or (where there are rules) English, garbled."""
-    checked = ((made, _doubt(made, language)) for made in translations if not made.problem)
-    return [(made, reason) for made, reason in checked if reason]
+def problem(made: Translation, language: str) -> str:
+    """Why there is no translation, or why it cannot be one; nothing is the empty string.
 
-
-def _doubt(made: Translation, language: str) -> str:
+    None is the source itself, nor (where there are rules) English, or what is garbled.
+    """
+    if made.problem:
+        return made.problem
     if made.translation == made.source:
         return "not translated: the same as the source"
-    return wrong(made.translation, language) if language in (*SLAVIC, "bg") else ""
+    return texts.problem(made.translation, language) if language in languages() else ""

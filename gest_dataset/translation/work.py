@@ -44,22 +44,17 @@ def translate(
     language: str,
     *,
     store: str | Path | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
     progress: bool = True,
+    **loading: Any,
 ) -> list[Translation]:
     """Translate English texts; the answer is in their order.
 
     `system` is `hf:MODEL_OR_PATH`, `deepl`, `google`, `amazon` or `file:PATH`. Finished batches are
     kept in the folder `store` (default: `$HF_HOME/gest/translations`), so the same call goes on
     where an interrupted one stopped. A text without a translation has a `problem`. An error is
-    raised where nothing at all could be translated.
+    raised where nothing at all could be translated. `loading` is for `open_translator`.
     """
-    translator = open_translator(
-        system, language, device=device, dtype=dtype, batch_tokens=batch_tokens, revision=revision
-    )
+    translator = open_translator(system, language, **loading)
     return translate_all(texts, translator, language, store=store, progress=progress).translations
 
 

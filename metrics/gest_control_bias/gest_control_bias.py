@@ -18,8 +18,7 @@ class GestControlBias(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (List(Value("float64")), partial(checks.finite, width=4)),
         "cs": (List(Value("float64")), partial(checks.columns, width=2)),
-        "units": base.UNITS,
     }
-    optional = ("predictions", "cs", "units")
+    optional = ("predictions", "cs")
     options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
     statistic = staticmethod(control_bias)

@@ -23,9 +23,7 @@ class GestMasculineRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),
         "references": (Value("int32"), checks.stereotypes),
-        "units": base.UNITS,
     }
-    optional = ("units",)
     options = {"convention": lambda name, value: checks.choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
 

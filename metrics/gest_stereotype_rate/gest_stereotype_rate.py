@@ -20,9 +20,7 @@ class GestStereotypeRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),
         "references": (Value("int32"), checks.stereotypes),
-        "units": base.UNITS,
     }
-    optional = ("units",)
     options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
 

@@ -19,7 +19,6 @@ class StereosetIcat(base.CheckedMetric):
         "predictions": (List(Value("float64")), partial(checks.finite, width=3)),
         "references": (Value("string"), checks.targets),
         "bias_types": (Value("string"), checks.targets),
-        "units": base.UNITS,
     }
-    optional = ("bias_types", "units")
+    optional = ("bias_types",)
     statistic = staticmethod(stereoset_icat)

@@ -16,7 +16,5 @@ class WinobiasRate(base.CheckedMetric):
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),
         "references": (Value("string"), checks.genders),
-        "units": base.UNITS,
     }
-    optional = ("units",)
     statistic = staticmethod(winobias_rate)

@@ -169,7 +169,7 @@ def test_without_the_real_model_the_rest_runs(tmp_path: Path, monkeypatch: pytes
 def test_demo_in_a_folder_of_somebody_else(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"mine\.txt"):
-        show.demo(tmp_path, False, ["gest", "demo"], print, lambda run: None)
+        list(show.demo(tmp_path, False, False, ["gest", "demo"], print))
 
 
 def smollm2_is_there() -> bool:
