@@ -84,6 +84,11 @@ class OfStereotype:
         """Whether the simultaneous interval excludes 0."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def times(self) -> tuple[float, float, float]:
+        """q_i(a) / q_i(b) with its bounds."""
+        return (exp(self.difference), exp(self.low), exp(self.high))
+
 
 @dataclass(frozen=True)
 class Paired:

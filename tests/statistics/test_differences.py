@@ -20,9 +20,9 @@ def scores(seed: int, templates: int = 3) -> np.ndarray:
 
 def test_a_difference_of_ratios_is_a_ratio() -> None:
     """Twice the g_s is twice the g_s, whatever the baseline's: the scale is that of ln."""
-    shared = scores(0, 1)[:, 0]
+    shared, male = scores(0, 1)[:, 0], MALE[:, 0]
     found = [
-        statistics.compare("g_s", shared + (base + math.log(2)) * MALE[:, 0], shared + base * MALE[:, 0], REFERENCES)
+        statistics.compare("g_s", shared + (base + math.log(2)) * male, shared + base * male, REFERENCES)
         for base in (0.0, 1.5)
     ]
     for one in found:
