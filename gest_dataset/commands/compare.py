@@ -147,8 +147,7 @@ def _show(compared: Compared) -> None:
         languages = f"{len(compared.languages)} languages were tried: {', '.join(compared.languages)}"
         out.print(
             f"{languages}. They are compared on the {rows[0].n:,} sources that all of them have; several "
-            f"pairs of a source are averaged.",
-            soft_wrap=True,
+            f"pairs of a source are averaged."
         )
     keys = [(row.baseline, "" if compared.languages else row.config, row.templates) for row in rows]
     for key in dict.fromkeys(keys):
@@ -156,7 +155,7 @@ def _show(compared: Compared) -> None:
             [row for row, own in zip(rows, keys, strict=True) if own == key], bool(compared.languages)
         )
     if len(rows) > 1:
-        out.print(f"{len(rows)} comparisons were tried, and p is corrected for that (Holm).", soft_wrap=True)
+        out.print(f"{len(rows)} comparisons were tried, and p is corrected for that (Holm).")
     if compared.languages:
         _show_items(compared)
 
@@ -187,13 +186,10 @@ def _show_table(rows: Sequence[Difference], of_languages: bool) -> None:
             what = (
                 "sources are not in all languages" if of_languages else f"samples are in one of {both} only"
             )
-            out.print(f"{row.missing:,} {what}, and left out.", soft_wrap=True)
+            out.print(f"{row.missing:,} {what}, and left out.")
         if row.unknown:
-            out.print(
-                f"{row.unknown:,} samples of {both} show no gender in one of them, and are left out.",
-                soft_wrap=True,
-            )
-        out.print(f"{one_line(row.run)}: {_power(row.found)}", soft_wrap=True)
+            out.print(f"{row.unknown:,} samples of {both} show no gender in one of them, and are left out.")
+        out.print(f"{one_line(row.run)}: {_power(row.found)}")
     for row in rows:
         _show_stereotypes(row)
 
@@ -226,7 +222,7 @@ def _show_stereotypes(row: Difference) -> None:
     shown = [one for one in row.by_stereotype if one.shown]
     together = f"of {len(row.by_stereotype)} intervals of the ratio of q_i that hold together"
     if not shown:
-        out.print(f"{one_line(row.run)}: {together} none excludes 1.", soft_wrap=True)
+        out.print(f"{one_line(row.run)}: {together} none excludes 1.")
         return
     title = f"{one_line(row.run)}: {together}, those that exclude 1"
     table = new_table(title, out, "stereotype", "q", "baseline", "ratio", INTERVAL)
@@ -241,20 +237,18 @@ def _show_items(compared: Compared) -> None:
     """The sources that behave differently in one language, the farthest first."""
     sources = compared.differences[0].n
     if not compared.items:
-        out.print(f"None of the {sources:,} sources behaves differently in one language.", soft_wrap=True)
+        out.print(f"None of the {sources:,} sources behaves differently in one language.")
         return
     out.print(
         f"Sources that behave differently in one language (Holm, 5 %): {len(compared.items):,} of "
-        f"{sources:,}. Their translations are worth a look.",
-        soft_wrap=True,
+        f"{sources:,}. Their translations are worth a look."
     )
     for item in compared.items[:_LISTED]:
         out.print(
-            f"  {item.language}  {item.apart:+.2f}  {one_line(item.source)}  (stereotype {item.stereotype})",
-            soft_wrap=True,
+            f"  {item.language}  {item.apart:+.2f}  {one_line(item.source)}  (stereotype {item.stereotype})"
         )
     if len(compared.items) > _LISTED:
-        out.print(f"  and {len(compared.items) - _LISTED:,} more, in --json", soft_wrap=True)
+        out.print(f"  and {len(compared.items) - _LISTED:,} more, in --json")
 
 
 def _markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -22,6 +22,7 @@ from datasets import load_dataset
 from gest_dataset import cli, statistics
 from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.words import shown
 from gest_dataset.runs import reading
 from gest_dataset.translation.samples import SAME, GestSentence, aligned
 from tests.conftest import MIRROR, ROOT, Edit
@@ -92,6 +93,12 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     for stereotype, p in enumerate(result["p"], start=1):
         line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
         assert f" {p:.3f} " in line
+    told_of_unknown = " ".join(done.stdout.split())
+    assert (
+        f"f_s would lie between {shown(result['f_s_lowest'])} and {shown(result['f_s_highest'])}."
+        in told_of_unknown
+    )
+    assert f"errors f_s is {shown(result['f_s_corrected'])}: of 54 labelled sentences" in told_of_unknown
     again = gest(*arguments, "--json")
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)
