@@ -27,6 +27,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 import gest_dataset
 from gest_dataset import cli, statistics
 from gest_dataset.builders import CONFIGS, GROUPS
+from gest_dataset.commands import compare as compare_command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
@@ -583,7 +584,7 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
     assert "2 comparisons were tried, and p is corrected for that (Holm)." in flat
 
 
-def test_stereotypes_that_differ_are_listed(gest: Gest) -> None:
+def test_stereotypes_that_differ_are_listed(gest: Gest, capsys: pytest.CaptureFixture[str]) -> None:
     """One stereotype's sentences are asked of a model that has moved on them alone."""
     rows = [{"id": f"s{i}", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(160)]
     gest_dataset.score(zoo.load("bert"), Dataset.from_list(rows), [1, 3], device="cpu", output="base")
@@ -596,6 +597,15 @@ def test_stereotypes_that_differ_are_listed(gest: Gest) -> None:
     assert [one.stereotype for one in found.by_stereotype if one.shown] == [6]
     assert found.by_stereotype[5].difference == pytest.approx(1.1, abs=0.02)
     assert [part.template for part in found.by_template] == [1, 3]
+    capsys.readouterr()
+    compare_command._show_stereotypes(found)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "of 16 intervals of the ratio of q_i that hold together, those that exclude 1" in told
+    assert f" 6 {STEREOTYPES[6].name} " in told
+    assert f" {found.by_stereotype[5].times[0]:.3f} " in told
+    (same,) = gest_dataset.compare([run, replace(run, path=Path("again"))]).differences
+    compare_command._show_stereotypes(same)
+    assert "hold together none excludes 1." in " ".join(capsys.readouterr().out.split())
 
 
 def test_folders_of_runs_are_compared_config_by_config(gest: Gest) -> None:
