@@ -75,7 +75,7 @@ def test_compare_takes_runs_and_paths(tmp_path: Path) -> None:
     [by_path] = gest_dataset.compare(paths).differences
     [by_run] = gest_dataset.compare([read_run(paths[0]), str(paths[1])]).differences
     assert by_path == by_run
-    assert (by_path.config, by_path.n) == ("en to sk", 34)
+    assert (by_path.config, by_path.n, by_path.unknown) == ("en to sk", 30, 4)
     assert {file.name for path in paths for file in path.iterdir()} == {
         *("run.json", "detections.parquet", "result.json"),
     }

@@ -148,7 +148,7 @@ def _fields(rates: MasculineRates) -> list[str]:
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and what it does not say."""
     from gest_dataset.commands import tables
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, beside
 
     facts = rates.metadata
     printed = ", as the paper prints them" if facts["convention"] == "published" else ""
@@ -159,6 +159,8 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
         out.print(undefined, soft_wrap=True)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
+    for sentence in beside(result):
+        out.print(sentence, soft_wrap=True)
 
 
 def _tell_problems(rates: MasculineRates, briefly: bool) -> None:

@@ -15,7 +15,7 @@ from gest_dataset.measures.measure import (
     Unit,
     paired,
 )
-from gest_dataset.measures.words import spoken_percent
+from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -51,12 +51,29 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{centres if facts.get('convention') == 'published' else ''}.",
         f"f_m = {Estimate.of(result, 'f_m')}: 1 would be always masculine.",
         _yield(result),
+        *beside(result),
     ]
 
 
 def _yield(result: Result) -> str:
     unknown = int(result["n_unknown"])
     return f"Of {int(sum(result['n'])) + unknown:,} translations {unknown:,} show no gender."
+
+
+def beside(result: Result) -> list[str]:
+    """What unknown genders and the detector's errors could make of f_s; nothing in a run that lacks it."""
+    if result.get("f_s_corrected") is None:
+        return []
+    detector = result["detector"]
+    judged = detector["male"] + detector["female"]
+    wrong = detector["male_as_female"] + detector["female_as_male"]
+    return [
+        f"If every unknown gender were masculine or feminine, whichever moves it most, f_s would lie between "
+        f"{shown(result['f_s_lowest'])} and {shown(result['f_s_highest'])}.",
+        f"Corrected for the detector’s errors f_s is {shown(result['f_s_corrected'])}: of {judged} labelled "
+        f"sentences of this language it got {wrong} wrong; with the most errors that so few sentences leave "
+        f"open it would be {shown(result['f_s_corrected_most'])}.",
+    ]
 
 
 def undefined(result: Result) -> tuple[str, list[str]]:

@@ -1,4 +1,7 @@
-"""Runs of several models on the same samples: paired differences from the first of them."""
+"""Runs of several models on the same samples: paired differences from the first of them.
+
+Runs on pairs of different languages are compared too, on the sources that all of them have (`runs.across`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import pandas as pd
 
 from gest_dataset.builders import CONFIGS
@@ -19,11 +23,14 @@ from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
 from gest_dataset.measures.result import units_of
+from gest_dataset.runs.across import by_source, of_languages
 from gest_dataset.runs.manifest import MANIFEST, Manifest
 from gest_dataset.runs.reading import Run, find_runs
-from gest_dataset.statistics import Comparison, holm
+from gest_dataset.statistics import Comparison, OfStereotype, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
+from gest_dataset.statistics.dif import Item, differing, shared
+from gest_dataset.statistics.unknowns import commonly_known
 
 logger = logging.getLogger(__name__)
 _TWO = "A comparison needs two runs or more: the first one is the baseline."
@@ -34,19 +41,13 @@ _SAME: dict[str, Callable[[Manifest], Any]] = {
     "data": lambda manifest: manifest.data_fingerprint,
     "options (templates, words of several tokens)": lambda manifest: manifest.settings.get("options"),
 }
+_OF_LANGUAGES = ("config", "data")  # these differ from language to language
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A run's measure minus the baseline's (`found.a - found.b`), in one template (0: none).
+class OfTemplate:
+    """The difference in one template, of `n` samples; `adjusted` is Holm's p-value over all templates."""
 
-    Both are of the `n` samples that both runs have, so the baseline's can be another one for each run;
-    `missing` ones are in one of them only. `adjusted` is Holm's p-value.
-    """
-
-    config: str
-    run: str
-    baseline: str
     template: int
     n: int
     missing: int
@@ -55,12 +56,41 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """A run's headline beside the baseline's: `found`, of the mean over several `templates`.
+
+    Both are of the `n` samples that both runs have (in all of these templates), so the baseline's can be
+    another one for each run; `missing` ones are in one of them only. Of translators `unknown` more are in
+    both, and left out as one of them shows no gender there. `adjusted` is Holm's p-value over all differences
+    that are shown together. `by_stereotype` has the 16 differences of ln q_i of templates and pairs.
+    """
+
+    config: str
+    run: str
+    baseline: str
+    templates: tuple[int, ...]
+    n: int
+    missing: int
+    unknown: int
+    found: Comparison
+    adjusted: float
+    by_template: tuple[OfTemplate, ...] = ()
+    by_stereotype: tuple[OfStereotype, ...] = ()
+
+
+@dataclass(frozen=True)
 class Compared:
-    """What became of some runs: `alone` are those without a partner, `left_out` has the reasons."""
+    """What became of some runs: `alone` are those without a partner, `left_out` has the reasons.
+
+    Over several `languages` the differences are of the sources that all of them have, and `items` are those
+    that behave differently in one language (`statistics.dif`).
+    """
 
     differences: list[Difference]
     alone: list[Path] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
 
     def notes(self) -> list[str]:
         """Lines on what is in no difference."""
@@ -72,11 +102,14 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> Compared:
     """Each run beside the first one: paired differences of the measure that they share, with intervals.
 
     A path is of a run, or of a folder of runs: of folders, those of one config each are compared, and
-    what has no partner is said. p-values are Holm's, over all differences that result.
+    what has no partner is said. Runs on pairs that are each of another language are compared on the sources
+    that all of them have. p-values are Holm's, over all differences that result.
     """
     if len(paths_or_runs) < 2:
         raise ConfigError(_TWO)
     sides = [find_runs([place]) for place in paths_or_runs]
+    if all(len(side) == 1 for side in sides) and of_languages([run for (run,) in sides]):
+        return _over_languages([run for (run,) in sides])
     if all(isinstance(place, Run) or (Path(place) / MANIFEST).exists() for place in paths_or_runs):
         return Compared(_adjusted(_differences([run for (run,) in sides])))
     by_config = [_by_config(place, side) for place, side in zip(paths_or_runs, sides, strict=True)]
@@ -109,30 +142,81 @@ def _by_config(place: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
 
 
 def _adjusted(rows: Sequence[Difference]) -> list[Difference]:
-    """Holm's p-values over all differences that are shown together."""
+    """Holm's p-values over all differences that are shown together, and over all of single templates."""
     p_values = holm([row.found.p_value for row in rows])
-    return [replace(row, adjusted=p_value) for row, p_value in zip(rows, p_values, strict=True)]
+    single = [part.found.p_value for row in rows for part in row.by_template]
+    of_templates = iter(holm(single) if single else [])
+    return [
+        replace(
+            row,
+            adjusted=p_value,
+            by_template=tuple(replace(part, adjusted=next(of_templates)) for part in row.by_template),
+        )
+        for row, p_value in zip(rows, p_values, strict=True)
+    ]
 
 
 def _differences(runs: Sequence[Run]) -> list[Difference]:
     """The differences with p-values as they are."""
+    _check_same(runs, list(_SAME))
     pairing = _pairing(runs)
-    labels = _labels(runs)
-    frames = [_frame(run, pairing.strata) for run in runs]
-    unit = MEASURES[runs[0].manifest.measure].unit
-    rows_of_config = _rows(runs[0].manifest, unit)
+    about, unit = runs[0].manifest.about, MEASURES[runs[0].manifest.measure].unit
+    data = _rows(runs[0].manifest, unit)
+    (baseline, first), *others = zip(_labels(runs), [_frame(run, pairing) for run in runs], strict=True)
     rows = []
-    for label, frame in zip(labels[1:], frames[1:], strict=True):
-        templates = [t for t in frames[0]["template"].unique() if t in set(frame["template"])]
+    for label, frame in others:
+        templates = [t for t in first["template"].unique().tolist() if t in set(frame["template"])]
         if not templates:
-            raise ConfigError(f"{label} and {labels[0]} have no template in common.")
-        for template in templates:
-            a, b, references, ids, missing = _paired(frame, frames[0], template, pairing)
-            units = units_of(unit, ids, rows_of_config)
-            comparison = _comparison(pairing.measure, label, a, b, references, units)
-            facts = (runs[0].manifest.about, label, labels[0], int(template), len(a), missing)
-            rows.append(Difference(*facts, comparison, comparison.p_value))
+            raise ConfigError(f"{label} and {baseline} have no template in common.")
+        parts = []
+        for chosen in [templates, *([t] for t in templates if len(templates) > 1)]:
+            both = _paired(frame, first, chosen, pairing)
+            both = replace(both, units=units_of(unit, both.ids, data))
+            parts.append((chosen, both, _comparison(pairing.measure, label, both)))
+        (_, both, comparison), *single = parts
+        of_templates = tuple(
+            OfTemplate(template, len(part.a), part.missing, found, found.p_value)
+            for (template,), part, found in single
+        )
+        difference = _of(pairing.measure, (about, label, baseline), both, comparison)
+        named = tuple(template for template in templates if template)
+        rows.append(replace(difference, templates=named, by_template=of_templates))
     return rows
+
+
+def _of(measure: str, names: tuple[str, str, str], both: _Both, comparison: Comparison) -> Difference:
+    """The difference of a config, a run and the baseline, without templates."""
+    number = len(both.a)
+    known = sum(commonly_known(both.a, both.b)) if measure == "f_s" else number
+    by_stereotype: tuple[OfStereotype, ...] = ()
+    if measure == "g_s" and both.references is not None:
+        by_stereotype = tuple(compare_stereotypes(both.a, both.b, both.references, both.units))
+    counts = (known, both.missing, number - known)
+    return Difference(*names, (), *counts, comparison, comparison.p_value, by_stereotype=by_stereotype)
+
+
+def _over_languages(runs: Sequence[Run]) -> Compared:
+    """The languages of some runs on pairs, on the sources that all of them have."""
+    _check_same(runs, [what for what in _SAME if what not in _OF_LANGUAGES])
+    pairing, unit = _pairing(runs), MEASURES[runs[0].manifest.measure].unit
+    frames = {run.manifest.language: by_source(run, _rows(run.manifest, unit)) for run in runs}
+    wide = shared(frames)
+    sources = wide.index.get_level_values("source").tolist()
+    stereotypes = wide.index.get_level_values("stereotype").tolist()
+    labels = {run.manifest.language: f"{run.manifest.subject}, {run.manifest.config}" for run in runs}
+    if len({run.manifest.subject for run in runs}) > 1:
+        logger.warning("Models differ as well as languages: a difference may be of either.")
+    first, *others = runs
+    baseline = first.manifest.language
+    rows = []
+    for run in others:
+        language = run.manifest.language
+        a, b = wide[language].tolist(), wide[baseline].tolist()
+        missing = len({*frames[language]["source"], *frames[baseline]["source"]} - {*sources})
+        both = _Both(a, b, stereotypes, sources, missing, sources)
+        names = (run.manifest.config, labels[language], labels[baseline])
+        rows.append(_of(pairing.measure, names, both, _comparison(pairing.measure, names[1], both)))
+    return Compared(_adjusted(rows), languages=tuple(frames), items=tuple(differing(wide)))
 
 
 def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
@@ -157,35 +241,48 @@ def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
         ) from error
 
 
-def _comparison(
-    measure: str,
-    label: str,
-    a: list[Any],
-    b: list[Any],
-    references: list[Any] | None,
-    units: list[Any] | None,
-) -> Comparison:
-    if not a:
+@dataclass(frozen=True)
+class _Both:
+    """Both runs' values on the samples that both have, what those are about, their ids and units.
+
+    `missing` samples are in one of the runs only.
+    """
+
+    a: list[Any]
+    b: list[Any]
+    references: list[Any] | None
+    ids: list[str]
+    missing: int
+    units: list[Any] | None = None
+
+
+def _comparison(measure: str, label: str, both: _Both) -> Comparison:
+    if not both.a:
         raise DataError(f"{label} and the baseline have no sample in common.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
-        comparison = paired(measure, a, b, references, units)
+        comparison = paired(measure, both.a, both.b, both.references, both.units)
     if math.isnan(comparison.p_value):
-        of_units = "" if units is None else " of different units"
-        needed = f"two or more{of_units} are needed{' in each stereotype' if references else ''}"
+        of_units = "" if both.units is None else " of different units"
+        needed = f"two or more{of_units} are needed{' in each stereotype' if both.references else ''}"
         raise DataError(
-            f"{label} and the baseline have too few samples in common for {measure} ({len(a)}): {needed}."
+            f"{label} and the baseline have too few samples in common for {measure} ({len(both.a)}): "
+            f"{needed}."
         )
     return comparison
 
 
-def _pairing(runs: Sequence[Run]) -> Pairing:
-    """What the runs can be compared by; those that have answered other questions are refused."""
-    for what, fact in _SAME.items():
-        facts = {str(run.path): str(fact(run.manifest)) for run in runs}
+def _check_same(runs: Sequence[Run], names: Sequence[str]) -> None:
+    """Refuse runs that have answered other questions."""
+    for what in names:
+        facts = {str(run.path): str(_SAME[what](run.manifest)) for run in runs}
         if len(set(facts.values())) > 1:
             listed = "\n".join(f"  {path}: {value}" for path, value in facts.items())
             raise ConfigError(f"Runs on the same {what} can be compared, and these differ:\n{listed}")
+
+
+def _pairing(runs: Sequence[Run]) -> Pairing:
+    """What the runs can be compared by."""
     pairings = MEASURES[runs[0].manifest.measure].pairings
     if not pairings:
         offered = [pairing.measure for measure in MEASURES.values() for pairing in measure.pairings]
@@ -209,30 +306,37 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _frame(run: Run, strata: str | None) -> pd.DataFrame:
-    """The samples by what makes them the same ones: id, its repetition, stereotype, template."""
+_KEY = ["id", "again"]
+
+
+def _frame(run: Run, pairing: Pairing) -> pd.DataFrame:
+    """The samples with a score by what makes them the same ones: id, its repetition, stereotype."""
     frame = run.table.to_pandas()
     if "template" not in frame:
         frame["template"] = 0
     frame["again"] = frame.groupby(["template", "id"]).cumcount()
-    return frame.set_index([*_KEY, strata] if strata else _KEY, drop=False)
+    key = [*_KEY, pairing.strata] if pairing.strata else _KEY
+    return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))
 
 
-_KEY = ["id", "again"]
-
-
-def _paired(
-    run: pd.DataFrame, baseline: pd.DataFrame, template: Any, pairing: Pairing
-) -> tuple[list[Any], list[Any], list[Any] | None, list[str], int]:
-    """Both runs' values on the samples that both have, their ids, and how many are in one only."""
+def _paired(run: pd.DataFrame, baseline: pd.DataFrame, templates: Sequence[int], pairing: Pairing) -> _Both:
+    """The samples that both runs have in all of the templates; a row of values each, if several."""
+    sides = [
+        [frame.loc[frame["template"] == template] for template in templates] for frame in (run, baseline)
+    ]
+    of_baseline = sides[1][0]
+    keys = [part.index for parts in sides for part in parts]
+    common, every = of_baseline.index, of_baseline.index
+    for key in keys:
+        common, every = common.intersection(key, sort=False), every.union(key, sort=False)
     columns = list(pairing.columns)
-    a, b = (frame[frame["template"] == template].dropna(subset=columns) for frame in (run, baseline))
-    both = b.index.intersection(a.index, sort=False)
-    missing = len(a) + len(b) - 2 * len(both)
-    values = [_values(frame.loc[both, columns]) for frame in (a, b)]
-    references = b.loc[both, pairing.strata].tolist() if pairing.strata else None
-    return values[0], values[1], references, b.loc[both, "id"].tolist(), missing
+    a, b = ([part.loc[common, columns].to_numpy() for part in parts] for parts in sides)
+    references = of_baseline.loc[common, pairing.strata].tolist() if pairing.strata else None
+    ids = of_baseline.loc[common, "id"].tolist()
+    return _Both(_values(a), _values(b), references, ids, len(every) - len(common))
 
 
-def _values(frame: pd.DataFrame) -> list[Any]:
-    return list(frame.iloc[:, 0] if frame.shape[1] == 1 else frame.to_numpy().tolist())
+def _values(parts: Sequence[Any]) -> list[Any]:
+    """One value a sample, or a row of them."""
+    table = np.hstack(parts)
+    return list(table[:, 0] if table.shape[1] == 1 else table.tolist())

@@ -1,6 +1,6 @@
 """Exact statistics with honest intervals: pure functions on arrays, one file a measure."""
 
-from gest_dataset.statistics.comparison import Comparison, compare, holm
+from gest_dataset.statistics.comparison import Comparison, OfStereotype, compare, compare_stereotypes, holm
 from gest_dataset.statistics.control import control_bias
 from gest_dataset.statistics.icat import stereoset_icat
 from gest_dataset.statistics.masculine_rate import masculine_rate
@@ -12,7 +12,9 @@ from gest_dataset.statistics.word_frequency import word_frequency_check
 
 __all__ = [
     "Comparison",
+    "OfStereotype",
     "compare",
+    "compare_stereotypes",
     "control_bias",
     "feminine_ranks",
     "holm",

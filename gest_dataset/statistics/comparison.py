@@ -1,6 +1,11 @@
 """Two models on the same samples: a paired difference, its interval and p-value; Holm's correction.
 
-Both models' scores of a sample are resampled together, so what the samples share cancels out.
+Both models' scores of a sample are resampled together, so what the samples share cancels out. A ratio is
+compared where it is additive: of g_s it is
+
+    ln g_s(a) - ln g_s(b) = ln [g_s(a) / g_s(b)]
+
+so that one model's 1.1 beside 1.0 and 2.2 beside 2.0 are the same difference, a ratio of 1.1.
 """
 
 from __future__ import annotations
@@ -11,13 +16,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
-from gest_dataset.statistics import checks
+from gest_dataset.statistics import bootstrap, checks
 from gest_dataset.statistics.bootstrap import SEED, Smooth, linear, observed, stratify
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.icat import icat_of_means, wins
 from gest_dataset.statistics.masculine_rate import LABELS
+from gest_dataset.statistics.power import error_of, smallest_shown
+from gest_dataset.statistics.simultaneous import bounds, families
+from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.units import resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -28,7 +37,11 @@ DRAWS = 10_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference a - b of a measure, with its 95 % bounds and two-sided p-value."""
+    """The difference a - b of a measure, with its 95 % bounds and two-sided p-value.
+
+    Of a `ratio` (g_s, q_i) the difference and its bounds are those of the natural logarithms, while `a` and
+    `b` are the ratios themselves.
+    """
 
     measure: str
     a: float
@@ -37,43 +50,104 @@ class Comparison:
     low: float
     high: float
     p_value: float
+    ratio: bool = False
+
+    @property
+    def times(self) -> tuple[float, float, float]:
+        """a / b with its bounds, of a ratio; nan of what is none."""
+        if not self.ratio:
+            return (math.nan, math.nan, math.nan)
+        return (exp(self.difference), exp(self.low), exp(self.high))
+
+    @property
+    def smallest(self) -> float:
+        """The smallest true difference that pairs of models like this one show with a power of 80 %."""
+        return smallest_shown(error_of(self.low, self.high))
+
+
+@dataclass(frozen=True)
+class OfStereotype:
+    """The difference of ln q_i of one stereotype, ln q_i(a) - ln q_i(b).
+
+    The bounds of all stereotypes hold together in 95 % of cases (`statistics.simultaneous`).
+    """
+
+    stereotype: int
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the simultaneous interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def times(self) -> tuple[float, float, float]:
+        """q_i(a) / q_i(b) with its bounds."""
+        return (exp(self.difference), exp(self.low), exp(self.high))
 
 
 @dataclass(frozen=True)
 class Paired:
-    """The rows of both models (the first half of the columns is a's) and the measure on a half."""
+    """The rows of both models (the first half of the columns is a's) and the measure on a half.
+
+    `told` makes of the measure what a reader knows it by.
+    """
 
     columns: Floats
     strata: Ints
     number: int
     measures: tuple[Smooth, Smooth]
+    told: Callable[[float], float] = float
+
+    @property
+    def ratio(self) -> bool:
+        """Whether the measure is the logarithm of what is told."""
+        return self.told is exp
+
+
+def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
+    """Both models' scores [samples, templates]; a number a sample is one template."""
+    first = next(iter(a))
+    rows = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
+    width = (len(first) or None) if rows else None
+    one, other = (
+        checks.finite(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
+    )
+    return one, other
 
 
 def _g_s(a: Any, b: Any, references: Any) -> Paired:
-    """g_s on the scale of ratios."""
-    columns = np.column_stack([checks.finite("a", a), checks.finite("b", b)])
+    """ln of g_s, or of its mean over templates."""
+    sides = _log_ratios(a, b)
     strata = checks.stereotypes("references", references)
-    return Paired(columns, strata, len(STEREOTYPES), (_RATIO, _RATIO))
+    mean = _ln_mean_ratio(MALE_MINUS_FEMALE)
+    return Paired(np.hstack(sides), strata, len(STEREOTYPES), (mean, mean), exp)
 
 
-def _exp_linear(weights: Floats) -> Smooth:
-    line = linear(weights[:, None])
+def _ln_mean_ratio(weights: Floats) -> Smooth:
+    """ln of the mean over templates t of exp(sum of w_i mean_it)."""
+
+    def each(mean: Floats) -> Floats:
+        return np.asarray(np.einsum("s,...st->...t", weights, mean))
+
+    def value(mean: Floats) -> Floats:
+        return np.asarray(special.logsumexp(each(mean), axis=-1) - math.log(mean.shape[-1]))
 
     def gradient(mean: Floats) -> Floats:
-        return np.asarray(np.exp(line.value(mean))[..., None, None] * line.gradient(mean))
+        return np.asarray(special.softmax(each(mean), axis=-1)[..., None, :] * weights[:, None])
 
-    return Smooth(lambda mean: np.asarray(np.exp(line.value(mean))), gradient)
-
-
-_RATIO = _exp_linear(MALE_MINUS_FEMALE)
+    return Smooth(value, gradient)
 
 
 def _f_s(a: Any, b: Any, references: Any) -> Paired:
-    """f_s, with each model's own samples of unknown gender left out."""
-    columns = []
-    for name, labels in (("a", a), ("b", b)):
-        codes = checks.known(name, labels, LABELS)
-        columns += [codes == LABELS.index("male"), codes < len(GENDERS)]
+    """f_s of the samples whose gender is known of both: of other samples it would be another question."""
+    codes = [checks.known(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
+    both = np.all([side < len(GENDERS) for side in codes], axis=0)
+    columns = [column for side in codes for column in (both & (side == LABELS.index("male")), both)]
     strata = checks.stereotypes("references", references)
     rates = Smooth(_contrast_of_rates, _contrast_of_rates_gradient)
     return Paired(np.column_stack(columns).astype(np.float64), strata, len(STEREOTYPES), (rates, rates))
@@ -136,17 +210,18 @@ def compare(
 
     `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
     `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
-    samples (for `g_s` and `f_s`). Samples of one of the `units` are resampled together.
+    samples (for `g_s` and `f_s`). For `g_s` a sample may be a row with its score in each template: then the
+    means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is of the samples whose
+    gender is known in both. Samples of one of the `units` are resampled together.
     """
     checks.choice("measure", measure, MEASURES)
-    length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
-    together = checks.units("units", units, length)
+    together = _together(a, b, references, units)
     read, unit = MEASURES[measure]
     paired = read(a, b, references)
     width = paired.columns.shape[1] // 2
     means = observed(stratify(paired.columns, paired.strata, paired.number)).mean
     values = [
-        float(side.value(means[:, half]))
+        paired.told(unit * float(side.value(means[:, half])))
         for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     ]
     resamples = resample(paired.columns, paired.strata, paired.number, together, draws, seed, _apart)
@@ -154,8 +229,46 @@ def compare(
     if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
         checks.undefined(f"{measure} cannot be compared: too few samples{where}")
-    bounds = (unit * difference.value, unit * difference.low, unit * difference.high)
-    return Comparison(measure, unit * values[0], unit * values[1], *bounds, difference.p_value)
+    limits = (unit * difference.value, unit * difference.low, unit * difference.high)
+    return Comparison(measure, values[0], values[1], *limits, difference.p_value, paired.ratio)
+
+
+def compare_stereotypes(
+    a: Sequence[Any],
+    b: Sequence[Any],
+    references: Sequence[Any],
+    units: Sequence[Hashable] | None = None,
+    *,
+    draws: int = bootstrap.DRAWS,
+    seed: int = SEED,
+) -> list[OfStereotype]:
+    """The paired differences of the 16 ln q_i, with bounds that hold together; inputs as of `g_s`.
+
+    Over several templates ln q_i is the mean of theirs. Bounds are nan where a stereotype has too few.
+    """
+    together = _together(a, b, references, units)
+    first, second = (side.mean(axis=1) for side in _log_ratios(a, b))
+    strata = checks.stereotypes("references", references)
+    columns = np.column_stack([first, second])
+    means = observed(stratify(columns, strata, len(STEREOTYPES))).mean
+    resamples = resample(columns, strata, len(STEREOTYPES), together, draws, seed, _apart)
+    of_each = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
+    alone, _ = families(resamples, of_each)
+    low, high = bounds(alone)
+    return [
+        OfStereotype(number, exp(float(sides[0])), exp(float(sides[1])), *map(float, limits))
+        for number, sides, limits in zip(
+            STEREOTYPES, means, zip(alone.value, low, high, strict=True), strict=True
+        )
+    ]
+
+
+def _together(
+    a: Sequence[Any], b: Sequence[Any], references: Sequence[Any] | None, units: Sequence[Hashable] | None
+) -> Ints | None:
+    """The units of samples that both sides have."""
+    length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
+    return checks.units("units", units, length)
 
 
 def _apart(rows: Floats) -> Floats:

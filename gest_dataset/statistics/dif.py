@@ -7,7 +7,8 @@ y[source, language], and both made comparable by taking away the mean of each la
 
 a source whose e in a language lies far out of that language's others is listed: z = e / s with the robust
 standard deviation s = 1.4826 median |e|, and Holm's correction over all sources and languages. Such a source
-often is a matter of its translation, and is worth a look before languages are compared on it.
+often is a matter of its translation, and is worth a look before languages are compared on it. Of two
+languages each e is the other's with its sign turned, so that those of the second are all there are.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def differing(wide: pd.DataFrame, level: float = 0.05) -> list[Item]:
     groups = wide.groupby(level="stereotype")
     apart = wide - groups.transform("mean")
     apart = apart.sub(apart.mean(axis=1), axis=0)
+    if wide.shape[1] == 2:
+        apart = apart.iloc[:, 1:]
     deviations = ROBUST * apart.abs().median()
     z = (apart / deviations.where(deviations > 0)).stack().dropna()
     if z.empty:

@@ -8,7 +8,9 @@ wording may be the more likely where the stereotype is about women. So beside p_
   those of female stereotypes masculine;
 - a correction for the detector (Rogan and Gladen, 1978): with the shares e_m of masculine translations
   that it calls feminine and e_f of feminine ones that it calls masculine,
-  p = (p_observed - e_f) / (1 - e_m - e_f).
+  p = (p_observed - e_f) / (1 - e_m - e_f). With k errors in n labelled sentences a share e may be as large
+  as the one at which so few errors have a probability of 5 % (Clopper and Pearson, 1934): none in 25 leaves
+  up to 11 % open.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import checks
@@ -74,6 +77,15 @@ def corrected_f_s(rates: Sequence[float], male_as_female: float, female_as_male:
     """f_s of corrected rates."""
     values = corrected(rates, male_as_female, female_as_male)
     return float(MALE_MINUS_FEMALE @ values) if np.isfinite(values).all() else math.nan
+
+
+def largest_share(errors: int, number: int) -> float:
+    """The largest share of errors that so many in `number` sentences leave open, with 95 % confidence.
+
+    >>> round(largest_share(0, 25), 3), largest_share(0, 0)
+    (0.113, 1.0)
+    """
+    return float(special.betaincinv(errors + 1, number - errors, 0.95)) if errors < number else 1.0
 
 
 def commonly_known(*systems: Sequence[str]) -> list[bool]:

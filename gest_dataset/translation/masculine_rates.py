@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import Detection
+from gest_dataset.gender.accuracy import ACCURACY, Accuracy
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.runs import writing
@@ -26,6 +27,7 @@ from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
+from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
 from gest_dataset.translation.samples import TranslatedSentence, aligned, join, sentences, wanted
 from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
 from gest_dataset.translation.translator import TranslationError
@@ -61,8 +63,15 @@ class MasculineRates:
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md)."""
-        return result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
+        """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
+
+        Beside them stand the bounds that unknown genders leave, and p_i and f_s as they would be without the
+        detector's errors (`statistics.unknowns`).
+        """
+        result = result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
+        genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
+        bounds = unknown_bounds(genders, stereotypes)
+        return result | asdict(bounds) | _corrected(result["p"], ACCURACY[self.metadata["language"]])
 
     @property
     def skipped(self) -> pa.Table:
@@ -99,6 +108,22 @@ class MasculineRates:
             f"MasculineRates(system={facts['system']!r}, language={facts['language']!r}, "
             f"known={facts['known']}, samples={facts['samples']}, {headline})"
         )
+
+
+def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
+    """p_i and f_s corrected for the measured errors; f_s for the largest that the measurement leaves open."""
+    counted = (
+        (accuracy.male_as_female, accuracy.male),
+        (accuracy.female_as_male, accuracy.female),
+    )
+    shares = [errors / number for errors, number in counted]
+    largest = [largest_share(errors, number) for errors, number in counted]
+    return {
+        "p_corrected": corrected(rates, *shares).tolist(),
+        "f_s_corrected": corrected_f_s(rates, *shares),
+        "f_s_corrected_most": corrected_f_s(rates, *largest),
+        "detector": asdict(accuracy),
+    }
 
 
 def masculine_rates(

@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from datasets import Dataset
@@ -26,6 +27,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 import gest_dataset
 from gest_dataset import cli, statistics
 from gest_dataset.builders import CONFIGS, GROUPS
+from gest_dataset.commands import compare as compare_command
 from gest_dataset.commands import tables
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
@@ -543,27 +545,67 @@ def test_compare(gest: Gest, tmp_path: Path) -> None:
     )
     assert code == 0
     found = json.loads(told)["differences"]
-    assert [(one["run"].partition(" ")[0], one["template"]) for one in found] == [
-        ("other", 1),
-        ("other", 2),
-        ("bert", 2),
+    assert json.loads(told)["comparisons"] == 2
+    assert [(one["run"].partition(" ")[0], one["templates"]) for one in found] == [
+        ("other", [1, 2]),
+        ("bert", [2]),
     ]
     tables_ = {name: reading.read_run(f"gest-runs/{name}/en").table.to_pandas() for name in ("bert", "other")}
+    wide = {
+        name: table.pivot(index=["id", "stereotype"], columns="template", values="log_ratio")
+        for name, table in tables_.items()
+    }
+    stereotypes = wide["bert"].index.get_level_values("stereotype").tolist()
+    mean, *parts = found[0]["found"], *(part["found"] for part in found[0]["by_template"])
+    of_columns = [[1, 2], [1], [2]]
     p_values = []
-    for one in found[:2]:
-        a, b = (t[t["template"] == one["template"]] for t in (tables_["other"], tables_["bert"]))
-        direct = statistics.compare("g_s", list(a["log_ratio"]), list(b["log_ratio"]), list(a["stereotype"]))
-        assert one["found"]["difference"] == pytest.approx(direct.difference)
-        assert (one["found"]["low"], one["found"]["high"]) == pytest.approx((direct.low, direct.high))
-        assert f"{direct.difference:+.3f}" in shown
-        assert f"{direct.low:+.3f} to {direct.high:+.3f}" in shown
+    for one, columns in zip((mean, *parts), of_columns, strict=True):
+        a, b = (wide[name][columns].to_numpy() for name in ("other", "bert"))
+        direct = statistics.compare("g_s", a, b, stereotypes)
+        assert one["difference"] == pytest.approx(direct.difference)
+        assert (one["low"], one["high"]) == pytest.approx((direct.low, direct.high))
+        value, low, high = direct.times
+        assert f" {value:.3f} " in shown
+        assert f"{low:.3f} to {high:.3f}" in shown
+        assert one["smallest"] == pytest.approx(direct.smallest)
         p_values.append(direct.p_value)
-    assert found[2]["found"]["difference"] == pytest.approx(0, abs=1e-4), "the same model, in other batches"
-    assert (found[2]["n"], found[2]["missing"]) == (33, len(tables_["bert"]) // 2 - 33)
+    assert f"a true ratio of {math.exp(mean['smallest']):.3f} or more" in " ".join(shown.split())
+    assert shown.index("mean of templates 1, 2") < shown.index("template 1 ") < shown.index("template 2 ")
+    assert found[1]["found"]["difference"] == pytest.approx(0, abs=1e-4), "the same model, in other batches"
+    assert (found[1]["n"], found[1]["missing"]) == (33, len(tables_["bert"]) // 2 - 33)
     assert [one["adjusted"] for one in found] == pytest.approx(
-        statistics.holm([*p_values, found[2]["found"]["p_value"]])
+        statistics.holm([p_values[0], found[1]["found"]["p_value"]])
     )
-    assert f"{found[2]['missing']} samples are in one of bert" in " ".join(shown.split())
+    assert [part["adjusted"] for part in found[0]["by_template"]] == pytest.approx(
+        statistics.holm(p_values[1:])
+    )
+    flat = " ".join(shown.split())
+    assert f"{found[1]['missing']} samples are in one of bert" in flat
+    assert "2 comparisons were tried, and p is corrected for that (Holm)." in flat
+
+
+def test_stereotypes_that_differ_are_listed(gest: Gest, capsys: pytest.CaptureFixture[str]) -> None:
+    """One stereotype's sentences are asked of a model that has moved on them alone."""
+    rows = [{"id": f"s{i}", "stereotype": i % 16 + 1, "sentence": f"I am number {i}."} for i in range(160)]
+    gest_dataset.score(zoo.load("bert"), Dataset.from_list(rows), [1, 3], device="cpu", output="base")
+    run = reading.read_run("base")
+    frame = run.table.to_pandas()
+    frame.loc[frame["stereotype"] == 6, "log_ratio"] += 1.0 + 0.1 * (frame["id"].str[1:].astype(int) % 3)
+    moved = replace(run, path=Path("moved"), table=pa.Table.from_pandas(frame, preserve_index=False))
+    (found,) = gest_dataset.compare([run, moved]).differences
+    assert [one.stereotype for one in found.by_stereotype] == list(range(1, 17))
+    assert [one.stereotype for one in found.by_stereotype if one.shown] == [6]
+    assert found.by_stereotype[5].difference == pytest.approx(1.1, abs=0.02)
+    assert [part.template for part in found.by_template] == [1, 3]
+    capsys.readouterr()
+    compare_command._show_stereotypes(found)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "of 16 intervals of the ratio of q_i that hold together, those that exclude 1" in told
+    assert f" 6 {STEREOTYPES[6].name} " in told
+    assert f" {found.by_stereotype[5].times[0]:.3f} " in told
+    (same,) = gest_dataset.compare([run, replace(run, path=Path("again"))]).differences
+    compare_command._show_stereotypes(same)
+    assert "hold together none excludes 1." in " ".join(capsys.readouterr().out.split())
 
 
 def test_folders_of_runs_are_compared_config_by_config(gest: Gest) -> None:
@@ -589,7 +631,9 @@ def test_folders_of_runs_are_compared_config_by_config(gest: Gest) -> None:
     assert [one["adjusted"] for one in found["differences"]] == pytest.approx(statistics.holm(p_values))
     code, shown, told = gest("compare", "one", "two", "three", width=200)
     assert code == 0, told
-    assert "demo_en: g_s minus that of bert (one/demo_en), template 3" in shown
+    flat = " ".join(shown.split())
+    assert "demo_en: g_s over that of bert (one/demo_en), template 3" in flat
+    assert "ratio: e to the difference of ln g_s" in flat
     assert "crows_control_negation: cs_mu_original minus that of bert" in shown
     assert "No partner: one/en, three/stereoset_en_intrasentence" in told
     assert "winobias_type1_dev is left out: Runs of winobias_type1_dev have no paired comparison" in told
@@ -635,6 +679,7 @@ def test_compare_other_statistics(gest: Gest) -> None:
         else:
             assert code == 0, told
             assert f"{measure} minus that of bert ({config}/float32)" in " ".join(shown.split())
+            assert "a true difference of " in shown
 
 
 def test_a_comparison_as_a_flat_table(gest: Gest) -> None:
@@ -652,45 +697,47 @@ def test_a_comparison_as_a_flat_table(gest: Gest) -> None:
     code, shown, told = gest("compare", *folders, "--format", "csv", width=40)
     assert code == 0, told
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert len(rows) == len(differences) == 6
-    for row, direct in zip(rows, differences, strict=True):
+    assert len(differences) == 4
+    headlines = [row for row in rows if not row["stereotype"] and row["template"] in ("", "mean")]
+    assert len(rows) == 4 + 2 * 2 + 2 * 16, "each difference, and in `en` each template and stereotype"
+    for row, direct in zip(headlines, differences, strict=True):
         assert list(row) == [
-            "config",
-            "template",
-            "run",
-            "baseline",
-            "measure",
-            "value",
-            "baseline_value",
-            "difference",
-            "low",
-            "high",
-            "p",
-            "p_holm",
-            "n",
-            "missing",
+            *("config", "template", "stereotype", "run", "baseline", "measure", "value", "baseline_value"),
+            *("difference", "low", "high", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "smallest"),
+            *("n", "missing", "unknown"),
         ]
         assert row["run"] == f"'{direct['run']}"
         assert (row["config"], row["baseline"]) == (direct["config"], "bert")
+        found = direct["found"]
         for name, value in (
-            ("template", direct["template"]),
-            ("value", direct["found"]["a"]),
-            ("baseline_value", direct["found"]["b"]),
-            ("difference", direct["found"]["difference"]),
-            ("low", direct["found"]["low"]),
-            ("high", direct["found"]["high"]),
-            ("p", direct["found"]["p_value"]),
+            ("value", found["a"]),
+            ("baseline_value", found["b"]),
+            ("difference", found["difference"]),
+            ("low", found["low"]),
+            ("high", found["high"]),
+            ("p", found["p_value"]),
             ("p_holm", direct["adjusted"]),
+            ("smallest", found["smallest"]),
             ("n", direct["n"]),
             ("missing", direct["missing"]),
+            ("unknown", 0),
         ):
             assert float(row[name]) == value
+        if row["config"] == "en":
+            assert float(row["ratio"]) == pytest.approx(float(row["value"]) / float(row["baseline_value"]))
+        else:
+            assert row["ratio"] == row["ratio_low"] == ""
+    for direct in differences[2:]:
+        own = [row for row in rows if row["run"] == f"'{direct['run']}" and row["stereotype"]]
+        assert [int(row["stereotype"]) for row in own] == list(range(1, 17))
+        assert [float(row["low"]) for row in own] == [one["low"] for one in direct["by_stereotype"]]
     code, shown, told = gest("compare", *folders, "--format", "markdown", width=40)
     assert code == 0, told
     header, rule, *lines = shown.splitlines()
-    assert header.startswith("| config | template | run | baseline | measure | value |")
-    assert rule == f"| --- | ---: | --- | --- | --- | {' | '.join(['---:'] * 9)} |"
-    assert len(lines) == 6
+    assert header.startswith("| config | template | stereotype | run | baseline | measure | value |")
+    assert rule.count("---:") == 15
+    differing = sum(one["shown"] for direct in differences for one in direct["by_stereotype"])
+    assert len(lines) == 4 + 2 * 2 + differing, "of the stereotypes those that differ"
     first = differences[0]["found"]
     assert " | =cmd\\|x\\_y | bert | " in lines[0] + lines[1]
     assert f" | {first['a']:.3f} | {first['b']:.3f} | {first['difference']:.3f} | " in lines[0]
@@ -709,11 +756,11 @@ def test_every_line_of_a_comparison_adds_up(gest: Gest) -> None:
     code, shown, told = gest("compare", "base", "second", "third", width=200)
     assert code == 0, told
     found = [re.findall(r"[-+]?\d+\.\d{3}", line) for line in shown.splitlines()]
-    lines = [numbers for numbers in found if numbers]
+    lines = [numbers for numbers in found if len(numbers) > 3]
     assert len(lines) == 2
     assert lines[0][1] != lines[1][1], "the baseline on other samples"
-    for value, baseline, difference, *_ in lines:
-        assert float(value) - float(baseline) == pytest.approx(float(difference), abs=0.0011)
+    for value, baseline, ratio, *_ in lines:
+        assert float(value) / float(baseline) == pytest.approx(float(ratio), abs=0.003)
 
 
 def test_what_cannot_be_compared(gest: Gest) -> None:

@@ -22,6 +22,7 @@ from datasets import load_dataset
 from gest_dataset import cli, statistics
 from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.words import shown
 from gest_dataset.runs import reading
 from gest_dataset.translation.samples import SAME, GestSentence, aligned
 from tests.conftest import MIRROR, ROOT, Edit
@@ -92,6 +93,12 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     for stereotype, p in enumerate(result["p"], start=1):
         line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
         assert f" {p:.3f} " in line
+    told_of_unknown = " ".join(done.stdout.split())
+    assert (
+        f"f_s would lie between {shown(result['f_s_lowest'])} and {shown(result['f_s_highest'])}."
+        in told_of_unknown
+    )
+    assert f"errors f_s is {shown(result['f_s_corrected'])}: of 54 labelled sentences" in told_of_unknown
     again = gest(*arguments, "--json")
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)
@@ -343,14 +350,17 @@ def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
         done = gest("compare", f"deepl{year}", f"google{year}", "--json")
         assert done.returncode == 0, done.stderr
         (shown,) = json.loads(done.stdout)["differences"]
-        assert shown["found"] == asdict(direct)
-        assert (shown["n"], shown["missing"]) == (34, 0)
+        assert shown["found"] == {**asdict(direct), "times": [None] * 3, "smallest": direct.smallest}
+        assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0), "known in both"
     Path("first").mkdir()
     Path("deepl").rename("first/sk")
     done = gest("compare", "first", "google", "--json")
     assert done.returncode == 0, done.stderr
     (shown,) = json.loads(done.stdout)["differences"]
-    assert (shown["config"], shown["found"]) == ("en to sk", asdict(direct))
+    assert (shown["config"], shown["found"]["difference"]) == ("en to sk", direct.difference)
+    told = gest("compare", "first", "google").stdout
+    assert "4 samples of" in told
+    assert "show no gender in one of them, and are left out." in " ".join(told.split())
     Path("first/sk").rename("deepl")
     done = gest("compare", "deepl", "google-2023")
     assert done.returncode == 2

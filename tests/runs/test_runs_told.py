@@ -463,7 +463,7 @@ def test_samples_of_one_run_alone_are_counted(tmp_path: Path) -> None:
     (back,) = gest_dataset.compare([few, base]).differences
     for found, first, second in ((there, base, few), (back, few, base)):
         assert (found.n, found.missing) == (64, 32)
-        assert (found.config, found.template) == (base.manifest.config, 3)
+        assert (found.config, found.templates) == (base.manifest.config, (3,))
         assert (found.run, found.baseline) == (second.manifest.subject, first.manifest.subject)
         a, b = (run.table["log_ratio"].to_pylist()[:64] for run in (second, first))
         assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows[:64]])
@@ -473,7 +473,7 @@ def test_samples_of_one_run_alone_are_counted(tmp_path: Path) -> None:
 def test_too_few_samples_are_counted(kept: Path, tmp_path: Path) -> None:
     few = rates(tmp_path / "few", "google_translate", limit=30)
     with pytest.raises(
-        DataError, match=r"few samples in common for f_s \(30\): two or more are needed in each"
+        DataError, match=r"few samples in common for f_s \(30\): two or more are needed in each stereotype"
     ) as raised:
         gest_dataset.compare([kept, few])
     assert str(few) in str(raised.value), "both are called the same"

@@ -174,6 +174,33 @@ def _compare_g_s() -> Scenario:
     return _compared("g_s", a + 0.3 * (strata > 7), b + 0.1 * (strata > 7), strata, PER_STEREOTYPE)
 
 
+def _compare_templates() -> Scenario:
+    """The mean over four templates whose g_s differ, and the 16 differences of ln q_i."""
+    rng = np.random.default_rng(16)
+    strata = _stereotypes(5_000)
+    male = (strata > 7)[:, None] * np.array([0.1, 0.2, 0.4, 0.7])
+    shared = _skewed(rng, len(strata))[:, None] + male
+    sides = [shared + 0.5 * _skewed(rng, *male.shape) + shift * male for shift in (0.3, 0.0)]
+    both = np.hstack(sides)
+
+    def one(values: np.ndarray, groups: np.ndarray, seed: int, draws: int) -> Result:
+        a, b = np.hsplit(values, 2)
+        references = groups.tolist()
+        found = statistics.compare("g_s", a, b, references, seed=seed, draws=draws)
+        each = statistics.compare_stereotypes(a, b, references, seed=seed, draws=draws)
+        named = {"difference": found.difference, "difference_low": found.low, "difference_high": found.high}
+        return named | {
+            "ln_q": [row.difference for row in each],
+            "ln_q_simultaneous_low": [row.low for row in each],
+            "ln_q_simultaneous_high": [row.high for row in each],
+        }
+
+    def run(draw: np.random.Generator, seed: int) -> Result:
+        return one(*_pick(both, strata, np.array(PER_STEREOTYPE), draw), seed, 999)
+
+    return Scenario(one(both, strata, 0, 10), run)
+
+
 def _compare_f_s() -> Scenario:
     rng = np.random.default_rng(7)
     strata = _stereotypes(20_000)
@@ -395,6 +422,7 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "winobias_rate, 40 occupations": _occupations,
     "compare f_mu, 80 originals with ten copies": _compare_copies,
     "compare g_s": _compare_g_s,
+    "compare g_s over four templates": _compare_templates,
     "compare f_s": _compare_f_s,
     "compare icat": _compare_icat,
     "compare f_mu": _compare_f_mu,

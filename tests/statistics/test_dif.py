@@ -42,3 +42,11 @@ def test_without_such_items_there_is_rarely_one() -> None:
 
 def test_one_language_has_nothing_to_differ_from() -> None:
     assert differing(shared({"sk": scores()["sk"]})) == []
+
+
+def test_of_two_languages_an_item_is_listed_once() -> None:
+    """What is high in the one is low in the other by as much: one departure, one entry, one test."""
+    two = {language: frame for language, frame in scores(moved=4.0).items() if language in ("pl", "ru")}
+    items = differing(shared(two))
+    assert [(item.source, item.language) for item in items] == [("sentence 17", "ru")]
+    assert items[0].apart > 1

@@ -20,7 +20,8 @@ FUNCTIONS: dict[str, tuple[Smooth, tuple[int, int]]] = {
     "linear": (bootstrap.linear(_RNG.normal(size=(3, 2))), (3, 2)),
     "icat below 50": (icat.icat_of_means(_WEIGHTS, False), (3, 2)),
     "icat above 50": (icat.icat_of_means(_WEIGHTS, True), (3, 2)),
-    "ratio": (comparison._exp_linear(MALE_MINUS_FEMALE), (16, 1)),
+    "ratio": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 1)),
+    "ratio over templates": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 3)),
     "rates": (Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient), (16, 2)),
     "mean g_s": (Smooth(over_templates._value, over_templates._gradient), (16, 6)),
     "difference": (

@@ -4,10 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.unknowns import commonly_known, corrected, corrected_f_s, unknown_bounds
+from gest_dataset.statistics.unknowns import (
+    commonly_known,
+    corrected,
+    corrected_f_s,
+    largest_share,
+    unknown_bounds,
+)
 
 REFERENCES = [number for number in range(1, 17) for _ in range(3)]
 
@@ -51,3 +58,11 @@ def test_a_detector_that_is_mostly_wrong_is_refused() -> None:
 
 def test_common_samples_are_known_in_all_systems() -> None:
     assert commonly_known(["male", "unknown", "male"], ["female", "male", "unknown"]) == [True, False, False]
+
+
+@pytest.mark.parametrize(("errors", "number"), [(0, 25), (1, 40), (5, 60)])
+def test_the_largest_share_makes_so_few_errors_rare(errors: int, number: int) -> None:
+    """At that share as few errors as these come in 5 of 100 samples; all wrong leaves everything open."""
+    share = largest_share(errors, number)
+    assert stats.binom.cdf(errors, number, share) == pytest.approx(0.05)
+    assert largest_share(number, number) == 1.0

@@ -15,11 +15,13 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import judged
+from gest_dataset.gender.accuracy import Accuracy
+from gest_dataset.measures.masculine_rate import beside
 from gest_dataset.measures.words import shown
 from gest_dataset.statistics import masculine_rate
+from gest_dataset.statistics.unknowns import corrected_f_s
 from gest_dataset.translation import Translation, store
+from gest_dataset.translation import masculine_rates as masculine_rates_room
 from gest_dataset.translation.masculine_rates import MasculineRates
 from gest_dataset.translation.samples import SAME, GestSentence, join
 from gest_dataset.translation.setup import set_up
@@ -63,6 +65,47 @@ def test_a_file_and_the_published_config_agree() -> None:
         assert all(word in row["translation"] for word in row["evidence"])
         if masculine:  # past tenses, and what agrees: the masculine of the speaker never ends in -a
             assert not any(word.endswith(("la", "á")) for word in row["evidence"])
+
+
+@pytest.mark.usefixtures("mirror")
+def test_a_result_says_what_unknown_genders_could_make_of_it() -> None:
+    """One sentence of 34 shows no gender: f_s if it were masculine, and if it were feminine."""
+    rates = of(f"file:{DEEPL}")
+    result = rates.result()
+    genders, stereotypes = rates.table["gender"].to_pylist(), rates.table["stereotype"].to_pylist()
+    assert genders.count("unknown") == 1
+    ends = [
+        masculine_rate([gender if g == "unknown" else g for g in genders], stereotypes)["f_s"]
+        for gender in ("male", "female")
+    ]
+    assert (result["f_s_lowest"], result["f_s_highest"]) == pytest.approx((min(ends), max(ends)))
+    assert result["f_s_lowest"] < result["f_s_highest"]
+    place = stereotypes[genders.index("unknown")] - 1
+    assert result["p_lowest"][place] < result["p_highest"][place]
+    apart = [i for i in range(16) if result["p_lowest"][i] != result["p_highest"][i]]
+    assert apart == [place]
+
+
+@pytest.mark.usefixtures("mirror")
+def test_errors_of_the_detector_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The measured shares of the language; without an error f_s is as it was, and still not sure."""
+    rates = of(f"file:{DEEPL}")
+    result = rates.result()
+    assert result["detector"] == {"male": 27, "male_as_female": 0, "female": 27, "female_as_male": 0}
+    assert result["f_s_corrected"] == pytest.approx(result["f_s"])
+    assert abs(result["f_s_corrected_most"]) >= abs(result["f_s"])
+    erring = Accuracy(male=40, male_as_female=2, female=50, female_as_male=5)
+    monkeypatch.setitem(masculine_rates_room.ACCURACY, "sk", erring)
+    result = rates.result()
+    direct = [(p - 0.1) / (1 - 0.05 - 0.1) for p in result["p"]]
+    np.testing.assert_allclose(result["p_corrected"], np.clip(direct, 0, 1))
+    assert result["f_s_corrected"] == pytest.approx(corrected_f_s(result["p"], 0.05, 0.1))
+    told = " ".join(beside(result))
+    assert "of 90 labelled sentences of this language it got 7 wrong" in told
+
+
+def test_an_older_result_has_nothing_beside_it() -> None:
+    assert beside({"f_s": 0.3, "n": [1] * 16, "n_unknown": 3}) == []
 
 
 @pytest.mark.usefixtures("mirror")
@@ -161,11 +204,12 @@ def test_metric_translates_with_a_model(translator: str) -> None:
     store.add(path, setup.translator, translations)
     result = metric.compute(**options, **parsed, convention="published")
     found = of("published:deepl", convention="published")
-    assert repr(result) == repr(found.result())
+    of_a_run = found.result()
+    assert repr(result) == repr({name: of_a_run[name] for name in result})
     rows = found.table.to_pylist()
     direct = masculine_rate([row["gender"] for row in rows], [row["stereotype"] for row in rows])
-    direct = judged(MEASURES["masculine-rate"], direct)
-    assert repr(metric.compute(**{**options, "config": "sk"}, **parsed)) == repr(direct)
+    computed = metric.compute(**{**options, "config": "sk"}, **parsed)
+    assert repr({name: computed[name] for name in direct}) == repr(direct)
 
 
 def published() -> list[dict[str, str]]:

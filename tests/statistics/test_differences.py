@@ -1,0 +1,130 @@
+"""Paired differences of ratios on the scale of ln: the mean over templates, and each stereotype."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gest_dataset import statistics
+from gest_dataset.errors import DataError
+
+REFERENCES = np.repeat(np.arange(1, 17), 40)
+MALE = (REFERENCES > 7)[:, None]
+
+
+def scores(seed: int, templates: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(len(REFERENCES), templates))
+
+
+def test_a_difference_of_ratios_is_a_ratio() -> None:
+    """Twice the g_s is twice the g_s, whatever the baseline's: the scale is that of ln."""
+    shared, male = scores(0, 1)[:, 0], MALE[:, 0]
+    found = [
+        statistics.compare("g_s", shared + (base + math.log(2)) * male, shared + base * male, REFERENCES)
+        for base in (0.0, 1.5)
+    ]
+    for one in found:
+        assert one.a / one.b == pytest.approx(2)
+        assert one.difference == pytest.approx(math.log(2))
+        assert one.times == pytest.approx((2, 2, 2))
+    assert found[1].b > 4 * found[0].b
+
+
+def test_the_mean_over_templates_is_compared() -> None:
+    """a and b are the means of the templates' g_s, and the bounds are those of ln of their ratio."""
+    b = scores(1)
+    a = b + 0.3 * scores(2) + MALE * np.array([0.4, 0.1, 0.2])
+    found = statistics.compare("g_s", a, b, REFERENCES)
+    for side, value in ((a, found.a), (b, found.b)):
+        each = [statistics.stereotype_rate(column, REFERENCES)["g_s"] for column in side.T]
+        assert value == pytest.approx(np.mean(each))
+    assert found.difference == pytest.approx(math.log(found.a / found.b))
+    assert found.times == pytest.approx([math.exp(x) for x in (found.difference, found.low, found.high)])
+    assert found.low < found.difference < found.high
+    one = statistics.compare("g_s", a[:, :1], b[:, :1], REFERENCES)
+    assert one == statistics.compare("g_s", a[:, 0], b[:, 0], REFERENCES)
+
+
+def test_templates_of_a_sample_are_resampled_together() -> None:
+    """Scores that repeat in every template say no more than once: the interval is that of one template."""
+    b = scores(3, 1)
+    a = b + scores(4, 1)
+    one = statistics.compare("g_s", a, b, REFERENCES)
+    four = statistics.compare("g_s", np.repeat(a, 4, axis=1), np.repeat(b, 4, axis=1), REFERENCES)
+    assert (four.low, four.high) == pytest.approx((one.low, one.high), abs=0.05 * (one.high - one.low))
+
+
+def test_other_measures_are_no_ratios() -> None:
+    rows = scores(5)
+    found = statistics.compare("icat", rows, scores(6))
+    assert not found.ratio
+    assert all(map(math.isnan, found.times))
+
+
+def test_the_smallest_difference_is_shown_in_80_of_100_samples() -> None:
+    """Planted in 400 pairs of models, as large as one of them says that such pairs can show."""
+    draws = 400
+    generator = np.random.default_rng(7)
+    noise = generator.normal(size=(draws, len(REFERENCES)))
+    zero = np.zeros(len(REFERENCES))
+    smallest = statistics.compare("g_s", noise[0], zero, REFERENCES, draws=999).smallest
+    moved = noise + smallest * MALE[:, 0]
+    hits = sum(statistics.compare("g_s", a, zero, REFERENCES, draws=499).low > 0 for a in moved)
+    assert hits / draws == pytest.approx(0.8, abs=0.08)
+
+
+def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
+    b = scores(8)
+    a = b + 0.5 * scores(9) + 0.6 * (REFERENCES == 4)[:, None]
+    found = statistics.compare_stereotypes(a, b, REFERENCES)
+    assert [one.stereotype for one in found] == list(range(1, 17))
+    assert [one.stereotype for one in found if one.shown] == [4]
+    own = REFERENCES == 4
+    assert found[3].difference == pytest.approx((a - b)[own].mean())
+    assert found[3].a == pytest.approx(math.exp(a[own].mean()))
+    assert found[3].difference == pytest.approx(math.log(found[3].a / found[3].b))
+
+
+def test_bounds_of_all_stereotypes_hold_together() -> None:
+    """Equal models: some stereotype of the 16 is shown in about 5 of 100, not in 1 - 0.95^16 = 56."""
+    generator = np.random.default_rng(10)
+    wrong = 0
+    for _ in range(200):
+        a, b = generator.normal(size=(2, len(REFERENCES)))
+        wrong += any(one.shown for one in statistics.compare_stereotypes(a, b, REFERENCES, draws=499))
+    assert wrong / 200 <= 0.1
+
+
+def test_stereotypes_without_samples_have_no_bounds() -> None:
+    found = statistics.compare_stereotypes([0.1, 0.5, 0.3], [0.0, 0.2, 0.4], [1, 1, 2])
+    assert found[0].low < found[0].difference < found[0].high
+    assert found[1].difference == pytest.approx(-0.1)
+    assert math.isnan(found[1].low)
+    assert math.isnan(found[2].difference)
+    assert not any(one.shown for one in found[1:])
+
+
+def test_f_s_is_of_the_samples_whose_gender_is_known_in_both() -> None:
+    """One translator leaves its feminine ones unknown: on what both show they do not differ."""
+    references = [number for number in range(1, 17) for _ in range(6)]
+    whole = ["male", "female", "male", "female", "male", "female"] * 16
+    male_only = ["male", "unknown", "male", "unknown", "male", "female"] * 7 + whole[42:]
+    found = statistics.compare("f_s", male_only, whole, references)
+    assert (found.a, found.b, found.difference) == pytest.approx((-1 / 4, -1 / 4, 0))
+    apart = [statistics.masculine_rate(side, references)["f_s"] for side in (male_only, whole)]
+    assert apart == pytest.approx([-1 / 4, 0]), "each on its own samples"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "place"),
+    [
+        ([[0.1, 0.2], [0.1, 0.2]], [0.1, 0.2], "b, index 0"),
+        ([[0.1, 0.2], [0.1]], [[0.1, 0.2]] * 2, "a, index 1"),
+        ([[], []], [[], []], "a, index 0"),
+    ],
+)
+def test_rows_of_other_templates_are_refused(a: list, b: list, place: str) -> None:
+    with pytest.raises(DataError, match=place):
+        statistics.compare("g_s", a, b, [1, 2])
