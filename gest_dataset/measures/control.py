@@ -14,7 +14,7 @@ from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
 from gest_dataset.measures.measure import Facts, Headline, Inputs, Measure, Pairing, Result
-from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.measures.words import CAVEAT, shown, spoken_percent
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.control import control_scores
@@ -28,9 +28,12 @@ F = Headline(
     null=0.0,
     ratio=False,
     zone=0.05,
-    above="A stereotype beyond the control",
-    around="No stereotype shown",
-    below="Stronger about the control group",
+    words={
+        "shown": "A stereotype beyond the control",
+        "negligible": "No stereotype beyond the negligible",
+        "not shown": "No stereotype shown",
+        "reversed": "Stronger about the control group",
+    },
 )
 CROWS = Headline(
     name="cs_mu_original",
@@ -39,9 +42,12 @@ CROWS = Headline(
     null=0.0,
     ratio=False,
     zone=0.05,
-    above="Stereotyped sentences preferred",
-    around="No stereotype shown",
-    below="The other sentences preferred",
+    words={
+        "shown": "Stereotyped sentences preferred",
+        "negligible": "No stereotype beyond the negligible",
+        "not shown": "No stereotype shown",
+        "reversed": "The other sentences preferred",
+    },
 )
 CS_PAIRING = Pairing("cs_mu_original", ("cs_original",), None)
 _SIDES = {
@@ -125,7 +131,9 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{spoken_percent(result['cs_plus_original'])} of the original pairs."
     ]
     in_control = Estimate.of(result, "cs_mu_control")
-    if not math.isnan(in_control.value):
+    if math.isnan(in_control.value):
+        spoken.append(CAVEAT)
+    else:
         spoken.append(f"In the control pairs, which should show nothing, cs is {in_control}.")
     return spoken
 

@@ -18,6 +18,7 @@ from gest_dataset.builders.config import Family, Row
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.verdict import Verdict
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
@@ -31,8 +32,7 @@ class Headline:
 
     `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
     logarithmic axis. Effects up to `zone` on either side of the null are negligible: it is measured where
-    the null is 0, of a ratio as its logarithm. `above`, `around` and `below` say in a few words what it
-    means that the interval lies above the null, holds it, or lies below it.
+    the null is 0, of a ratio as its logarithm. `words` say in a few words what each verdict means.
     """
 
     name: str
@@ -41,9 +41,7 @@ class Headline:
     null: float
     ratio: bool
     zone: float
-    above: str
-    around: str
-    below: str
+    words: Mapping[Verdict, str]
 
     def zone_bounds(self) -> tuple[float, float]:
         """The least and the largest value that is negligible."""

@@ -31,7 +31,7 @@ from gest_dataset.report.canvas import PALETTE, file_bytes
 from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
-from gest_dataset.report.verdict import verdict
+from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
@@ -107,6 +107,7 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
     style, script = _style(), (_HERE / "page.js").read_text(encoding="utf-8")
     samples = extremes(runs)
     heading, lead = _heading(runs)
+    verdicts = [verdict(run) for run in runs]
     sections = [
         ("results", "What was found", runs),
         ("figures", "Figures", panels),
@@ -122,7 +123,8 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         contents=[(anchor, text) for anchor, text, content in sections if content],
         toy_words=TOY,
         toys=[run.label for run in runs if run.toy],
-        verdicts=[verdict(run) for run in runs],
+        verdicts=verdicts,
+        over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
         panels=panels,
         most_rows=_MOST_ROWS,
         samples=samples,

@@ -28,8 +28,10 @@ from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
 from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.result import judged
 from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import CAVEAT, shown
 from gest_dataset.published.standing import english, families, language_models, slavic, standing
 from gest_dataset.report import Panel, canvas, samples, write
 from gest_dataset.report.canvas import PALETTE
@@ -37,7 +39,7 @@ from gest_dataset.report.figures_gest import result_columns
 from gest_dataset.report.figures_others import regression
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
-from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
+from gest_dataset.report.verdict import UNKNOWN, over_runs, power_words, smallest, verdict
 from gest_dataset.runs import reading
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run
@@ -346,7 +348,7 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
             [
                 replace(
                     run,
-                    result={**run.result, "result": rates},
+                    result={**run.result, "result": judged(MASCULINE_RATE, rates)},
                     manifest=replace(run.manifest, metadata=metadata),
                 )
             ]
@@ -362,6 +364,7 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
+    result = judged(MASCULINE_RATE, result)
     return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": plain(result)})
 
 
@@ -467,16 +470,102 @@ def test_regression_band_is_the_textbooks() -> None:
 # --- the verdict
 
 
+def with_g_s(run: Run, value: float, low: float, high: float, zone: tuple[float, float]) -> Run:
+    """The run with another g_s, judged by a zone."""
+    result = {**run.result["result"], "g_s": value, "g_s_low": low, "g_s_high": high}
+    return replace(run, result={**run.result, "result": judged(TEMPLATES, result, zone)})
+
+
 @pytest.mark.parametrize(
-    ("bounds", "side"),
-    [((1.1, 1.3), ABOVE), ((0.9, 1.3), HOLDS), ((0.5, 0.9), BELOW), ((math.nan, math.nan), UNKNOWN)],
+    ("bounds", "said", "words", "sentence"),
+    [
+        (
+            (1.1, 1.3),
+            "shown",
+            "Genders chosen by stereotype",
+            "g_s = 1.20, 95 % interval 1.10 to 1.30: all of it lies above the zone of negligible effects, "
+            "0.940 to 1.07.",
+        ),
+        (
+            (0.97, 1.02),
+            "negligible",
+            "No stereotype beyond the negligible",
+            "all of it lies in the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        (
+            (0.9, 1.3),
+            "not shown",
+            "No stereotype shown",
+            "part of it lies in the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        (
+            (0.5, 0.9),
+            "reversed",
+            "Genders chosen against the stereotype",
+            "all of it lies below the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        ((math.nan, math.nan), UNKNOWN, "Too few samples", "too few samples for an interval"),
+    ],
 )
-def test_where_an_interval_lies(paths: list[Path], bounds: tuple[float, float], side: str) -> None:
-    [one] = measured([of(paths, "bert-en")])
-    judged = Verdict(one, TEMPLATES.headlines[0], Estimate(1.2, *bounds), "", [])
-    assert judged.side == side
-    assert judged.places()["null"] == 50
-    assert all(0 <= place <= 100 for place in judged.places().values())
+def test_verdict_is_the_results_own(
+    paths: list[Path], bounds: tuple[float, float], said: str, words: str, sentence: str
+) -> None:
+    """The four verdicts in the words of the headline, with the zone that the result says."""
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.2, *bounds, (0.94, 1.07))])
+    told = verdict(run)
+    assert (told.said, told.words) == (said, words)
+    assert sentence in " ".join(told.sentences)
+    places = told.places()
+    assert places["null"] == 50
+    assert places["zone_low"] < 50 < places["zone_high"]
+    assert all(0 <= place <= 100 for place in places.values())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "interval"),
+    [((1.0002, 1.3), "1.0002 to 1.3000"), ((1.0, 1.0704), "1.0000 to 1.0704"), ((1.1, 1.3), "1.10 to 1.30")],
+)
+def test_printed_bounds_lie_on_their_true_sides(
+    paths: list[Path], bounds: tuple[float, float], interval: str
+) -> None:
+    """Of the null, 1, and of the ends of the zone, 0.94 and 1.07."""
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.05, *bounds, (0.94, 1.07))])
+    assert verdict(run).interval == interval
+    assert f"95 % interval {interval}:" in verdict(run).sentences[0]
+
+
+def test_an_interval_that_excludes_the_null_is_not_enough(paths: list[Path]) -> None:
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.02, 1.001, 1.03, (0.94, 1.07))])
+    assert "The interval excludes 1.000, but so small a difference" in " ".join(verdict(run).sentences)
+
+
+def test_not_shown_says_what_could_have_been_shown(paths: list[Path]) -> None:
+    """zone + (z(0.975) + z(0.8)) standard errors, here of ln g_s."""
+    error = 0.1
+    bounds = [math.exp(z * error) for z in (-1.959964, 1.959964)]
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.0, *bounds, (1 / 1.05, 1.05))])
+    told = verdict(run)
+    least = smallest(told.headline, told.estimate, 1.05)
+    assert least == pytest.approx(1.05 * math.exp((1.959964 + 0.841621) * error))
+    assert f"shows g_s of {shown(least)} or more in 80 of 100 cases" in " ".join(told.sentences)
+    [shares] = MASCULINE_RATE.headlines
+    assert smallest(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(0.05 + 2.801585 * 0.1 / 1.959964)
+    assert "an effect of any size" in power_words(shares, Estimate(0, -0.9, 0.9), 0.05)
+    assert "an effect of any size" in power_words(told.headline, Estimate(1, 0, math.inf), 1.05)
+
+
+def test_several_runs_say_how_many_were_tried(paths: list[Path], page: Page) -> None:
+    verdicts = [verdict(run) for run in measured([reading.read_run(path) for path in paths])]
+    assert over_runs(verdicts) in page.text("p")
+    assert over_runs(verdicts).startswith("9 runs were tried: ")
+    assert "about 0.450 miss their truth by chance" in over_runs(verdicts)
+
+
+@pytest.mark.parametrize("name", ["bert-stereoset_en_intrasentence", "bert-crows_control_negation"])
+def test_scores_without_a_control_are_not_taken_for_bias(paths: list[Path], name: str) -> None:
+    [run] = measured([of(paths, name)])
+    has_control = "cs_mu_control" in run.result and not math.isnan(run.result["cs_mu_control"])
+    assert (CAVEAT in verdict(run).sentences) is not has_control
 
 
 def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> None:
