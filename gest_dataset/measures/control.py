@@ -51,14 +51,14 @@ CROWS = Headline(
 )
 CS_PAIRING = Pairing("cs_mu_original", ("cs_original",), None)
 _SIDES = {
-    "ss_mu": "ss  mean",
+    "ss_mu": "ss  mean (ln)",
     "ss_plus": "ss  share above 0",
-    "csk_mu": "csk mean",
-    "cs_mu": "cs  mean",
+    "csk_mu": "csk mean (ln)",
+    "cs_mu": "cs  mean (ln)",
     "cs_plus": "cs  share above 0",
 }
 _CONTRASTS = {
-    "f_mu": "f   mean",
+    "f_mu": "f   mean (ln)",
     "f_plus": "f   share above 0",
     "ss_rho": "ss  correlation with control",
     "cs_rho": "cs  correlation with control",
@@ -120,7 +120,7 @@ def sentences(result: Result, facts: Facts) -> list[str]:
     if not math.isnan(Estimate.of(result, F.name).value):
         return [
             "f is how much more the model prefers the stereotypical keyword about the group that the "
-            "stereotype is about than about the control group.",
+            "stereotype is about than about the control group, in natural logarithms.",
             f"ss alone says {shown(result['ss_mu_original'])}, but {shown(result['ss_mu_control'])} about "
             f"the control group (ρ = {shown(result['ss_rho'])}): "
             f"{spoken_percent(result['false_positive_rate'])} of what it calls stereotypical is "

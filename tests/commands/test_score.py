@@ -138,8 +138,8 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     assert told.splitlines()[-1] == "Report: all/report.html"
     code, shown, _ = gest(*arguments, "--verbose")
     section = shown[shown.index("stereoset_control_gender: bert") :]
-    assert re.search(rf"f   mean\s+{one['f_mu']:.2f}", section)
-    assert re.search(rf"ss  mean\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
+    assert re.search(rf"f   mean \(ln\)\s+{one['f_mu']:.2f}", section)
+    assert re.search(rf"ss  mean \(ln\)\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
     lines = shown[shown.index("All configs") :].splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == [*wanted]
     assert all(line.endswith(" kept") for line in lines[1:])

@@ -37,6 +37,7 @@ from gest_dataset.report import Panel, canvas, samples, write
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_gest import result_columns
 from gest_dataset.report.figures_others import regression
+from gest_dataset.report.figures_stereotypes import Column, rates_of_stereotypes
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import UNKNOWN, over_runs, power_words, smallest, verdict
@@ -323,7 +324,61 @@ def test_control_figures_hold_the_scores_of_the_samples(written: Path, paths: li
     result = run.result["result"]
     assert np.corrcoef(values.T)[0, 1] == pytest.approx(result["ss_rho"])
     [f] = own(table(written, "control-f"))
-    assert float(f["f_mu_log10"]) == pytest.approx((values[:, 0] - values[:, 1]).mean() / math.log(10))
+    assert float(f["f_mu_ln"]) == pytest.approx((values[:, 0] - values[:, 1]).mean()) == result["f_mu"]
+    # the paper prints log10; here all are natural logarithms
+    printed = published.load("word_filling_f")["rows"][0]
+    [theirs] = [row for row in table(written, "control-f") if row["model"] == printed["model"]]
+    assert float(theirs["f_mu_ln"]) == pytest.approx(printed["f_mu"] * math.log(10))
+    assert "log10" not in (written.parent / "figures" / "control-f.csv").read_text()
+
+
+def test_figures_show_what_is_negligible_and_what_fresh_weights_give(
+    paths: list[Path], tmp_path: Path
+) -> None:
+    """A band for the zone in every figure of a headline, and one for the twins where they were scored."""
+    names = ("bert-en", "bert-demo_sk_pairs", "bert-stereoset_control_gender", "translated")
+    runs = [of(paths, name) for name in (*names, "bert-stereoset_en_intrasentence")]
+    figures = ("size", "templates", "languages", "trade-off", "control-f", "stereoset-intrasentence-en")
+    write(runs, tmp_path / "r.html", figures_to=tmp_path)
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert html.count("Light band: the zone of negligible effects.") == len(figures)
+    assert "fresh weights" not in html
+    twins = {"values": [0.99, 1.0, 1.02], "low": 0.99, "high": 1.02}
+    result = {**runs[0].result, "result": {**runs[0].result["result"], "null": twins}}
+    write([replace(runs[0], result=result)], tmp_path / "n.html", figures_to=tmp_path / "n")
+    assert "3 twins with fresh weights" in Page((tmp_path / "n.html").read_text("utf-8")).text("p")
+    colour = canvas.LIGHT["line"]
+    before, after = ((tmp_path / folder / "size.svg").read_text() for folder in ("", "n"))
+    assert f"stroke: {colour}; stroke-width: 15" in before
+    assert after.count("opacity: 0.35") > before.count("opacity: 0.35") == 0
+
+
+def test_simultaneous_intervals_stand_beside_the_single_ones(written: Path, paths: list[Path]) -> None:
+    result = of(paths, "bert-en").result["result"]["by_template"]["1"]
+    rows = own(table(written, "stereotypes-english"), model="bert · en", where="template 1")
+    for name in ("q_simultaneous_low", "q_simultaneous_high"):
+        assert [float(row[name]) if row[name] else None for row in rows] == result[name]
+    ranks = own(table(written, "ranks-english"), model="bert · en", where="template 1")
+    for name in ("feminine_rank_low", "feminine_rank_high"):
+        whole = name.replace("rank", "ranks")
+        assert [float(row[name]) for row in ranks] == result[whole]
+    assert "hold for all 16 at once" in written.read_text(encoding="utf-8")
+    for row in rows:
+        if row["q_simultaneous_low"]:
+            assert float(row["q_simultaneous_low"]) <= float(row["q_low"])
+
+
+def test_ends_are_named_where_the_ranks_are_sure() -> None:
+    """A column of rates whose bounds of ranks leave no other, and one whose do not."""
+    rates = [1.0 + place for place in range(16)]
+    sure = [float(place) for place in range(1, 17)]
+    for low, high, told in (
+        (sure, sure, "the most feminine is “Emotional and irrational” and surely the most masculine"),
+        ([1.0] * 16, [16.0] * 16, "No stereotype is surely the most feminine"),
+    ):
+        column = Column(0, "m", "here", (), rates, rates, rates, rates, rates, sure, low, high)
+        panel = rates_of_stereotypes([column], "x", "X", "q", "")
+        assert told in panel.alt
 
 
 def test_translations_stand_beside_the_papers_by_its_own_convention(written: Path, paths: list[Path]) -> None:
