@@ -30,9 +30,13 @@ def draw_bands(axes: Axes, result: Result, place: float, across: bool = True) ->
 
 def band_keys(results: Sequence[Result]) -> list[Line2D]:
     """Entries of the legend for the bands of some results."""
-    keys = [key("negligible effects", **{**_ZONE, "linewidth": 9})]
+    keys = [key("negligible effects", **{**_ZONE, "linewidth": 9}, solid_capstyle="butt")]
     numbers = _twins(results)
-    return [*keys, key(f"{numbers} twins with fresh weights", **_TWINS)] if numbers else keys
+    return (
+        [*keys, key(f"{numbers} twins with fresh weights", **_TWINS, solid_capstyle="butt")]
+        if numbers
+        else keys
+    )
 
 
 def band_words(results: Sequence[Result]) -> str:

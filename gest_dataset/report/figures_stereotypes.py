@@ -218,7 +218,9 @@ def ranks(
             **series(column.number),
         }
         bounds = column.ranks_low, column.ranks_high
-        axes.hlines(places, *bounds, colors=style["color"], linewidth=1, alpha=0.4)
+        lines = np.array([*bounds, places]).T
+        sure = lines[(lines[:, 0] > 1) | (lines[:, 1] < len(STEREOTYPES))]
+        axes.hlines(sure[:, 2], sure[:, 0], sure[:, 1], colors=style["color"], linewidth=1, alpha=0.4)
         canvas.mark(axes, column.ranks, places, text, **style)
         rows += _table(OWN, column.label, column.where, column.ranks, *bounds)
     stereotype_axis(axes)
@@ -238,7 +240,7 @@ def ranks(
         title,
         figure,
         f"{caption} Thin lines: the ranks that the differences between stereotypes leave open, all at once "
-        f"at 95 %. {agreement}".strip(),
+        f"at 95 %; without a line any rank is possible. {agreement}".strip(),
         f"Box plots of the published ranks of the 16 stereotypes, and this report’s ranks. {agreement}",
         ["source", "model", "where", "stereotype", "name", *(f"feminine_rank{end}" for end in _ENDS)],
         own_first(rows),
