@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -44,15 +44,19 @@ def shown(value: Any, more: int = 0) -> str:
     return text.replace("-", "−")
 
 
-def told_apart(bounds: Sequence[float], marks: Sequence[float]) -> tuple[list[str], list[str]]:
+def told_apart(
+    bounds: Sequence[float], marks: Sequence[float], tell: Callable[[float, int], str] = shown
+) -> tuple[list[str], list[str]]:
     """Bounds of an interval and marks, with digits enough to see on which side of each mark a bound lies.
+
+    `tell` writes a number with so many digits more than are usual.
 
     >>> told_apart([1.0024, 1.3], [1.0]), told_apart([1.1, 1.3], [1.0])
     ((['1.002', '1.300'], ['1.000']), (['1.10', '1.30'], ['1.00']))
     """
     texts: tuple[list[str], list[str]] = ([], [])
     for more in range(_MOST_DIGITS):
-        texts = [shown(bound, more) for bound in bounds], [shown(mark, more) for mark in marks]
+        texts = [tell(bound, more) for bound in bounds], [tell(mark, more) for mark in marks]
         exact, read = product(bounds, marks), product(*(map(_read, side) for side in texts))
         if all(_side(*values) == _side(*told) for values, told in zip(exact, read, strict=True)):
             break

@@ -72,8 +72,8 @@ def _rows(told: Sureness, adjusted: float, tried: int) -> Iterator[Row]:
         yield Row(
             "f_s, whatever the unknown genders are",
             f"{shown(told['f_s_lowest'])} to {shown(told['f_s_highest'])}",
-            f"the range if the {shown(told['n_unknown'])} of {shown(told['n'])} translations without a gender were "
-            f"masculine or feminine, as moves f_s most; not an interval for other samples",
+            f"its range if the {shown(told['n_unknown'])} of {shown(told['n'])} translations without a "
+            f"gender were masculine or feminine, as moves it most; not an interval for other samples",
         )
     for part, why in told["lacking"].items():
         yield Row(_PARTS[part], "–", f"not known: {why}")
@@ -123,11 +123,15 @@ def _permutation(p_value: float, adjusted: float, tried: int) -> Row:
 def _creators(told: Sureness) -> Iterator[Row]:
     creators = told["creators"]
     each = ", ".join(f"{name} {shown(g_s)}" for name, g_s in creators["by_creator"].items())
+    if math.isnan(creators["g_s_low"]):
+        number, interval = shown(creators["g_s"]), "no interval, as some stereotype is one creator’s alone"
+    else:
+        number = str(Estimate.of(creators, "g_s"))
+        interval = "its interval is over creators (jackknife): what others who write sentences might give"
     yield Row(
         "g_s over creators",
-        str(Estimate.of(creators, "g_s")),
-        f"its interval is over creators (jackknife): what others who write such sentences might give; by "
-        f"creator: {each}; {shown(creators['n_unknown'])} of "
+        number,
+        f"{interval}; by creator: {each}; {shown(creators['n_unknown'])} of "
         f"{shown(creators['n'] + creators['n_unknown'])} sentences left out, as their creator is not known",
     )
 

@@ -117,7 +117,6 @@ def over_runs(verdicts: Sequence[Verdict]) -> str:
     counted = Counter(told.said for told in verdicts)
     told = ", ".join(f"{name} in {counted[name]}" for name in (*_WHERE, UNKNOWN) if counted[name])
     return (
-        f"{len(verdicts)} runs were tried: {told}. Each interval holds at 95 % by itself, so of "
-        f"{len(verdicts)} about {shown(0.05 * len(verdicts))} miss their truth by chance: a single find "
-        f"among many is weak."
+        f"{len(verdicts)} runs were tried: {told}. Each interval holds at 95 % by itself, so one in twenty "
+        f"misses its truth by chance: a single find among many is weak."
     )

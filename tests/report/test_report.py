@@ -614,7 +614,9 @@ def test_several_runs_say_how_many_were_tried(paths: list[Path], page: Page) -> 
     verdicts = [verdict(run) for run in measured([reading.read_run(path) for path in paths])]
     assert over_runs(verdicts) in page.text("p")
     assert over_runs(verdicts).startswith("9 runs were tried: ")
-    assert "about 0.450 miss their truth by chance" in over_runs(verdicts)
+    for told in verdicts:
+        count = sum(other.said == told.said for other in verdicts)
+        assert f"{told.said} in {count}" in over_runs(verdicts)
 
 
 @pytest.mark.parametrize("name", ["bert-stereoset_en_intrasentence", "bert-crows_control_negation"])

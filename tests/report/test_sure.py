@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import gest_dataset
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
 from gest_dataset.measures.words import shown
@@ -60,7 +59,7 @@ def row_of(run: Run, beginning: str) -> Row:
 def test_reliability_and_agreement_are_the_statistics_on_the_runs_scores(runs: dict[str, Run]) -> None:
     run = runs["bert-demo_en"]
     scores, stereotypes, _ = scores_of(run)
-    told = gest_dataset.report.sureness(run)
+    told = sureness(run)
     assert told["reliability"] == pytest.approx(split_half(scores, stereotypes))
     agreement = told["template_agreement"]
     assert (agreement["profile"], agreement["samples"]) == pytest.approx(
