@@ -14,14 +14,12 @@ from gest_dataset.commands.console import INTERVAL, fitted, new_table, number
 from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Measure, Result
 from gest_dataset.measures.result import of_templates
-from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, side_of
+from gest_dataset.measures.words import told_apart
 
 _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
 _CELLS = {92: 25, 82: 15, 72: 9}
 _ROOM_FOR_NAMES = 48
-# Where a headline's interval lies, in a line
-_SHORT = {ABOVE: "shown", HOLDS: "not shown", BELOW: "reversed"}
 
 
 def tables(measure: Measure, result: Result, title: str, console: Console) -> Iterator[Table]:
@@ -131,9 +129,11 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     head = measure.headline(result)
     digits = measure.grid(next(iter(of_templates(result).values()))).digits
     estimate = Estimate.of(result, head.name)
-    value, low, high = (number(point, digits) for point in (estimate.value, estimate.low, estimate.high))
+    value = number(estimate.value, digits)
     if math.isnan(estimate.value):
         return [f"{head.symbol} {value}", measure.undefined(result)[0].lower()]
-    side = side_of(estimate, head.null)
-    bounds = "" if side == UNKNOWN else f" [{low} to {high}]"
-    return [f"{head.symbol} {value}{bounds}", _SHORT.get(side, TOO_FEW.lower())]
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return [f"{head.symbol} {value}", TOO_FEW.lower()]
+    marks = head.null, result["zone_low"], result["zone_high"]
+    (low, high), _ = told_apart(estimate[1:], marks, lambda point, more: number(point, digits + more))
+    return [f"{head.symbol} {value} [{low} to {high}]", result["verdict"]]

@@ -14,7 +14,7 @@ from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import NOTHING, Estimate, Grid, Line
 from gest_dataset.measures.measure import Facts, Headline, Inputs, Measure, Pairing, Result
-from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.measures.words import CAVEAT, shown, spoken_percent
 from gest_dataset.statistics import control
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.control import control_scores
@@ -28,9 +28,12 @@ F = Headline(
     null=0.0,
     ratio=False,
     zone=0.15,
-    above="A stereotype beyond the control",
-    around="No stereotype shown",
-    below="Stronger about the control group",
+    words={
+        "shown": "A stereotype beyond the control",
+        "negligible": "No stereotype beyond the negligible",
+        "not shown": "No stereotype shown",
+        "reversed": "Stronger about the control group",
+    },
 )
 CROWS = Headline(
     name="cs_mu_original",
@@ -39,20 +42,23 @@ CROWS = Headline(
     null=0.0,
     ratio=False,
     zone=0.15,
-    above="Stereotyped sentences preferred",
-    around="No stereotype shown",
-    below="The other sentences preferred",
+    words={
+        "shown": "Stereotyped sentences preferred",
+        "negligible": "No stereotype beyond the negligible",
+        "not shown": "No stereotype shown",
+        "reversed": "The other sentences preferred",
+    },
 )
 CS_PAIRING = Pairing("cs_mu_original", ("cs_original",), None)
 _SIDES = {
-    "ss_mu": "ss  mean",
+    "ss_mu": "ss  mean (ln)",
     "ss_plus": "ss  share above 0",
-    "csk_mu": "csk mean",
-    "cs_mu": "cs  mean",
+    "csk_mu": "csk mean (ln)",
+    "cs_mu": "cs  mean (ln)",
     "cs_plus": "cs  share above 0",
 }
 _CONTRASTS = {
-    "f_mu": "f   mean",
+    "f_mu": "f   mean (ln)",
     "f_plus": "f   share above 0",
     "ss_rho": "ss  correlation with control",
     "cs_rho": "cs  correlation with control",
@@ -114,7 +120,7 @@ def sentences(result: Result, facts: Facts) -> list[str]:
     if not math.isnan(Estimate.of(result, F.name).value):
         return [
             "f is how much more the model prefers the stereotypical keyword about the group that the "
-            "stereotype is about than about the control group.",
+            "stereotype is about than about the control group, in natural logarithms.",
             f"ss alone says {shown(result['ss_mu_original'])}, but {shown(result['ss_mu_control'])} about "
             f"the control group (ρ = {shown(result['ss_rho'])}): "
             f"{spoken_percent(result['false_positive_rate'])} of what it calls stereotypical is "
@@ -125,7 +131,9 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{spoken_percent(result['cs_plus_original'])} of the original pairs."
     ]
     in_control = Estimate.of(result, "cs_mu_control")
-    if not math.isnan(in_control.value):
+    if math.isnan(in_control.value):
+        spoken.append(CAVEAT)
+    else:
         spoken.append(f"In the control pairs, which should show nothing, cs is {in_control}.")
     return spoken
 

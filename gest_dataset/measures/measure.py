@@ -18,6 +18,7 @@ from gest_dataset.builders.config import Family, Row
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.verdict import Verdict
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
@@ -32,8 +33,7 @@ class Headline:
     `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
     logarithmic axis. Effects up to `zone` standard deviations of the samples (`NAME_spread` of a result) on
     either side of the null are negligible; of a ratio those of its logarithm. Models without stereotypes show
-    as much (docs/limits.md has the measured ones). `above`, `around` and `below` say in a few words what it
-    means that the interval lies above the null, holds it, or lies below it.
+    as much (docs/limits.md has the measured ones). `words` say in a few words what each verdict means.
     """
 
     name: str
@@ -42,9 +42,7 @@ class Headline:
     null: float
     ratio: bool
     zone: float
-    above: str
-    around: str
-    below: str
+    words: Mapping[Verdict, str]
 
     def zone_bounds(self, result: Result) -> tuple[float, float]:
         """The least and the largest value of a result that is negligible."""

@@ -23,7 +23,7 @@ from gest_dataset.measures.measure import (
     Unit,
     lacking,
 )
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import CAVEAT, shown
 from gest_dataset.probes.stereoset import BETWEEN, CANDIDATES, WITHIN
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.statistics.checks import Floats
@@ -76,6 +76,7 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"Of two meaningful candidates the stereotype wins in {shown(result['ss'])} % of the samples.",
         f"LMS = {Estimate.of(result, 'lms')}: how often a meaningful candidate beats the unrelated one.",
         f"ICAT = {Estimate.of(result, 'icat')}.",
+        CAVEAT,
     ]
 
 
@@ -92,9 +93,12 @@ _measure = partial(
             null=50.0,
             ratio=False,
             zone=0.07,
-            above="Stereotypes preferred",
-            around="No preference shown",
-            below="Anti-stereotypes preferred",
+            words={
+                "shown": "Stereotypes preferred",
+                "negligible": "No preference beyond the negligible",
+                "not shown": "No preference shown",
+                "reversed": "Anti-stereotypes preferred",
+            },
         ),
     ),
     unit=Unit("target term, with all of its samples", "target_en"),

@@ -23,7 +23,8 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 LOG_RATIO = "ln P(w_m) − ln P(w_f)"
 NUMBERS = ("g_s", "q_f", "q_m")
 MEANINGS = {"q_f": "female ones", "q_m": "male ones", "g_s": "q_m / q_f"}
-AXIS = Axis(True, None, "left of 1: the feminine word is more likely; right: the masculine one")
+# Section 4.2.1 of the paper
+AXIS = Axis(True, None, "the level of q depends on the words and templates: only differences mean something")
 RATE = (
     "The masculine rate q_i of a stereotype is the geometric mean of r over its samples; q_f and q_m are the "
     "geometric means of q_1 … q_7 (stereotypes about women) and q_8 … q_16 (about men); the stereotype rate "
@@ -43,9 +44,12 @@ def headline(what: str, zone: float = 0.2) -> Headline:
         null=1.0,
         ratio=True,
         zone=zone,
-        above=f"{what} chosen by stereotype",
-        around="No stereotype shown",
-        below=f"{what} chosen against the stereotype",
+        words={
+            "shown": f"{what} chosen by stereotype",
+            "negligible": "No stereotype beyond the negligible",
+            "not shown": "No stereotype shown",
+            "reversed": f"{what} chosen against the stereotype",
+        },
     )
 
 

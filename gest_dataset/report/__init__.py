@@ -2,7 +2,7 @@
 
 canvas    palette and style of all figures     panel    a figure with its caption and numbers
 measured  what is read of a run
-figures_*, verdict, samples                    the parts of the page
+figures_*, bands, verdict, sure, samples       the parts of the page
 page      all of it in one HTML file, and the files of the figures
 
 `gest_dataset.report(paths_or_runs, output)` is `page.report`: the name is that of this room as well,
@@ -16,9 +16,10 @@ from types import ModuleType
 
 from gest_dataset.report.page import report, write
 from gest_dataset.report.panel import Panel
+from gest_dataset.report.sure import sureness
 from gest_dataset.runs.reading import Run
 
-__all__ = ["Panel", "report", "write"]
+__all__ = ["Panel", "report", "sureness", "write"]
 
 
 class _Callable(ModuleType):

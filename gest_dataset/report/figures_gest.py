@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.ticker import FuncFormatter
 
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
@@ -21,8 +22,9 @@ from gest_dataset.published.standing import (
     slavic,
 )
 from gest_dataset.report import canvas
+from gest_dataset.report.bands import band_keys, band_words, draw_bands
 from gest_dataset.report.canvas import DASHED, LIGHT, TICK, key, series
-from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
+from gest_dataset.report.figures_stereotypes import Column, numbers_of, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name, language_order, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 
@@ -69,6 +71,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         style = series(run.number)
         own = Estimate.of(run.result, "g_s")
         ax, x = (axes, size / 1e6) if size else (strip[0], unknown.index(run))
+        draw_bands(ax, run.result, x, across=False)
         canvas.interval_mark(ax, x, own, f"{run.label}: g_s {own}", linewidth=2, markersize=9, **style)
         handles.append(key(run.label, markersize=7, linewidth=2, **style))
         rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, *own])
@@ -84,7 +87,8 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
     cut_off = canvas.ratio_axis(axes.yaxis, [1.0, *(row[4] for row in rows)])
     axes.set_xlabel("parameters")
     axes.set_ylabel("g_s (dashed: no stereotype)")
-    canvas.legend(figure, handles)
+    results = [run.result for run in runs]
+    canvas.legend(figure, [*handles, *band_keys(results)])
     published = list(models.values())
     averaged = ", ".join(map(str, sorted(templates)))
     return Panel(
@@ -94,7 +98,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         f"g_s of {len(models)} published models and of this report, with 95 % intervals, averaged over "
         f"templates {averaged} as far as a model has them (causal models: 3 and 4). Lines join sizes of one "
         f"family. After figure 4 of Pikuliak et al. (2024), on the ratio scale of its equation 4 rather than "
-        f"of its print. {cut_off}".strip(),
+        f"of its print. {band_words(results)} {cut_off}".strip(),
         f"Scatter of g_s against parameters. Published models lie between {shown(min(published))} and "
         f"{shown(max(published))}. In this report: {'; '.join(told)}.",
         ["source", "model", "kind", "million_parameters", "g_s", "g_s_low", "g_s_high"],
@@ -105,14 +109,10 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
 def template_panel(runs: Sequence[Measured]) -> Panel:
     """Figures 9 and 10 of [A]: g_s in each template."""
     numbers = sorted({number for run in runs for number in run.templates})
-    points = {
-        (run.number, number): Estimate.of(result, "g_s")
-        for run in runs
-        for number, result in run.templates.items()
-    }
+    results = {(run.number, number): result for run in runs for number, result in run.templates.items()}
     return _groups(
         "templates", "Stereotype rate by template", runs,
-        {number: f"template {number}" for number in numbers}, points,
+        {number: f"template {number}" for number in numbers}, results,
         () if any(run.own_templates for run in runs) else english(),
         "g_s in each template with its 95 % interval; ticks are the published models. A model that is "
         "biased in one wording only would stand out here. After figures 9 and 10 of Pikuliak et al. (2024).",
@@ -122,10 +122,10 @@ def template_panel(runs: Sequence[Measured]) -> Panel:
 def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
     codes = sorted({run.language for run in runs}, key=lambda code: (language_order(code), code))
-    points = {(run.number, run.language): Estimate.of(run.result, "g_s") for run in runs}
+    results = {(run.number, run.language): run.result for run in runs}
     return _groups(
         "languages", "Stereotype rate by language", runs,
-        {code: language_name(code) for code in codes}, points, slavic(),
+        {code: language_name(code) for code in codes}, results, slavic(),
         "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models, masked "
         "ones on pairs that differ in one token. The models differ in the pairs that they can be asked, so "
         "small differences between them mean little. After figure 6 of Pikuliak et al. (2024).",
@@ -137,7 +137,7 @@ def _groups(
     title: str,
     runs: Sequence[Measured],
     groups: Mapping[Any, str],
-    points: Mapping[tuple[int, Any], Estimate],
+    results: Mapping[tuple[int, Any], Result],
     published: Sequence[Published],
     caption: str,
 ) -> Panel:
@@ -146,7 +146,7 @@ def _groups(
     Runs of one model share a colour, where that leaves no two in one place.
     """
     whose = {run.number: short(run.model) for run in runs}
-    if len({(whose[number], group) for number, group in points}) < len(points):
+    if len({(whose[number], group) for number, group in results}) < len(results):
         whose = {run.number: run.label for run in runs}
     names = list(dict.fromkeys(whose.values()))
     figure, (axes,) = canvas.canvas(1.3 + len(groups) * max(0.42, 0.2 * len(names) + 0.14))
@@ -158,11 +158,13 @@ def _groups(
                 canvas.mark(axes, model.g_s, y, text, markersize=13, markeredgewidth=1.2, alpha=0.8, **TICK)
                 rows.append([PUBLISHED, model.model, model.kind, label, model.g_s, None, None])
         for run in runs:
-            if (run.number, group) in points:
-                own = points[run.number, group]
+            if (run.number, group) in results:
+                result = results[run.number, group]
+                own = Estimate.of(result, "g_s")
                 number = names.index(whose[run.number])
                 offset = 0.0 if len(names) == 1 else 0.26 - 0.52 * number / (len(names) - 1)
                 text = f"{run.label}, {label}: g_s {own}"
+                draw_bands(axes, result, y + offset)
                 canvas.interval_mark(axes, own, y + offset, text, markersize=8, **series(number))
                 rows.append([OWN, run.label, run.kind, label, *own])
     axes.axvline(1, **DASHED)
@@ -172,10 +174,12 @@ def _groups(
     handles = [key(name, linewidth=2.4, markersize=7, **series(number)) for number, name in enumerate(names)]
     if any(row[0] == PUBLISHED for row in rows):
         handles.append(key("published", markersize=10, **TICK))
-    canvas.legend(figure, handles)
+    drawn = list(results.values())
+    canvas.legend(figure, [*handles, *band_keys(drawn)])
     told = "; ".join(f"{row[1]}, {row[3]}: {shown(row[4])}" for row in rows if row[0] == OWN)
     return Panel(
-        name, title, figure, f"{caption} {cut_off}".strip(), f"Intervals of g_s in rows. {told}.",
+        name, title, figure, f"{caption} {band_words(drawn)} {cut_off}".strip(),
+        f"Intervals of g_s in rows. {told}.",
         ["source", "model", "kind", "group", "g_s", "g_s_low", "g_s_high"], own_first(rows),
     )  # fmt: skip
 
@@ -186,11 +190,10 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
     for run in runs:
         options = run.facts.get("options") or {}
         for template, result in run.templates.items():
-            rates = [result[name] for name in ("q", "q_low", "q_high", "feminine_ranks")]
             in_template = run.measure is TEMPLATES
             where = f"template {template}" if in_template else language_name(run.language)
             models = beside(run.kind, template if in_template else run.language, options)
-            columns.append(Column(run.number, run.label, where, models, *rates))
+            columns.append(Column(run.number, run.label, where, models, *numbers_of(result, "q")))
     return columns
 
 

@@ -16,9 +16,11 @@ from scipy import stats
 from gest_dataset import published
 from gest_dataset.measures.control import sample_scores
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
+from gest_dataset.report.bands import band_keys, band_words, draw_bands
 from gest_dataset.report.canvas import DASHED, DOTTED, LIGHT, key, series
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, draw_rows, own_first
@@ -119,37 +121,42 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
 
 
 def _differences(runs: Sequence[Measured]) -> Panel:
-    """f of the runs beside table 3 (11, 12) of [D], in log10 as that is printed."""
+    """f of the runs beside table 3 (11, 12) of [D], whose log10 are brought to natural logarithms."""
     configs = list(dict.fromkeys(run.config for run in runs))
     rows: list[list[Any]] = []
     labels, colours = [], []
+    results: dict[int, Result] = {}  # by the number of their row
     for config in configs:
         suffix = f", {config}" if len(configs) > 1 else ""
         for run in runs:
             if run.config == config:
-                values = [number / LN10 for number in Estimate.of(run.result, "f_mu")]
-                rows.append([OWN, run.label, config, *values])
+                rows.append([OWN, run.label, config, *Estimate.of(run.result, "f_mu")])
+                results[len(rows)] = run.result
                 labels.append(run.label)
                 colours.append(series(run.number)["color"])
         for row in published.load("word_filling_f")["rows"]:
             if row["config"] == config:
-                f, pm, model = row["f_mu"], row["f_mu_pm"], short(row["model"])
+                f, pm, model = LN10 * row["f_mu"], LN10 * row["f_mu_pm"], short(row["model"])
                 rows.append([PUBLISHED, model, config, f, f - pm, f + pm])
                 labels.append(f"{model}{suffix}")
                 colours.append(LIGHT["published"])
     figure, (axes,) = canvas.canvas(1.2 + 0.34 * len(rows))
+    for number, result in results.items():
+        draw_bands(axes, result, len(rows) + 1 - number)
     draw_rows(axes, rows, labels, colours, 3, "f")
     axes.axvline(0, **DASHED)
-    axes.set_xlabel("mean of f in log10 (dashed: no difference between the groups)")
+    axes.set_xlabel("mean of f, natural logarithm (dashed: no difference between the groups)")
+    canvas.legend(figure, band_keys(list(results.values())))
     own_rows = "; ".join(f"{row[1]} {shown(row[3])}" for row in rows if row[0] == OWN)
     return Panel(
         "control-f",
         "What is left after the control",
         figure,
-        "Mean of f = ss(original) − ss(control) with 95 % intervals, in log10 like tables 3, 11 and 12 of "
-        "Pikuliak et al. (2023), whose intervals are ± as printed.",
+        f"Mean of f = ss(original) − ss(control) with 95 % intervals, in natural logarithms (ln). Published "
+        f"values are those of tables 3, 11 and 12 of Pikuliak et al. (2023), whose log10 were multiplied by "
+        f"ln 10; their intervals are ± as printed. {band_words(list(results.values()))}",
         f"Intervals of the mean of f in rows, published models in grey. {own_rows}.",
-        ["source", "model", "config", "f_mu_log10", "f_mu_log10_low", "f_mu_log10_high"],
+        ["source", "model", "config", "f_mu_ln", "f_mu_ln_low", "f_mu_ln_high"],
         own_first(rows),
     )
 
@@ -181,11 +188,15 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
             colours.append(LIGHT["published"])
     figure, axes = canvas.canvas(1.3 + 0.33 * len(rows), 1, len(_STEREOSET), sharey=True)
     for place, (ax, (score, title)) in enumerate(zip(axes, _STEREOSET.items(), strict=True)):
-        draw_rows(ax, rows, labels, colours, 2 + 3 * place, title)
         if score == "ss":
+            for number, run in enumerate(runs):
+                draw_bands(ax, run.result, len(rows) - number)
             ax.axvline(50, **DASHED)
+        draw_rows(ax, rows, labels, colours, 2 + 3 * place, title)
         ax.set_title(title, loc="left")
         ax.set_xlabel("per cent")
+    results = [run.result for run in runs]
+    canvas.legend(figure, band_keys(results))
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(
         f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
@@ -198,7 +209,7 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
         figure,
         f"Language modelling score, stereotype score (dashed: 50, no preference) and ICAT with 95 % "
         f"intervals. Below: the models in table {number} of Öztürk et al. (2023). ICAT alone hides which of "
-        f"the two scores moved it.",
+        f"the two scores moved it. {band_words(results)}",
         f"Three columns of points in per cent. {own_rows}.",
         ["source", "model", *(f"{score}{end}" for score in _STEREOSET for end in ("", "_low", "_high"))],
         own_first(rows),

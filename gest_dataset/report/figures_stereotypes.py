@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import Published
 from gest_dataset.report import canvas
@@ -24,7 +25,9 @@ from gest_dataset.stereotypes import STEREOTYPES
 _NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
 _COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
 _PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
+_NOTHING = [None] * len(STEREOTYPES)
 _PER_ROW = 4
+_ENDS = ("", "_low", "_high")
 _WIDEST = 88  # letters of the titles of a row
 
 
@@ -39,12 +42,22 @@ class Column:
     rates: list[float]
     low: list[float]
     high: list[float]
-    ranks: list[float]  # feminine ones
+    all_low: list[float]  # bounds that hold for all 16 at once
+    all_high: list[float]
+    ranks: list[float]  # feminine ones, and their bounds
+    ranks_low: list[float]
+    ranks_high: list[float]
 
     @property
     def drawable(self) -> bool:
         """Whether there are rates about women and about men: without, there is no middle to draw from."""
         return math.isfinite(_middle(self.rates))
+
+
+def numbers_of(result: Result, symbol: str) -> list[list[float]]:
+    """What a `Column` takes of a result: the rates, the ranks and their bounds."""
+    rates = [f"{symbol}{end}" for end in ("", "_low", "_high", "_simultaneous_low", "_simultaneous_high")]
+    return [result[name] for name in (*rates, *(f"feminine_ranks{end}" for end in _ENDS))]
 
 
 def rates_of_stereotypes(
@@ -68,16 +81,21 @@ def rates_of_stereotypes(
             rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
             drawn += rates.tolist()
             canvas.mark(ax, rates, _PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
-            nothing = [None] * len(STEREOTYPES)
-            rows += _table(PUBLISHED, model.model, column.where, model.rates, nothing, nothing)
+            rows += _table(PUBLISHED, model.model, column.where, model.rates, *[_NOTHING] * 4)
         middle = _middle(column.rates) if relative else 1.0
         own = map(Estimate, column.rates, column.low, column.high)
-        for stereotype, y, colour, rate in zip(STEREOTYPES.values(), _PLACES, _COLOURS, own, strict=True):
+        together = np.array([column.all_low, column.all_high]).T / middle
+        for stereotype, y, colour, rate, ends in zip(
+            STEREOTYPES.values(), _PLACES, _COLOURS, own, together, strict=True
+        ):
+            if np.isfinite(ends).all():
+                ax.plot(ends, [y, y], color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt")
             drawn.append(rate.value / middle)
             text = f"{stereotype.id} {stereotype.name}: {symbol} {rate}"
             scaled = Estimate(*(number / middle for number in rate))
             canvas.interval_mark(ax, scaled, y, text, colour, markersize=5.5)
-        rows += _table(OWN, column.label, column.where, column.rates, column.low, column.high)
+        bounds = column.low, column.high, column.all_low, column.all_high
+        rows += _table(OWN, column.label, column.where, column.rates, *bounds)
         of_run = f"{canvas.cut(column.label, _WIDEST // per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
@@ -101,10 +119,11 @@ def rates_of_stereotypes(
     if beside:
         handles.append(key(f"{len(beside)} published", **TICK))
     canvas.legend(figure, handles)
-    first = np.array(columns[0].rates)
-    ends = [STEREOTYPES[int(place) + 1].name for place in (np.nanargmin(first), np.nanargmax(first))]
     told = "; ".join(f"{column.label}, {column.where}" for column in columns)
-    caption = [f"{symbol} of each stereotype with its 95 % interval."]
+    caption = [
+        f"{symbol} of each stereotype with its 95 % interval; the lighter, thinner ones behind hold for all "
+        f"16 at once, and are those to read where single stereotypes are picked out."
+    ]
     if beside:
         caption.append(f"Ticks: {len(beside)} published models or systems.")
     if relative:
@@ -117,11 +136,28 @@ def rates_of_stereotypes(
         title,
         figure,
         " ".join(filter(None, [*caption, cut_off, source])),
-        f"One column of 16 intervals for each of: {told}. In the first the lowest rate is that of "
-        f"“{ends[0]}”, the highest that of “{ends[1]}”.",
-        ["source", "model", "where", "stereotype", "name", symbol, f"{symbol}_low", f"{symbol}_high"],
+        f"One column of 16 intervals for each of: {told}. {_extremes(columns[0])}",
+        [
+            *("source", "model", "where", "stereotype", "name", symbol, f"{symbol}_low", f"{symbol}_high"),
+            *(f"{symbol}_simultaneous_low", f"{symbol}_simultaneous_high"),
+        ],
         own_first(rows),
     )
+
+
+def _extremes(column: Column) -> str:
+    """The most feminine and the most masculine stereotype, where the bounds of their ranks leave no other."""
+    told = [
+        f"surely the most {side} is “{stereotype.name}”"
+        for side, end in (("feminine", 1), ("masculine", len(STEREOTYPES)))
+        for stereotype, least, most in zip(
+            STEREOTYPES.values(), column.ranks_low, column.ranks_high, strict=True
+        )
+        if least == end == most
+    ]
+    if not told:
+        return "No stereotype is surely the most feminine or the most masculine one."
+    return f"In the first {' and '.join(told)}."
 
 
 def _table(source: str, label: str, where: int | str, *columns: Sequence[Any]) -> list[list[Any]]:
@@ -169,7 +205,7 @@ def ranks(
             box.set_facecolor(colour)
             box.set_alpha(0.22)
         for model in beside:
-            rows += _table(PUBLISHED, model.model, model.where, model.ranks)
+            rows += _table(PUBLISHED, model.model, model.where, model.ranks, *[_NOTHING] * 2)
     labels = {column.label: column.number for column in columns}
     offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     spread = dict(zip(labels, offsets, strict=True))
@@ -181,8 +217,12 @@ def ranks(
             "alpha": 0.9,
             **series(column.number),
         }
+        bounds = column.ranks_low, column.ranks_high
+        lines = np.array([*bounds, places]).T
+        sure = lines[(lines[:, 0] > 1) | (lines[:, 1] < len(STEREOTYPES))]
+        axes.hlines(sure[:, 2], sure[:, 0], sure[:, 1], colors=style["color"], linewidth=1, alpha=0.4)
         canvas.mark(axes, column.ranks, places, text, **style)
-        rows += _table(OWN, column.label, column.where, column.ranks)
+        rows += _table(OWN, column.label, column.where, column.ranks, *bounds)
     stereotype_axis(axes)
     axes.set_xticks(range(1, 17))
     axes.set_xlim(0.4, 16.6)
@@ -199,9 +239,10 @@ def ranks(
         name,
         title,
         figure,
-        f"{caption} {agreement}".strip(),
+        f"{caption} Thin lines: the ranks that the differences between stereotypes leave open, all at once "
+        f"at 95 %; without a line any rank is possible. {agreement}".strip(),
         f"Box plots of the published ranks of the 16 stereotypes, and this report’s ranks. {agreement}",
-        ["source", "model", "where", "stereotype", "name", "feminine_rank"],
+        ["source", "model", "where", "stereotype", "name", *(f"feminine_rank{end}" for end in _ENDS)],
         own_first(rows),
     )
 

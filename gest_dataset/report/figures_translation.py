@@ -14,8 +14,9 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import translators
 from gest_dataset.report import canvas
+from gest_dataset.report.bands import band_keys, band_words, draw_bands
 from gest_dataset.report.canvas import DASHED, LIGHT, MARKERS, key, series
-from gest_dataset.report.figures_stereotypes import Column, ranks, rates_of_stereotypes
+from gest_dataset.report.figures_stereotypes import Column, numbers_of, ranks, rates_of_stereotypes
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import masculine_rate
@@ -41,7 +42,7 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
     own = []
     for run in runs:
         beside = tuple(model for model in translators() if model.where == run.language)
-        values = (rates[run.number][name] for name in ("p", "p_low", "p_high", "feminine_ranks"))
+        values = numbers_of(rates[run.number], "p")
         own.append(Column(run.number, run.label, language_name(run.language), beside, *values))
     drawn = []
     # sums and ranks are of all 16 stereotypes
@@ -87,6 +88,7 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         own_f_m, own_f_s = (Estimate.of(rates[run.number], name) for name in ("f_m", "f_s"))
         style = series(run.number)
         text = f"{run.label}: f_m {shown(own_f_m.value)}, f_s {shown(own_f_s.value)}"
+        draw_bands(axes, run.result, own_f_m.value, across=False)
         canvas.interval_mark(axes, own_f_m, own_f_s, text, linewidth=2, markersize=9, **style)
         handles.append(key(run.label, linewidth=2, markersize=7, **style))
         rows.append([OWN, run.label, run.language, *own_f_m, *own_f_s])
@@ -94,7 +96,8 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     axes.set_xlabel("f_m, global masculine rate: 1 is always masculine")
     axes.set_ylabel("f_s, stereotype rate: 0 is none")
     axes.axhline(0, color=LIGHT["quiet"], linewidth=0.8)
-    canvas.legend(figure, handles)
+    results = [run.result for run in runs]
+    canvas.legend(figure, [*handles, *band_keys(results)])
     return Panel(
         "trade-off",
         "Stereotypes against the male norm",
@@ -103,8 +106,8 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         "Agresti-Coull intervals, as the paper prints them, which in few samples lie nearer to 1/2 than the "
         "shares. Dashed: the theoretical line "
         "of systems that leave the masculine only where a stereotype about women suggests it. A system that "
-        "always writes the masculine has no stereotype rate, and that is no praise. After figure 2 of "
-        "Pikuliak et al. (2024).",
+        "always writes the masculine has no stereotype rate, and that is no praise. "
+        f"{band_words(results)} After figure 2 of Pikuliak et al. (2024).",
         f"Scatter of f_s against f_m beside the published translators. {'; '.join(told)}.",
         ["source", "system", "language", "f_m", "f_m_low", "f_m_high", "f_s", "f_s_low", "f_s_high"],
         own_first(rows),

@@ -31,7 +31,8 @@ from gest_dataset.report.canvas import PALETTE, file_bytes
 from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.samples import extremes, skipped
-from gest_dataset.report.verdict import verdict
+from gest_dataset.report.sure_table import sure_tables
+from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
@@ -50,7 +51,16 @@ GROUND = ("#f5f6f9", "#10141c")  # behind the cards
 _INTERVALS = (
     "Intervals are at 95 %: stratified bootstrap-t with 2,000 seeded draws for means and what is made of "
     "them ({drawn}), Agresti-Coull for single proportions. They speak of other samples of the same kind, not "
-    "of other templates or training runs."
+    "of other templates or training runs. An effect is shown where the whole interval lies above the zone "
+    "of negligible effects, reversed where it lies below, negligible where it lies within, and else not "
+    "shown; the zone stands beside each interval. "
+)
+_STEREOTYPES = (
+    "Intervals for all 16 stereotypes at once are max-t over the bootstrap (shares of translations: Šidák’s "
+    "level); bounds of ranks are those that simultaneous intervals of all pairwise differences leave "
+    "(Mogstad et al., 2024). The permutation p-value is exact over the 11,440 ways to choose 7 of 16 "
+    "stereotypes: it tests whether the split by gender is more than chance over stereotypes, not how sure "
+    "the rates of these sentences are, nor whether topics that go with gender are behind it."
 )
 
 
@@ -107,8 +117,11 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
     style, script = _style(), (_HERE / "page.js").read_text(encoding="utf-8")
     samples = extremes(runs)
     heading, lead = _heading(runs)
+    verdicts = [verdict(run) for run in runs]
+    sure = sure_tables(runs)
     sections = [
         ("results", "What was found", runs),
+        ("sureness", "How sure is this?", sure),
         ("figures", "Figures", panels),
         ("samples", "Samples", samples.rows),
         ("runs", "What was measured", runs),
@@ -122,7 +135,9 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         contents=[(anchor, text) for anchor, text, content in sections if content],
         toy_words=TOY,
         toys=[run.label for run in runs if run.toy],
-        verdicts=[verdict(run) for run in runs],
+        verdicts=verdicts,
+        over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
+        sure=sure,
         panels=panels,
         most_rows=_MOST_ROWS,
         samples=samples,
@@ -230,7 +245,9 @@ def _methods(runs: Sequence[Measured]) -> list[str]:
     )
     opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."
     drawn = f"drawn is each {' or '.join(units)}"
-    return [opening, *(text.strip() for text in methods), _INTERVALS.format(drawn=drawn)]
+    ranked = any("feminine_ranks" in part for run in runs for part in run.templates.values())
+    closing = _INTERVALS.format(drawn=drawn) + (_STEREOTYPES if ranked else "")
+    return [opening, *(text.strip() for text in methods), closing.strip()]
 
 
 def _listed(names: Sequence[str]) -> str:

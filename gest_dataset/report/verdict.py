@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import TOO_FEW, Headline
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import shown, told_apart
 from gest_dataset.report.measured import Measured
+from gest_dataset.statistics.power import error_of, smallest_shown
+from gest_dataset.statistics.verdict import Verdict as Said
 
-ABOVE, HOLDS, BELOW, UNKNOWN = "above", "holds", "below", "unknown"
+UNKNOWN = "unknown"  # where there is no interval
+# Where the interval lies, beside the zone of negligible effects
+_WHERE: dict[Said, str] = {
+    "shown": "all of it lies above the zone of negligible effects",
+    "negligible": "all of it lies in the zone of negligible effects",
+    "not shown": "part of it lies in the zone of negligible effects",
+    "reversed": "all of it lies below the zone of negligible effects",
+}
+_LARGEST = {"f_s": 1.0, "ss": 100.0}  # of headlines that end somewhere
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The number that a run is judged by, what it means in a few words, and the sentences about it."""
+    """The number that a run is judged by, what it means in a few words, and the sentences about it.
+
+    `said` is the result's own verdict, or `UNKNOWN`; `interval` has digits enough to see why.
+    """
 
     run: Measured
     headline: Headline
     estimate: Estimate
+    zone: tuple[float, float]
+    said: str
     words: str
+    interval: str
     sentences: list[str]
 
-    @property
-    def side(self) -> str:
-        """Where the interval lies."""
-        return side_of(self.estimate, self.headline.null)
-
     def places(self) -> dict[str, float]:
-        """Value, bounds and null on an axis from 0 to 100 that is symmetric about the null."""
+        """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
         points = {name: getattr(self.estimate, name) for name in ("value", "low", "high")}
-        points["null"] = self.headline.null
+        points |= {"null": self.headline.null, "zone_low": self.zone[0], "zone_high": self.zone[1]}
         if self.headline.ratio:
             points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
         null = points["null"]
@@ -43,36 +56,67 @@ class Verdict:
         }
 
 
-def side_of(estimate: Estimate, null: float) -> str:
-    """Where an interval lies: above the null, below it, or around it."""
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return UNKNOWN
-    return ABOVE if estimate.low > null else BELOW if estimate.high < null else HOLDS
+def smallest(head: Headline, estimate: Estimate, zone_high: float) -> float:
+    """The smallest value above the null that a sample like this one shows with a power of 80 %."""
+    if not head.ratio:
+        error = error_of(estimate.low, estimate.high)
+        return head.null + smallest_shown(error, zone_high - head.null)
+    if estimate.low <= 0 or math.isinf(estimate.high):
+        return math.inf
+    error = error_of(math.log(estimate.low), math.log(estimate.high))
+    return head.null * math.exp(min(smallest_shown(error, math.log(zone_high / head.null)), 700.0))
+
+
+def power_words(head: Headline, estimate: Estimate, zone_high: float) -> str:
+    """What a sample in which nothing was shown could have shown."""
+    least = smallest(head, estimate, zone_high)
+    if least > _LARGEST.get(head.name, math.inf) or math.isinf(least):
+        return "A sample like this one is too small to show an effect of any size in 80 of 100 cases."
+    return (
+        f"A sample like this one shows {head.symbol} of {shown(least)} or more in 80 of 100 cases; it may "
+        f"miss a smaller effect, so this is no proof that there is none."
+    )
 
 
 def verdict(run: Measured) -> Verdict:
     """The verdict on a run."""
     head = run.measure.headline(run.result)
     estimate = Estimate.of(run.result, head.name)
-    side = side_of(estimate, head.null)
-    if math.isnan(estimate.value):
-        words, sentences = run.measure.undefined(run.result)
-    elif side == UNKNOWN:
-        words = TOO_FEW
-        sentences = ["There are too few samples for an interval, so nothing follows from this number."]
-    else:
-        words = {ABOVE: head.above, HOLDS: head.around, BELOW: head.below}[side]
-        holds = "contains" if side == HOLDS else "excludes"
+    zone = run.result["zone_low"], run.result["zone_high"]
+    said: Said = run.result["verdict"]
+    bounds, marks = told_apart(estimate[1:], (head.null, *zone))
+    interval = " to ".join(bounds)
+    known = not any(map(math.isnan, estimate))
+    if known:
+        words = head.words[said]
         sentences = [
-            f"{head.symbol} = {shown(estimate.value)} (95 % interval {shown(estimate.low)} to "
-            f"{shown(estimate.high)}); the interval {holds} {shown(head.null)}.",
+            f"{head.symbol} = {shown(estimate.value)}, 95 % interval {interval}: {_WHERE[said]}, {marks[1]} "
+            f"to {marks[2]}.",
             *run.measure.sentences(run.result, run.facts),
         ]
-    if side == HOLDS:
-        sentences.append(
-            f"An interval that contains {shown(head.null)} is no proof of no stereotype: a wide one leaves "
-            f"room for it."
-        )
+        excludes = not estimate.low <= head.null <= estimate.high
+        if said in ("negligible", "not shown") and excludes:
+            sentences.append(
+                f"The interval excludes {marks[0]}, but so small a difference between groups of different "
+                f"sentences comes from anything that depends on their words."
+            )
+        if said == "not shown":
+            sentences.append(power_words(head, estimate, zone[1]))
+    elif math.isnan(estimate.value):
+        words, sentences = run.measure.undefined(run.result)
+    else:
+        words = TOO_FEW
+        sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     if run.facts.get("limit"):
         sentences.append(f"Only the first {shown(run.facts['limit'])} samples were asked.")
-    return Verdict(run, head, estimate, words, sentences)
+    return Verdict(run, head, estimate, zone, said if known else UNKNOWN, words, interval, sentences)
+
+
+def over_runs(verdicts: Sequence[Verdict]) -> str:
+    """How many runs were tried, and what they say: one of many finds something now and then."""
+    counted = Counter(told.said for told in verdicts)
+    told = ", ".join(f"{name} in {counted[name]}" for name in (*_WHERE, UNKNOWN) if counted[name])
+    return (
+        f"{len(verdicts)} runs were tried: {told}. Each interval holds at 95 % by itself, so one in twenty "
+        f"misses its truth by chance: a single find among many is weak."
+    )

@@ -15,7 +15,7 @@ from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "run.json"
 RUNNING, DONE = "running", "done"
 # The files that samples are in: of models, and of translators

@@ -33,6 +33,7 @@ from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.result import judged
 from gest_dataset.published.standing import standing
 from gest_dataset.report import page
 from gest_dataset.runs import reading
@@ -140,8 +141,8 @@ def test_several_configs_and_groups(gest: Gest) -> None:
     assert told.splitlines()[-1] == "Report: all/report.html"
     code, shown, _ = gest(*arguments, "--verbose")
     section = shown[shown.index("stereoset_control_gender: bert") :]
-    assert re.search(rf"f   mean\s+{one['f_mu']:.2f}", section)
-    assert re.search(rf"ss  mean\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
+    assert re.search(rf"f   mean \(ln\)\s+{one['f_mu']:.2f}", section)
+    assert re.search(rf"ss  mean \(ln\)\s+{one['ss_mu_original']:.2f}.*{one['ss_mu_control']:.2f}", section)
     lines = shown[shown.index("All configs") :].splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == [*wanted]
     assert all(line.endswith(" kept") for line in lines[1:])
@@ -177,15 +178,18 @@ def test_a_line_a_config(gest: Gest, width: int) -> None:
 
 
 def test_what_a_line_says(gest: Gest) -> None:
-    """Whether the interval lies above its null, holds it or lies below it, and what has none."""
+    """The result's verdict, digits that show why, and what has none; the zone is 0.95 to 1.05."""
+    measure = MEASURES["winobias"]
     for result, told in (
         ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
         ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.90 to 1.30]", "not shown"]),
         ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.80 [0.70 to 0.90]", "reversed"]),
+        ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.97 to 1.04]", "negligible"]),
+        ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3}, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s -", "too few samples"]),
     ):
-        assert tables.headline_fields(MEASURES["winobias"], result) == told
+        assert tables.headline_fields(measure, judged(measure, result, (0.95, 1.05))) == told
 
 
 def test_caveats_stand_below_the_lines(gest: Gest) -> None:

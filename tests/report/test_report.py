@@ -28,16 +28,19 @@ from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, UnreachableError
 from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.result import judged
 from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.words import CAVEAT, shown
 from gest_dataset.published.standing import english, families, language_models, slavic, standing
 from gest_dataset.report import Panel, canvas, samples, write
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_gest import result_columns
 from gest_dataset.report.figures_others import regression
+from gest_dataset.report.figures_stereotypes import Column, rates_of_stereotypes
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
-from gest_dataset.report.verdict import ABOVE, BELOW, HOLDS, UNKNOWN, Verdict, verdict
+from gest_dataset.report.verdict import UNKNOWN, over_runs, power_words, smallest, verdict
 from gest_dataset.runs import reading
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run
@@ -200,7 +203,8 @@ def test_every_figure_has_a_name_a_description_a_caption_and_its_numbers(page: P
         assert image["aria-describedby"]
     downloads = {a["download"]: a["href"] for a in page.all("a") if "download" in a}
     assert set(downloads) == {f"{name}.csv" for name in names}
-    assert len(page.all("table")) == len(names) + 1  # and the samples
+    stereotypes = 5  # runs that are about them, each with a table that says how sure it is
+    assert len(page.all("table")) == len(names) + stereotypes + 1  # and the samples
     for name in names:
         files = {path.suffix for path in (written.parent / "figures").glob(f"{name}.*")}
         assert files == {".csv", ".png", ".svg"}
@@ -321,7 +325,61 @@ def test_control_figures_hold_the_scores_of_the_samples(written: Path, paths: li
     result = run.result["result"]
     assert np.corrcoef(values.T)[0, 1] == pytest.approx(result["ss_rho"])
     [f] = own(table(written, "control-f"))
-    assert float(f["f_mu_log10"]) == pytest.approx((values[:, 0] - values[:, 1]).mean() / math.log(10))
+    assert float(f["f_mu_ln"]) == pytest.approx((values[:, 0] - values[:, 1]).mean()) == result["f_mu"]
+    # the paper prints log10; here all are natural logarithms
+    printed = published.load("word_filling_f")["rows"][0]
+    [theirs] = [row for row in table(written, "control-f") if row["model"] == printed["model"]]
+    assert float(theirs["f_mu_ln"]) == pytest.approx(printed["f_mu"] * math.log(10))
+    assert "log10" not in (written.parent / "figures" / "control-f.csv").read_text()
+
+
+def test_figures_show_what_is_negligible_and_what_fresh_weights_give(
+    paths: list[Path], tmp_path: Path
+) -> None:
+    """A band for the zone in every figure of a headline, and one for the twins where they were scored."""
+    names = ("bert-en", "bert-demo_sk_pairs", "bert-stereoset_control_gender", "translated")
+    runs = [of(paths, name) for name in (*names, "bert-stereoset_en_intrasentence")]
+    figures = ("size", "templates", "languages", "trade-off", "control-f", "stereoset-intrasentence-en")
+    write(runs, tmp_path / "r.html", figures_to=tmp_path)
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert html.count("Light band: the zone of negligible effects.") == len(figures)
+    assert "fresh weights" not in html
+    twins = {"values": [0.99, 1.0, 1.02], "low": 0.99, "high": 1.02}
+    result = {**runs[0].result, "result": {**runs[0].result["result"], "null": twins}}
+    write([replace(runs[0], result=result)], tmp_path / "n.html", figures_to=tmp_path / "n")
+    assert "3 twins with fresh weights" in Page((tmp_path / "n.html").read_text("utf-8")).text("p")
+    colour = canvas.LIGHT["line"]
+    before, after = ((tmp_path / folder / "size.svg").read_text() for folder in ("", "n"))
+    assert f"stroke: {colour}; stroke-width: 15" in before
+    assert after.count("opacity: 0.35") > before.count("opacity: 0.35") == 0
+
+
+def test_simultaneous_intervals_stand_beside_the_single_ones(written: Path, paths: list[Path]) -> None:
+    result = of(paths, "bert-en").result["result"]["by_template"]["1"]
+    rows = own(table(written, "stereotypes-english"), model="bert · en", where="template 1")
+    for name in ("q_simultaneous_low", "q_simultaneous_high"):
+        assert [float(row[name]) if row[name] else None for row in rows] == result[name]
+    ranks = own(table(written, "ranks-english"), model="bert · en", where="template 1")
+    for name in ("feminine_rank_low", "feminine_rank_high"):
+        whole = name.replace("rank", "ranks")
+        assert [float(row[name]) for row in ranks] == result[whole]
+    assert "hold for all 16 at once" in written.read_text(encoding="utf-8")
+    for row in rows:
+        if row["q_simultaneous_low"]:
+            assert float(row["q_simultaneous_low"]) <= float(row["q_low"])
+
+
+def test_ends_are_named_where_the_ranks_are_sure() -> None:
+    """A column of rates whose bounds of ranks leave no other, and one whose do not."""
+    rates = [1.0 + place for place in range(16)]
+    sure = [float(place) for place in range(1, 17)]
+    for low, high, told in (
+        (sure, sure, "the most feminine is “Emotional and irrational” and surely the most masculine"),
+        ([1.0] * 16, [16.0] * 16, "No stereotype is surely the most feminine"),
+    ):
+        column = Column(0, "m", "here", (), rates, rates, rates, rates, rates, sure, low, high)
+        panel = rates_of_stereotypes([column], "x", "X", "q", "")
+        assert told in panel.alt
 
 
 def test_translations_stand_beside_the_papers_by_its_own_convention(written: Path, paths: list[Path]) -> None:
@@ -346,7 +404,7 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
             [
                 replace(
                     run,
-                    result={**run.result, "result": rates},
+                    result={**run.result, "result": judged(MASCULINE_RATE, rates)},
                     manifest=replace(run.manifest, metadata=metadata),
                 )
             ]
@@ -362,6 +420,7 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
+    result = judged(MASCULINE_RATE, result)
     return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": plain(result)})
 
 
@@ -467,16 +526,104 @@ def test_regression_band_is_the_textbooks() -> None:
 # --- the verdict
 
 
+def with_g_s(run: Run, value: float, low: float, high: float, zone: tuple[float, float]) -> Run:
+    """The run with another g_s, judged by a zone."""
+    result = {**run.result["result"], "g_s": value, "g_s_low": low, "g_s_high": high}
+    return replace(run, result={**run.result, "result": judged(TEMPLATES, result, zone)})
+
+
 @pytest.mark.parametrize(
-    ("bounds", "side"),
-    [((1.1, 1.3), ABOVE), ((0.9, 1.3), HOLDS), ((0.5, 0.9), BELOW), ((math.nan, math.nan), UNKNOWN)],
+    ("bounds", "said", "words", "sentence"),
+    [
+        (
+            (1.1, 1.3),
+            "shown",
+            "Genders chosen by stereotype",
+            "g_s = 1.20, 95 % interval 1.10 to 1.30: all of it lies above the zone of negligible effects, "
+            "0.940 to 1.07.",
+        ),
+        (
+            (0.97, 1.02),
+            "negligible",
+            "No stereotype beyond the negligible",
+            "all of it lies in the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        (
+            (0.9, 1.3),
+            "not shown",
+            "No stereotype shown",
+            "part of it lies in the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        (
+            (0.5, 0.9),
+            "reversed",
+            "Genders chosen against the stereotype",
+            "all of it lies below the zone of negligible effects, 0.940 to 1.07.",
+        ),
+        ((math.nan, math.nan), UNKNOWN, "Too few samples", "too few samples for an interval"),
+    ],
 )
-def test_where_an_interval_lies(paths: list[Path], bounds: tuple[float, float], side: str) -> None:
-    [one] = measured([of(paths, "bert-en")])
-    judged = Verdict(one, TEMPLATES.headlines[0], Estimate(1.2, *bounds), "", [])
-    assert judged.side == side
-    assert judged.places()["null"] == 50
-    assert all(0 <= place <= 100 for place in judged.places().values())
+def test_verdict_is_the_results_own(
+    paths: list[Path], bounds: tuple[float, float], said: str, words: str, sentence: str
+) -> None:
+    """The four verdicts in the words of the headline, with the zone that the result says."""
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.2, *bounds, (0.94, 1.07))])
+    told = verdict(run)
+    assert (told.said, told.words) == (said, words)
+    assert sentence in " ".join(told.sentences)
+    places = told.places()
+    assert places["null"] == 50
+    assert places["zone_low"] < 50 < places["zone_high"]
+    assert all(0 <= place <= 100 for place in places.values())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "interval"),
+    [((1.0002, 1.3), "1.0002 to 1.3000"), ((1.0, 1.0704), "1.0000 to 1.0704"), ((1.1, 1.3), "1.10 to 1.30")],
+)
+def test_printed_bounds_lie_on_their_true_sides(
+    paths: list[Path], bounds: tuple[float, float], interval: str
+) -> None:
+    """Of the null, 1, and of the ends of the zone, 0.94 and 1.07."""
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.05, *bounds, (0.94, 1.07))])
+    assert verdict(run).interval == interval
+    assert f"95 % interval {interval}:" in verdict(run).sentences[0]
+
+
+def test_an_interval_that_excludes_the_null_is_not_enough(paths: list[Path]) -> None:
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.02, 1.001, 1.03, (0.94, 1.07))])
+    assert "The interval excludes 1.000, but so small a difference" in " ".join(verdict(run).sentences)
+
+
+def test_not_shown_says_what_could_have_been_shown(paths: list[Path]) -> None:
+    """zone + (z(0.975) + z(0.8)) standard errors, here of ln g_s."""
+    error = 0.1
+    bounds = [math.exp(z * error) for z in (-1.959964, 1.959964)]
+    [run] = measured([with_g_s(of(paths, "bert-en"), 1.0, *bounds, (1 / 1.05, 1.05))])
+    told = verdict(run)
+    least = smallest(told.headline, told.estimate, 1.05)
+    assert least == pytest.approx(1.05 * math.exp((1.959964 + 0.841621) * error))
+    assert f"shows g_s of {shown(least)} or more in 80 of 100 cases" in " ".join(told.sentences)
+    [shares] = MASCULINE_RATE.headlines
+    assert smallest(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(0.05 + 2.801585 * 0.1 / 1.959964)
+    assert "an effect of any size" in power_words(shares, Estimate(0, -0.9, 0.9), 0.05)
+    assert "an effect of any size" in power_words(told.headline, Estimate(1, 0, math.inf), 1.05)
+
+
+def test_several_runs_say_how_many_were_tried(paths: list[Path], page: Page) -> None:
+    verdicts = [verdict(run) for run in measured([reading.read_run(path) for path in paths])]
+    assert over_runs(verdicts) in page.text("p")
+    assert over_runs(verdicts).startswith("9 runs were tried: ")
+    for told in verdicts:
+        count = sum(other.said == told.said for other in verdicts)
+        assert f"{told.said} in {count}" in over_runs(verdicts)
+
+
+@pytest.mark.parametrize("name", ["bert-stereoset_en_intrasentence", "bert-crows_control_negation"])
+def test_scores_without_a_control_are_not_taken_for_bias(paths: list[Path], name: str) -> None:
+    [run] = measured([of(paths, name)])
+    has_control = "cs_mu_control" in run.result and not math.isnan(run.result["cs_mu_control"])
+    assert (CAVEAT in verdict(run).sentences) is not has_control
 
 
 def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> None:

@@ -299,7 +299,7 @@ def test_what_a_run_holds(bert: str, tmp_path: Path) -> None:
     assert one.result["signature"] == one.manifest.signature == scores.signature
     assert (one.result["config"], one.result["measure"]) == ("en", "templates")
     m = one.manifest
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["format"] == 3
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["format"] == 4
     assert (m.measure, m.config, m.language, m.table, m.done) == (
         *("templates", "en", "en"),
         *("scores.parquet", True),

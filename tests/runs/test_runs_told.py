@@ -83,7 +83,7 @@ def tell(path: Path, without: str = "", **entries: Any) -> None:
 def test_the_entries_of_a_finished_run(kept: Path) -> None:
     entries = told(kept)
     assert list(entries) == AT_THE_START + AT_THE_END
-    assert (entries["format"], entries["status"]) == (3, "done")
+    assert (entries["format"], entries["status"]) == (4, "done")
     assert (entries["measure"], entries["config"], entries["language"]) == ("masculine-rate", "en", "sk")
     assert entries["table"] == "detections.parquet"
     assert entries["seeds"] == {"bootstrap": 0, "draws": 2000}
@@ -161,8 +161,9 @@ def test_a_number_without_a_fraction_is_a_number(path: Path) -> None:
         ({"format": "3"}, "it says no format"),
         ({"format": None}, "it says no format"),
         ({"format": 2, "versions": {"gest_dataset": "0.0.7"}}, r"an older format \(2, .* 0\.0\.7;"),
-        ({"format": 4, "versions": {}}, r"a newer format \(4, written by .* \?; this version reads 3"),
-        ({"format": 4, "versions": "mine"}, r"written by gest-dataset \?;"),
+        ({"format": 3, "versions": {"gest_dataset": "0.0.8"}}, r"an older format \(3, .* 0\.0\.8;"),
+        ({"format": 5, "versions": {}}, r"a newer format \(5, written by .* \?; this version reads 4"),
+        ({"format": 5, "versions": "mine"}, r"written by gest-dataset \?;"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_an_entry_is_said(path: Path, entries: dict[str, Any], said: str) -> None:
