@@ -171,7 +171,7 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
     if as_json:
         show_json(plain({name: asdict(plan) for name, plan in plans.items()}))
         return
-    columns = ("config", "samples", "units", "alone, SD", "two models, SD", "as a ratio")
+    columns = ("config", "samples", "units", "one", "two", "as g_s")
     table = new_table("The smallest effects that are shown (power 80 %)", out, *columns)
     for name, plan in plans.items():
         ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
@@ -179,9 +179,9 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
     out.print(fitted(table, out))
     out.print(
-        f"SD: standard deviations of a model's scores. Alone: beyond the zone of negligible effects. Two "
-        f"models: their difference, if their scores correlate by {CORRELATION:g}. As a ratio: alone, with an "
-        f"SD of {TYPICAL:g} as BERT and GPT-2 have it. Samples of a unit count as one.",
+        f"one: of one model, beyond the zone of negligible effects; two: the difference of two models, if their "
+        f"scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. as g_s: of "
+        f"one model with an SD of {TYPICAL:g}, as BERT and GPT-2 have it. Samples of a unit count as one.",
         markup=False,
         highlight=False,
     )
