@@ -9,6 +9,7 @@ from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import (
     FINITE,
     SUBJECTS,
+    after_noun,
     attribute,
     first_finite,
     has_accusative,
@@ -16,6 +17,7 @@ from gest_dataset.gender.rules.clauses import (
     other_auxiliary,
     other_person,
     predicate,
+    resumes,
     stretch,
     subject_like,
 )
@@ -29,9 +31,30 @@ from gest_dataset.gender.rules.complements import (
 )
 from gest_dataset.gender.rules.conditional import conditional
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
+from gest_dataset.gender.rules.predicates import as_person, predicative, serving
+from gest_dataset.gender.rules.surroundings import (
+    after_ending,
+    as_child,
+    considered,
+    copular,
+    depicting,
+    governing,
+    initial,
+    joined,
+    linking_last,
+    made,
+    opening,
+    quoting,
+    relative,
+    resumed,
+    who,
+)
 
 Anchor = Callable[[Tree, Token, Grammar], bool]
 _LONG_ENOUGH = 6  # letters: shorter nouns in -ла are many
+_PARTICLES = frozenset({"бы", "б", "би"})
+_DEMONSTRATIVES = {"ten", "ta", "tá"}
+_MARKS = frozenset('«»„“”"')
 _REFLEXIVES = {"sa", "si", "se", "się"}
 
 
@@ -40,7 +63,10 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     top = predicate(sentence, token)
     if token.upos == "ADJ" and attribute(sentence, token, grammar):
         return False
-    if any(c.relation in SUBJECTS or c.relation == "mark" for c in sentence.children(top)):
+    if any(
+        c.relation == "mark" or (c.relation in SUBJECTS and c.feats.get("Case", "Nom") == "Nom")
+        for c in sentence.children(top)
+    ):
         return False
     if other_auxiliary(sentence, top) or any(other_person(t, grammar) for t in stretch(sentence, token)):
         return False
@@ -49,11 +75,19 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         if head is None:
             return False
         top = head
+        if token.upos == "ADJ" and top.relation == "acl":
+            return False  # *чай, который я пью, горячий*
         if auxiliary(sentence, top, grammar) or pronoun(sentence, top, grammar) or first_finite(top):
             return True
         if any(c.relation in SUBJECTS for c in sentence.children(top)):
             return False
     return False
+
+
+def _same_speech(sentence: Tree, other: Token, token: Token) -> bool:
+    """No mark of quotation stands between the two."""
+    first, last = sorted((other.id, token.id))
+    return not any(first < t.id < last and t.text in _MARKS for t in sentence.tokens)
 
 
 def _impersonal(token: Token) -> bool:
@@ -91,11 +125,22 @@ def nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
             other is not token and (forms.gender(other) or other_person(other, grammar)) for other in around
         )
         and not attribute(sentence, token, grammar)
+        and not resumes(sentence, token, grammar)
+        and not _article(sentence, token)
+        and not (token.upos == "ADJ" and token.relation == "amod" and after_noun(sentence, token))
         and not any(
             other.upos == "ADP" and other.id == token.id - 1 and other.form not in grammar.degrees
             for other in around
         )
     )
+
+
+def _article(sentence: Tree, token: Token) -> bool:
+    """*Jsem ta nejlepší verze*: a demonstrative that a noun follows."""
+    if token.form not in _DEMONSTRATIVES:
+        return False
+    around = stretch(sentence, token)
+    return any(other.upos in NOUNS for other in around[around.index(token) + 1 :][:3])
 
 
 def lone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -105,7 +150,7 @@ def lone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other is not token
         and other.upos in FINITE
         and other.form not in grammar.auxiliaries
-        and other.form not in grammar.clitics
+        and other.form not in grammar.clitics | _PARTICLES
         and other.feats.get("VerbForm", "Fin") == "Fin"
         and not grammar.is_infinitive(other.form)
         for other in around
@@ -150,7 +195,9 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """
     if grammar.auxiliaries or token.relation != "root":
         return False
-    if any(other.form in grammar.pronouns for other in sentence.tokens):
+    if any(
+        other.form in grammar.pronouns and _same_speech(sentence, other, token) for other in sentence.tokens
+    ):
         return False
     if _impersonal(token):
         return False  # Belarusian *хацелася* is also written like a feminine
@@ -240,7 +287,7 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         grammar.forms["past"].gender(other)
         or other.form in grammar.auxiliaries | grammar.pronouns
         or other_person(other, grammar)
-        or other.upos == "ADJ"
+        or (other.upos == "ADJ" and other.relation != "amod")
         or other.upos == "SCONJ"
         for other in around
     )
@@ -278,5 +325,23 @@ ANCHORS: Mapping[str, Anchor] = {
         spoken,
         second_finite,
         itself,
+        predicative,
+        as_person,
+        serving,
+        considered,
+        copular,
+        depicting,
+        governing,
+        initial,
+        joined,
+        linking_last,
+        made,
+        who,
+        opening,
+        quoting,
+        as_child,
+        relative,
+        resumed,
+        after_ending,
     )
 }
