@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, words
+from gest_dataset.gender.grammars import persons, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -48,6 +48,7 @@ GRAMMARS = {
             "слышу|читаю|прочту|вижу|помню|вспоминаю|получаю|узнаю|слушаю|знаю|цитирую|перевожу|смотрю"
         ),
         pronouns=table("я"),
+        certain=verbs.RUSSIAN,
         others=table("ты он она мы вы они кто"),
         datives=table("мне"),
         objects=table("меня"),
@@ -113,10 +114,16 @@ GRAMMARS = {
             ),
         },
         words={
+            "which": pairs("который:которая"),
             "person": persons.RUSSIAN,
             "person_instrumental": persons.instrumentals(persons.RUSSIAN, "ru"),
-            "known": {**words.RUSSIAN, **words.RUSSIAN_SHORT, **words.MARRIED["ru"]},
-            "known_instrumental": words.RUSSIAN_INSTRUMENTAL,
+            "known": {
+                **traits.nominatives("ru"),
+                **words.RUSSIAN,
+                **words.RUSSIAN_SHORT,
+                **words.MARRIED["ru"],
+            },
+            "known_instrumental": {**traits.instrumentals("ru"), **words.RUSSIAN_INSTRUMENTAL},
             "agreeing": pairs("сам:сама"),
             "one": pairs("один:одна"),
             "dative": pairs("одному:одной самому:самой"),
@@ -138,8 +145,10 @@ GRAMMARS = {
             "чую|читаю|бачу|пам'ятаю|памятаю|згадую|отримую|дізнаюся|слухаю|знаю|цитую|перекладаю|дивлюся"
         ),
         pronouns=table("я"),
+        certain=verbs.UKRAINIAN,
         others=table("ти він вона ми ви вони хто"),
         datives=table("мені"),
+        clitics=table("своє"),
         objects=table("мене"),
         saying="(не)?(сказа|говори|спита|запита|відпові|повідоми|попроси|розпові|крикну|дода|заяви|проси|поясни|каза)(в|ла|ів)",
         considering="вважаю|відчуваю|відчую|почуваю|почую",
@@ -215,10 +224,11 @@ GRAMMARS = {
             ),
         },
         words={
+            "which": pairs("який:яка котрий:котра"),
             "person": persons.UKRAINIAN,
             "person_instrumental": persons.instrumentals(persons.UKRAINIAN, "uk"),
-            "known": {**words.UKRAINIAN, **words.MARRIED["uk"]},
-            "known_instrumental": words.UKRAINIAN_INSTRUMENTAL,
+            "known": {**traits.nominatives("uk"), **words.UKRAINIAN, **words.MARRIED["uk"]},
+            "known_instrumental": {**traits.instrumentals("uk"), **words.UKRAINIAN_INSTRUMENTAL},
             "agreeing": pairs("сам:сама"),
             "one": pairs("один:одна"),
             "dative": pairs("одному:одній самому:самій"),
@@ -239,6 +249,7 @@ GRAMMARS = {
         ),
         perceiving=("чую|чытаю|бачу|памятаю|згадваю|атрымліваю|слухаю|ведаю|цытую|перакладаю|гляджу"),
         pronouns=table("я"),
+        certain=verbs.BELARUSIAN,
         others=table("ты ён яна мы вы яны хто"),
         datives=table("мне"),
         objects=table("мяне"),
@@ -311,10 +322,11 @@ GRAMMARS = {
             "past_as_genitive": Forms("[аыіеу]ў(ся)?", NEVER, upos=_NOUN, cases=ANY_CASE),
         },
         words={
+            "which": pairs("які:якая каторы:каторая"),
             "person": persons.BELARUSIAN,
             "person_instrumental": persons.instrumentals(persons.BELARUSIAN, "be"),
-            "known": {**words.BELARUSIAN, **words.MARRIED["be"]},
-            "known_instrumental": words.BELARUSIAN_INSTRUMENTAL,
+            "known": {**traits.nominatives("be"), **words.BELARUSIAN, **words.MARRIED["be"]},
+            "known_instrumental": {**traits.instrumentals("be"), **words.BELARUSIAN_INSTRUMENTAL},
             "agreeing": pairs("сам:сама"),
             "one": pairs("адзін:адна"),
             "dative": pairs("аднаму:адной самому:самой"),

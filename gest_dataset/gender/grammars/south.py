@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, words
+from gest_dataset.gender.grammars import persons, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -13,6 +13,7 @@ from gest_dataset.gender.grammars.grammar import (
     VERBS,
     Forms,
     Grammar,
+    either,
     pairs,
     table,
 )
@@ -68,9 +69,10 @@ _CROATIAN = Grammar(
     auxiliaries=table("sam nisam bih jesam budem ću neću biću"),
     others=table("on ona vi oni one ste biste"),
     clitics=table("ti mi vi si te nas vas"),
-    certain=table("mogu"),
+    certain=either(table("mogu"), verbs.CROATIAN),
     datives=table("mi meni"),
     objects=table("me mene"),
+    degrees=table("prije pre poslije posle"),
     linking="(ne)?(bivam|djelujem|delujem|činim|osjećam|osećam|ostajem|ostanem|postajem|postanem|izgledam)",
     considering="(ne)?(smatram|držim|činim)",
     infinitives=table("biti ostati postati budem"),
@@ -129,8 +131,10 @@ _CROATIAN = Grammar(
     },
     words={
         "one_who": pairs("onaj:ona taj:ta"),
+        "which": pairs("koji:koja"),
         "person": persons.CROATIAN,
         "known": {
+            **traits.nominatives("hr"),
             **words.CROATIAN,
             **words.SERBIAN,
             **words.MARRIED["hr"],
@@ -157,6 +161,7 @@ GRAMMARS = {
         pronouns=table("jaz"),
         auxiliaries=table("sem nisem bom"),
         impersonal=table("bi"),
+        certain=verbs.SLOVENIAN,
         reporting=table("da"),
         relatives=table("ki kateri katera"),
         others=table("on ona vi oni one ste nisi"),
@@ -218,8 +223,14 @@ GRAMMARS = {
         },
         words={
             "one_who": pairs("tisti:tista"),
+            "which": pairs("kateri:katera"),
             "person": persons.SLOVENIAN,
-            "known": {**words.SLOVENIAN, **words.MARRIED["sl"], **words.STATES["sl"]},
+            "known": {
+                **traits.nominatives("sl"),
+                **words.SLOVENIAN,
+                **words.MARRIED["sl"],
+                **words.STATES["sl"],
+            },
             "glad": pairs("rad:rada nerad:nerada"),
             "agreeing": pairs("rad:rada nerad:nerada sam:sama"),
         },
@@ -241,6 +252,7 @@ GRAMMARS = {
         auxiliaries=table("съм бях бих бъда"),
         others=table("той тя ние вие"),
         clitics=table("ми ме ти те"),
+        certain=verbs.BULGARIAN,
         linking="(чувства|бива|усеща|остава|става|изглежда)[мх]|останах|станах",
         infinitives=table("бъда остана стана"),
         first="ам|ям|(?<!гр)(?<!см)(?<!пр)(?<!стр)(?<!усп)[аиоя]х",
@@ -277,8 +289,14 @@ GRAMMARS = {
         },
         words={
             "person": persons.BULGARIAN,
-            "known": {**words.BULGARIAN, **words.MARRIED["bg"], **words.STATES["bg"]},
+            "known": {
+                **traits.nominatives("bg"),
+                **words.BULGARIAN,
+                **words.MARRIED["bg"],
+                **words.STATES["bg"],
+            },
             "agreeing": pairs("сам:сама"),
+            "which": pairs("който:която"),
             "one_who": pairs("този:тази онзи:онази оня:оная"),
         },
     ),

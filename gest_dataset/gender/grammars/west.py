@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, words
+from gest_dataset.gender.grammars import persons, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -55,6 +55,7 @@ GRAMMARS = {
             "počujem|počúvam|čítam|vidím|pamätám|spomínam|dostávam|viem|citujem|prekladám|pozerám|počúvavam"
         ),
         pronouns=table("ja"),
+        certain=verbs.SLOVAK,
         auxiliaries=table("som budem nebudem"),
         others=table("ty on ona my vy oni ony ste"),
         datives=table("mi mne"),
@@ -109,9 +110,15 @@ GRAMMARS = {
             "past_as_other": Forms("l", "la", upos=MISTAGGED, never="[uin]ál"),
         },
         words={
+            "which": pairs("ktorý:ktorá"),
             "person": persons.SLOVAK,
             "person_instrumental": persons.instrumentals(persons.SLOVAK, "sk"),
-            "known": {**words.SLOVAK, **words.MARRIED["sk"], **words.STATES["sk"]},
+            "known": {
+                **traits.nominatives("sk"),
+                **words.SLOVAK,
+                **words.MARRIED["sk"],
+                **words.STATES["sk"],
+            },
             "glad": pairs("rád:rada nerád:nerada"),
             "agreeing": pairs("rád:rada nerád:nerada sám:sama"),
         },
@@ -130,6 +137,7 @@ GRAMMARS = {
             "cituji|cituju|překládám|dívám"
         ),
         pronouns=table("já"),
+        certain=verbs.CZECH,
         auxiliaries=table("jsem nejsem bych budu nebudu"),
         others=table("on ona my vy oni ony jsi ses sis jste"),  # *ty* is also *those*: its tag decides
         datives=table("mi mně"),
@@ -192,9 +200,10 @@ GRAMMARS = {
             ),
         },
         words={
+            "which": pairs("který:která"),
             "person": persons.CZECH,
             "person_instrumental": persons.instrumentals(persons.CZECH, "cs"),
-            "known": {**words.CZECH, **words.MARRIED["cs"], **words.STATES["cs"]},
+            "known": {**traits.nominatives("cs"), **words.CZECH, **words.MARRIED["cs"], **words.STATES["cs"]},
             "glad": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada"),
             "agreeing": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada sám:sama"),
         },
@@ -212,6 +221,7 @@ GRAMMARS = {
             "słyszę|słucham|czytam|widzę|pamiętam|wspominam|dostaję|wiem|cytuję|patrzę|słyszałem|słyszałam"
         ),
         pronouns=table("ja"),
+        certain=verbs.POLISH,
         auxiliaries=table("m em am jestem będę bym"),
         others=table("ty on ona my wy oni one ś eś aś"),
         datives=table("mi mnie"),
@@ -281,9 +291,15 @@ GRAMMARS = {
             ),
         },
         words={
+            "which": pairs("który:która"),
             "person": persons.POLISH,
             "person_instrumental": persons.instrumentals(persons.POLISH, "pl"),
-            "known": {**words.POLISH, **words.MARRIED["pl"], **words.STATES["pl"]},
+            "known": {
+                **traits.nominatives("pl"),
+                **words.POLISH,
+                **words.MARRIED["pl"],
+                **words.STATES["pl"],
+            },
             "agreeing": pairs("sam:sama"),
             "demonstrative": pairs("tym:tą"),
         },

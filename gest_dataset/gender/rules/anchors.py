@@ -34,6 +34,7 @@ from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
 from gest_dataset.gender.rules.predicates import as_person, predicative, serving
 from gest_dataset.gender.rules.surroundings import (
     after_ending,
+    antecedent,
     as_child,
     considered,
     copular,
@@ -45,6 +46,7 @@ from gest_dataset.gender.rules.surroundings import (
     made,
     opening,
     quoting,
+    regretted,
     relative,
     resumed,
     who,
@@ -72,7 +74,7 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False
     while top.relation == "conj":
         head = sentence.head(top)
-        if head is None:
+        if head is None or any(_asks(t) for t in sentence.tokens if head.id < t.id < token.id):
             return False
         top = head
         if token.upos == "ADJ" and top.relation == "acl":
@@ -82,6 +84,11 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         if any(c.relation in SUBJECTS for c in sentence.children(top)):
             return False
     return False
+
+
+def _asks(token: Token) -> bool:
+    """*гледам как дядо, облечен …*: a clause of somebody else's begins."""
+    return token.upos == "ADV" and token.feats.get("PronType") == "Int"
 
 
 def _same_speech(sentence: Tree, other: Token, token: Token) -> bool:
@@ -204,6 +211,8 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     below = sentence.children(token)
     if any(c.relation in {"ccomp", "parataxis"} for c in below) and grammar.reports(token.form):
         return False
+    if any(c.relation == "nsubj" and c.upos == "PRON" and c.id < token.id for c in below):
+        return False  # *Подруга призналась*, whose subject the tagger takes for a pronoun
     around = stretch(sentence, token)
     opening = opening_of(sentence, around)
     if any(_may_name(sentence, other) for other in around[: around.index(token)]):
@@ -282,7 +291,7 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The clause has its finite verb already, of the first person: Croatian *sam* is no auxiliary."""
     around = [other for other in stretch(sentence, token) if other is not token]
     return any(
-        other.upos == "VERB" and (first_finite(other) or other.form in grammar.certain) for other in around
+        (other.upos == "VERB" and first_finite(other)) or other.form in grammar.certain for other in around
     ) and not any(
         grammar.forms["past"].gender(other)
         or other.form in grammar.auxiliaries | grammar.pronouns
@@ -341,6 +350,8 @@ ANCHORS: Mapping[str, Anchor] = {
         quoting,
         as_child,
         relative,
+        antecedent,
+        regretted,
         resumed,
         after_ending,
     )

@@ -18,7 +18,7 @@ GENERIC = {"osoba", "oseba"}  # *odrasla osoba* is said by anybody
 _FIRST = ("m", "м")  # no verb of the second or third person ends so
 _TIMES = table(
     "день ночь вечер утро год месяц час неделю выходные вечір ранок рік місяць тиждень годину дзень ноч вечар"
-    " ранак тыдзень гадзіну"
+    " ранак тыдзень гадзіну життя жыццё жизнь детство літо лето зиму весну осень дитинство дзяцінства"
 )
 _GENITIVE = {("Case", "Gen"), ("Number", "Plur")}  # what *друг* looks like to a tagger
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
 from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.anchors import ANCHORS
+from gest_dataset.gender.rules.generic import misleading
 from gest_dataset.gender.rules.quotations import own_quotation
 
 # reasons that lie in another clause: beside somebody else's words it may be theirs
@@ -71,7 +72,11 @@ def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int
         anchor = ANCHORS[rule.anchor]
         for token in sentence.tokens:
             gender = gender_of(token, rule.word, grammar)
-            if gender is not None and anchor(sentence, token, grammar):
+            if (
+                gender is not None
+                and anchor(sentence, token, grammar)
+                and not misleading(sentence, token, rule.word, grammar)
+            ):
                 yield Finding(rule.name, gender, token, place)
 
 

@@ -20,8 +20,15 @@ def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other.form in grammar.auxiliaries
         and other.relation in HELPERS
         and (other in around or across_and(sentence, other, token))
+        and not _emphatic(sentence, other)
         for other in near
     ) and not any(other.form in grammar.others and other.relation == "nsubj" for other in near)
+
+
+def _emphatic(sentence: Tree, helper: Token) -> bool:
+    """*Djed je sam sagradio*: after another person's auxiliary Croatian *sam* is *himself*."""
+    place = sentence.tokens.index(helper)
+    return place > 0 and helper.form == "sam" and sentence.tokens[place - 1].form in {"je", "nije"}
 
 
 def pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:

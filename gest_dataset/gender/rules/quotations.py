@@ -49,6 +49,7 @@ def _introduces(clause: Sequence[Token], grammar: Grammar) -> bool:
             token.relation in SUBJECTS
             and token.feats.get("Case") == "Nom"
             and token.form not in grammar.pronouns
+            and not grammar.ends_speaking(token.form)
         )
         or (
             token.upos in FINITE

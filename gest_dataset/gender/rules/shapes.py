@@ -173,6 +173,27 @@ SHAPES = (
         ),
     ),
     Rule(
+        "which",
+        "which",
+        "antecedent",
+        rank=3,
+        examples=(Example("ru", "Мне, которая никогда не летала, предлагают работу.", FEMALE, ("которая",)),),
+    ),
+    Rule(
+        "past-regretted",
+        "past",
+        "regretted",
+        rank=3,
+        examples=(Example("uk", "Мені соромно, що забула про день народження.", FEMALE, ("забула",)),),
+    ),
+    Rule(
+        "known-past-regretted",
+        "known_past",
+        "regretted",
+        rank=3,
+        examples=(Example("ru", "Мне жаль, что не смог прийти.", MALE, ("смог",)),),
+    ),
+    Rule(
         "past-resumed",
         "past",
         "resumed",

@@ -27,6 +27,12 @@ _TAKING = table(
     " kupuję jem piję pijem piju имам нямам обичам искам виждам люблю маю имею хочу вижу бачу мушу"
     " могу можу магу хачу ненавиджу ненавижу называю називаю лічу считаю вважаю"
 )
+_DEGREES = {"malo", "jako", "vrlo", "mnogo", "veoma", "zelo", "trochę", "trochu", "много", "малко"}
+_OWN_PRONOUNS = table(
+    "ja já jaz аз я mne mně mnie meni mene mnou mnom mną mnoj mne mě мен мене мне меня мной мною мені мяне"
+)
+_THAT = {"что", "що", "што"}
+_SHORT = 5  # words of the clause that regrets: *И мне до сих пор стыдно*
 _FUTURES = {"да", "ще"}
 _QUOTES = {"«", "„", "“", '"'}
 _SELVES = {"se", "sa", "się", "sebe", "seba", "siebie", "себя", "себе", "сябе"}
@@ -66,6 +72,7 @@ def depicting(sentence: Tree, token: Token, grammar: Grammar) -> bool:
             or (
                 other.relation == "nsubj"
                 and other.upos in NOUNS
+                and other.form not in grammar.certain
                 and other.feats.get("Case") == "Nom"
                 and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
             )
@@ -96,7 +103,7 @@ def _looks_first(around: list[Token], token: Token) -> bool:
     place = around.index(token)
     before = around[place - 1] if place else None
     return (
-        place < 2
+        (place < 2 or (before is not None and before.form in _SELVES))
         and token.upos not in {"ADJ", "DET", "PRON", "AUX"}
         and (before is None or before.upos not in {"ADJ", "DET", "ADP", "NUM"})
         and token.form not in _AS
@@ -142,6 +149,8 @@ def _counts(following: list[Token], token: Token) -> bool:
 
 def _describes(sentence: Tree, before: Token, grammar: Grammar) -> bool:
     """*tvog brata*: after an attribute of its own, or the noun that it belongs to, the word is a noun."""
+    if before.form in _DEGREES:
+        return False
     if before.upos in NOUNS:
         return not any(c.relation == "case" for c in sentence.children(before))
     return (
@@ -188,6 +197,48 @@ def relative(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False
     return tokens[place - 3].form in grammar.pronouns and not any(
         _another(t, grammar, token) for t in around if t is not token
+    )
+
+
+def antecedent(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """*Мне, которая никогда не летала*: the relative pronoun agrees with the speaker's."""
+    place = sentence.tokens.index(token)
+    return (
+        place > 1
+        and sentence.tokens[place - 1].text == ","
+        and sentence.tokens[place - 2].form in _OWN_PRONOUNS
+    )
+
+
+def _regretting(other: Token, grammar: Grammar) -> bool:
+    """A verb of a person, but for the impersonal *мне кажется*."""
+    return other.upos == "VERB" and (
+        other.feats.get("Gender") in {"Masc", "Fem"}
+        or other.feats.get("Number") == "Plur"
+        or grammar.reports(other.form)
+    )
+
+
+def regretted(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """*Мне стыдно, что не позвонил*: a dative of the speaker, nobody's verb, and a clause without subject."""
+    around = stretch(sentence, token)
+    tokens = sentence.tokens
+    place = tokens.index(around[0])
+    if (
+        grammar.auxiliaries
+        or place < 3
+        or tokens[place - 1].form not in _THAT
+        or tokens[place - 2].text != ","
+    ):
+        return False
+    before = tokens[: place - 2]
+    return (
+        len(before) <= _SHORT
+        and any(other.form in grammar.datives for other in before)
+        and not any(_regretting(other, grammar) or other.form in grammar.others for other in before)
+        and not any(
+            _another(t, grammar, token) or t.form in grammar.objects for t in around if t is not token
+        )
     )
 
 
@@ -251,7 +302,7 @@ def governing(sentence: Tree, token: Token, grammar: Grammar) -> bool:
 
 def _after_relative(sentence: Tree, token: Token) -> bool:
     before = [other for other in sentence.tokens if other.id < token.id][-2:]
-    return any(other.feats.get("PronType") == "Rel" for other in before)
+    return any(other.feats.get("PronType") in {"Rel", "Int,Rel"} for other in before)
 
 
 def initial(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -317,6 +368,7 @@ def opening(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     return (
         not grammar.auxiliaries
         and around[0] is token
+        and not _after_relative(sentence, token)
         and not any(
             t.form in grammar.pronouns
             or other_person(t, grammar)
