@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, traits, verbs, words
+from gest_dataset.gender.grammars import persons, trades, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -39,6 +39,9 @@ GRAMMARS = {
     "ru": Grammar(
         working="работаю|служу|подрабатываю|являюсь|тружусь|буду|стану|становлюсь|остаюсь|считаюсь|числюсь",
         speaking=(
+            "запишу|записываю|напишу|подумаю|шепну|повторю|успокаиваю|отшучиваюсь|добавлю|заявлю|"
+            "отрезаю|признаю|объясню|восклицаю|утешаю|ругаю|бурчу|напеваю|отмахиваюсь|парирую|ною|"
+            "вздохну|роняю|"
             "говорю|скажу|отвечаю|отвечу|повторяю|спрашиваю|пишу|думаю|шепчу|кричу|бормочу|"
             "шучу|объясняю|признаюсь|замечаю|прошу|добавляю|возражаю|заявляю|твержу|ворчу|"
             "смеюсь|вздыхаю|оправдываюсь|жалуюсь|хвастаюсь|произношу|восклицаю|уверяю|обещаю|"
@@ -78,6 +81,9 @@ GRAMMARS = {
                 cases=ANY_CASE,
                 never=_NOUNS + "|[ея]ний|аний",
             ),
+            "masculine": Forms(
+                "[жч]анин|[влрн]янин", NEVER, upos=ANY_WORD, never="^(гражданин|семьянин|согражданин)$"
+            ),
             "feminine": Forms(
                 NEVER,
                 "((тельниц|щиц|чиц|ниц|истк|антк|ентк|ичк|ерк|орк|ерш|анк|янк|вк|есс|рис|атк|утк)|нтк|менк)(а)",
@@ -103,6 +109,13 @@ GRAMMARS = {
             "adjective": Forms(
                 "(ый|ий)(ся)?", "(ая|яя)(ся)?", upos=_PREDICATES, participles=True, never=_NOUNS
             ),
+            "predicate_shape": Forms(
+                "([ои]рован|[жшчщ]ен|[лн]ён|т[нр]ут)",
+                "(ована|[аояеи]н[еа]на|[лнвжшчщр]ена|ённа|ута|ята)",
+                upos=ANY_WORD,
+                cases=ANY_CASE,
+                never="^(перемена|измена|сирена|арена|гиена|цена|смена|замена|минута|валюта|каюта)$",
+            ),
             "short": Forms(_CONSONANT, "а", upos=VERBS | table("ADJ"), participles=True, never=_NOUNS),
             "instrumental": Forms(
                 "(ым|им)(ся)?", "(ой|ей|ою|ею)(ся)?", upos=_PREDICATES, participles=True, cases=table("Ins")
@@ -115,8 +128,9 @@ GRAMMARS = {
         },
         words={
             "which": pairs("который:которая"),
-            "person": persons.RUSSIAN,
-            "person_instrumental": persons.instrumentals(persons.RUSSIAN, "ru"),
+            "predicate": words.RUSSIAN_SHORT,
+            "person": {**trades.RUSSIAN, **persons.RUSSIAN},
+            "person_instrumental": persons.instrumentals({**trades.RUSSIAN, **persons.RUSSIAN}, "ru"),
             "known": {
                 **traits.nominatives("ru"),
                 **words.RUSSIAN,
@@ -136,6 +150,9 @@ GRAMMARS = {
     "uk": Grammar(
         working="працюю|служу|підробляю|є|буду|стану|стаю|залишаюся|вважаюся|підпрацьовую",
         speaking=(
+            "запишу|записую|напишу|подумаю|шепну|повторю|заспокоюю|відбуваюся|додам|заявлю|"
+            "відрізаю|визнаю|поясню|вигукую|втішаю|лаю|наспівую|відмахуюся|відповім|промовлю|"
+            "зізнаюсь|виправдовуюсь|хвалюсь|"
             "кажу|скажу|говорю|відповідаю|повторюю|питаю|запитую|пишу|думаю|шепочу|кричу|"
             "бурмочу|жартую|пояснюю|зізнаюся|зауважую|прошу|додаю|заперечую|заявляю|бурчу|"
             "сміюся|зітхаю|виправдовуюся|скаржуся|хвалюся|запевняю|обіцяю|переконую|"
@@ -184,6 +201,9 @@ GRAMMARS = {
                 cases=ANY_CASE,
                 never=_NOUNS,
             ),
+            "masculine": Forms(
+                "[жч]анин|[влрн’']янин", NEVER, upos=ANY_WORD, never="^(громадянин|сім’янин)$"
+            ),
             "feminine": Forms(
                 NEVER,
                 "((тельк|[иі]стк|антк|ентк|ниц|чиц|ичк|ерк|орк|арк|ярк|анк|янк|инн?иц|овк|есс|рис|лькк|ачк|чин|кин|нтк|атк))(а|я)",
@@ -225,8 +245,14 @@ GRAMMARS = {
         },
         words={
             "which": pairs("який:яка котрий:котра"),
-            "person": persons.UKRAINIAN,
-            "person_instrumental": persons.instrumentals(persons.UKRAINIAN, "uk"),
+            "predicate": pairs(
+                "винен:винна повинен:повинна згоден:згодна змушений:змушена певен:певна рад:рада"
+                " радий:рада здатен:здатна здатний:здатна ладен:ладна готов:готова"
+                " зобов’язаний:зобов’язана зайнятий:зайнята вдячний:вдячна упевнений:упевнена"
+                " впевнений:впевнена переконаний:переконана"
+            ),
+            "person": {**trades.UKRAINIAN, **persons.UKRAINIAN},
+            "person_instrumental": persons.instrumentals({**trades.UKRAINIAN, **persons.UKRAINIAN}, "uk"),
             "known": {**traits.nominatives("uk"), **words.UKRAINIAN, **words.MARRIED["uk"]},
             "known_instrumental": {**traits.instrumentals("uk"), **words.UKRAINIAN_INSTRUMENTAL},
             "agreeing": pairs("сам:сама"),
@@ -242,6 +268,9 @@ GRAMMARS = {
     "be": Grammar(
         working="працую|служу|падпрацоўваю|з’яўляюся|буду|стану|станаўлюся|застаюся|лічуся",
         speaking=(
+            "запішу|запісваю|напішу|падумаю|шапну|паўтару|супакойваю|жартую|дадам|заяўлю|адразаю|"
+            "прызнаю|патлумачу|выгукваю|суцяшаю|лаю|напяваю|адмахваюся|адкажу|прамоўлю|апраўдваюся|"
+            "прызнаюся|"
             "кажу|скажу|гавару|адказваю|паўтараю|пытаю|пытаюся|пішу|думаю|шапчу|крычу|"
             "мармычу|буркчу|жартую|тлумачу|прызнаюся|заўважаю|прашу|дадаю|пярэчу|заяўляю|"
             "смяюся|уздыхаю|апраўдваюся|скарджуся|хвалюся|запэўніваю|абяцаю|пераконваю|"
@@ -265,6 +294,13 @@ GRAMMARS = {
                 upos=ANY_WORD,
                 cases=ANY_CASE,
             ),
+            "predicate_shape": Forms(
+                NEVER,
+                "(авана|явана|[жшчлнрв]ана|[лнвжшчщр]ена|нута|нята)",
+                upos=ANY_WORD,
+                cases=ANY_CASE,
+                never="^(змена|мяжана|рана|страна|сцяна|хвіліна|замена|адмена|сцэна|ўсяляна|палана)$",
+            ),
             "past_shape": Forms(
                 "[аыіеэуяю]ў(ся)?",
                 "ла(ся)?",
@@ -285,6 +321,9 @@ GRAMMARS = {
                 upos=ANY_WORD,
                 cases=ANY_CASE,
                 never=_NOUNS,
+            ),
+            "masculine": Forms(
+                "[жч]анін|[влрн’']янін", NEVER, upos=ANY_WORD, never="^(грамадзянін|сем’янін)$"
             ),
             "feminine": Forms(
                 NEVER,
@@ -323,8 +362,14 @@ GRAMMARS = {
         },
         words={
             "which": pairs("які:якая каторы:каторая"),
-            "person": persons.BELARUSIAN,
-            "person_instrumental": persons.instrumentals(persons.BELARUSIAN, "be"),
+            "predicate": pairs(
+                "вінен:вінна павінен:павінна згодзен:згодна згодны:згодная вымушаны:вымушана рад:рада"
+                " рады:рада гатоў:гатова гатовы:гатова здольны:здольна абавязаны:абавязана заняты:занята"
+                " удзячны:удзячна ўпэўнены:ўпэўнена ўдзячны:ўдзячна перакананы:перакананая"
+                " вінаваты:вінавата здаволены:здаволена"
+            ),
+            "person": {**trades.BELARUSIAN, **persons.BELARUSIAN},
+            "person_instrumental": persons.instrumentals({**trades.BELARUSIAN, **persons.BELARUSIAN}, "be"),
             "known": {**traits.nominatives("be"), **words.BELARUSIAN, **words.MARRIED["be"]},
             "known_instrumental": {**traits.instrumentals("be"), **words.BELARUSIAN_INSTRUMENTAL},
             "agreeing": pairs("сам:сама"),

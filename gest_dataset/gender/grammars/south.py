@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, traits, verbs, words
+from gest_dataset.gender.grammars import persons, trades, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -57,6 +57,9 @@ _SUFFIXED = Forms(
 _CROATIAN = Grammar(
     working="(ne)?(radim|služim|djelujem|delujem|zarađujem|honorarim|počinjem|volontiram|nastupam)",
     speaking=(
+        "zapišem|zapisujem|napišem|pomislim|odgovorim|šapnem|ponovim|tješim|tešim|viknem|"
+        "dobacim|dodam|izjavim|odvratim|priznam|primijetim|uzviknem|umirujem|psujem|pjevušim|"
+        "bilježim|prošapćem|prosvjedujem|objasnim|"
         "kažem|govorim|odgovaram|ponavljam|pitam|pišem|mislim|šapćem|vičem|mrmljam|šalim|"
         "objašnjavam|priznajem|primjećujem|primećujem|molim|dodajem|tvrdim|izjavljujem|"
         "gunđam|smijem|smejem|uzdišem|pravdam|žalim|hvalim|uvjeravam|uveravam|obećavam|"
@@ -132,7 +135,7 @@ _CROATIAN = Grammar(
     words={
         "one_who": pairs("onaj:ona taj:ta"),
         "which": pairs("koji:koja"),
-        "person": persons.CROATIAN,
+        "person": {**trades.CROATIAN, **persons.CROATIAN},
         "known": {
             **traits.nominatives("hr"),
             **words.CROATIAN,
@@ -150,6 +153,8 @@ GRAMMARS = {
     "sl": Grammar(
         working="(ne )?(delam|služim|delujem|honorarim|začenjam|nastopam|služim)",
         speaking=(
+            "zapišem|zapisujem|napišem|zašepetam|ponovim|tolažim|zakličem|pripomnim|odvrnem|"
+            "vzkliknem|mirim|preklinjam|beležim|razložim|potarnam|priznavam|izrečem|"
             "rečem|pravim|govorim|odgovarjam|odgovorim|ponavljam|vprašam|sprašujem|pišem|"
             "mislim|šepetam|šepnem|kričim|zavpijem|mrmram|zamrmram|šalim|razlagam|pojasnim|"
             "priznam|prosim|dodam|dodajam|trdim|izjavim|godrnjam|smejem|vzdihnem|vzdihujem|"
@@ -224,7 +229,7 @@ GRAMMARS = {
         words={
             "one_who": pairs("tisti:tista"),
             "which": pairs("kateri:katera"),
-            "person": persons.SLOVENIAN,
+            "person": {**trades.SLOVENIAN, **persons.SLOVENIAN},
             "known": {
                 **traits.nominatives("sl"),
                 **words.SLOVENIAN,
@@ -238,6 +243,9 @@ GRAMMARS = {
     "bg": Grammar(
         working="работя|служа|живея|започвам|подработвам|съм",
         speaking=(
+            "запиша|записвам|напиша|отговоря|прошепна|повторя|успокоявам|помисля|извикам|добавя|"
+            "заявя|отвръщам|отвърна|призная|обясня|възкликвам|утешавам|ругая|шепна|отсичам|"
+            "тананикам|"
             "казвам|кажа|говоря|отговарям|повтарям|питам|пиша|мисля|шепна|шептя|викам|крещя|"
             "мърморя|шегувам|обяснявам|признавам|отбелязвам|моля|добавям|възразявам|заявявам|"
             "твърдя|смея|въздишам|оправдавам|оплаквам|хваля|уверявам|обещавам|извинявам|"
@@ -271,6 +279,14 @@ GRAMMARS = {
                 cases=ANY_CASE,
                 never="(ник|тел|ист|ка|иня|ица|ент|ант|гражданин)|^(член|капитан|ветеран|екран|план|жена|стена|страна|цена|война|храна|рана|сряда|дата|работа|вода|среда|глава|звезда|майстора|бала|кола|сила|школа|дял|отдел|модел|хотел|човек|мъж|дете|син|един|една|вуйна|стрина|истина|година|родина|картина|градина|половина|причина|тишина|лекарка|всичка|квартира|вратата|кръв|ред|сорт|работа|засрамат|колега|отличничка|университет|факултет|живот|банан|роман|диван|съвет|магазин|детектив|актив|архив|баща|почивка|вчера|глупост|жертва|личност|трън|фен)$",
             ),
+            "masculine": Forms("(чан|ян|жан)ин", NEVER, upos=NOUNS, never="^(гражданин|съгражданин)$"),
+            "past_shape": Forms(
+                "[аеиую]л",
+                "[аеиую]ла",
+                upos=NOUNS | table("X ADV ADJ"),
+                never="^(дял|дела|отдел|модел|хотел|бал|зала|кола|школа|сила|тила|мила|цяла|бяла|идеал|материал|сигнал"
+                "|сериал|журнал|портал|канал|финал|скандал|капитал|профил|стил|автомобил|филм|скала|вила|пила|пчела)$",
+            ),
             "feminine": Forms(
                 NEVER,
                 "((тел|ар|яр|ер|ьор|ор|ист|ант|ент|ач|ич|нич|лог|ан|ян|ец|ин|ъ?т)к|киня|киньа|(тел|ни|в)ниц|йк(?<!ж))(а)",
@@ -288,7 +304,7 @@ GRAMMARS = {
             ),
         },
         words={
-            "person": persons.BULGARIAN,
+            "person": {**trades.BULGARIAN, **persons.BULGARIAN},
             "known": {
                 **traits.nominatives("bg"),
                 **words.BULGARIAN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars import persons, traits, verbs, words
+from gest_dataset.gender.grammars import persons, trades, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
     ANY_CASE,
     ANY_WORD,
@@ -46,6 +46,9 @@ GRAMMARS = {
     "sk": Grammar(
         working="(ne)?(pracujem|robím|slúžim|pôsobím|brigádujem|privyrábam|živím|začínam)",
         speaking=(
+            "zapíšem|zapisujem|napíšem|pomyslím|odpoviem|zašepkám|zopakujem|utešujem|zvolám|"
+            "poznamenám|dodám|vyhlásim|priznávam|zamrmlem|odvetím|podotknem|vykríknem|upokojujem|"
+            "nadávam|"
             "hovorím|vravím|poviem|povedám|odpovedám|opakujem|pýtam|píšem|myslím|šepkám|"
             "kričím|volám|mrmlem|šomrem|žartujem|vysvetľujem|priznávam|priznám|poznamenávam|"
             "prosím|dodávam|namietam|tvrdím|vyhlasujem|smejem|vzdychám|ospravedlňujem|"
@@ -111,8 +114,8 @@ GRAMMARS = {
         },
         words={
             "which": pairs("ktorý:ktorá"),
-            "person": persons.SLOVAK,
-            "person_instrumental": persons.instrumentals(persons.SLOVAK, "sk"),
+            "person": {**trades.SLOVAK, **persons.SLOVAK},
+            "person_instrumental": persons.instrumentals({**trades.SLOVAK, **persons.SLOVAK}, "sk"),
             "known": {
                 **traits.nominatives("sk"),
                 **words.SLOVAK,
@@ -126,6 +129,9 @@ GRAMMARS = {
     "cs": Grammar(
         working="(ne)?(pracuji|pracuju|dělám|sloužím|působím|přivydělávám|živím|začínám|brigádničím)",
         speaking=(
+            "zapíšu|zapisuji|zapisuju|napíšu|pomyslím|odpovím|zašeptám|zopakuji|zopakuju|utěšuji|"
+            "utěšuju|zvolám|poznamenám|dodám|prohlásím|zamumlám|odvětím|podotknu|vykřiknu|"
+            "uklidňuji|uklidňuju|nadávám|"
             "říkám|řeknu|odpovídám|opakuji|opakuju|ptám|píšu|píši|myslím|šeptám|křičím|volám|"
             "mumlám|bručím|žertuji|žertuju|vysvětluji|vysvětluju|přiznávám|přiznám|"
             "poznamenávám|prosím|dodávám|namítám|tvrdím|prohlašuji|prohlašuju|směju|vzdychám|"
@@ -201,8 +207,8 @@ GRAMMARS = {
         },
         words={
             "which": pairs("který:která"),
-            "person": persons.CZECH,
-            "person_instrumental": persons.instrumentals(persons.CZECH, "cs"),
+            "person": {**trades.CZECH, **persons.CZECH},
+            "person_instrumental": persons.instrumentals({**trades.CZECH, **persons.CZECH}, "cs"),
             "known": {**traits.nominatives("cs"), **words.CZECH, **words.MARRIED["cs"], **words.STATES["cs"]},
             "glad": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada"),
             "agreeing": pairs("rád:ráda nerad:nerada nerád:neráda rad:rada sám:sama"),
@@ -212,6 +218,8 @@ GRAMMARS = {
         considering="uważam",
         working="pracuję|dorabiam|służę|zarabiam|zaczynam|jestem|będę|zostanę|zostaję",
         speaking=(
+            "zapisuję|zapiszę|napiszę|pomyślę|odpowiem|szepnę|powtórzę|pocieszam|notuję|zawołam|"
+            "dodam|oświadczę|wymruczę|odrzekę|krzyknę|uspokajam|wyzywam|oznajmiam|deklaruję|"
             "mówię|powiem|odpowiadam|powtarzam|pytam|piszę|myślę|szepczę|krzyczę|wołam|"
             "mruczę|żartuję|tłumaczę|wyjaśniam|przyznaję|zauważam|proszę|dodaję|twierdzę|"
             "oświadczam|śmieję|wzdycham|przepraszam|skarżę|chwalę|zapewniam|obiecuję|bronię|"
@@ -292,8 +300,8 @@ GRAMMARS = {
         },
         words={
             "which": pairs("który:która"),
-            "person": persons.POLISH,
-            "person_instrumental": persons.instrumentals(persons.POLISH, "pl"),
+            "person": {**trades.POLISH, **persons.POLISH},
+            "person_instrumental": persons.instrumentals({**trades.POLISH, **persons.POLISH}, "pl"),
             "known": {
                 **traits.nominatives("pl"),
                 **words.POLISH,

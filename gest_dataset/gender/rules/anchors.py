@@ -34,6 +34,7 @@ from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
 from gest_dataset.gender.rules.predicates import as_person, predicative, serving
 from gest_dataset.gender.rules.surroundings import (
     after_ending,
+    after_pronoun,
     antecedent,
     as_child,
     considered,
@@ -350,6 +351,7 @@ ANCHORS: Mapping[str, Anchor] = {
         quoting,
         as_child,
         relative,
+        after_pronoun,
         antecedent,
         regretted,
         resumed,

@@ -20,6 +20,7 @@ _TIMES = table(
     "день ночь вечер утро год месяц час неделю выходные вечір ранок рік місяць тиждень годину дзень ноч вечар"
     " ранак тыдзень гадзіну життя жыццё жизнь детство літо лето зиму весну осень дитинство дзяцінства"
 )
+_PLURAL = {("Case", "Nom"), ("Number", "Plur")}
 _GENITIVE = {("Case", "Gen"), ("Number", "Plur")}  # what *друг* looks like to a tagger
 
 
@@ -79,6 +80,12 @@ def _relative(token: Token) -> bool:
     return token.feats.get("PronType") in {"Rel", "Int,Rel"} and token.form.startswith(_RELATIVE_LETTERS)
 
 
+def emphatic(sentence: Tree, helper: Token) -> bool:
+    """*Djed je sam sagradio*: after another person's auxiliary Croatian *sam* is *himself*."""
+    place = sentence.tokens.index(helper)
+    return place > 0 and helper.form == "sam" and sentence.tokens[place - 1].form in {"je", "nije"}
+
+
 def across_and(sentence: Tree, helper: Token, token: Token) -> bool:
     """Between the auxiliary and the word after it, a conjunction joins nouns, not clauses."""
     between = sentence.tokens[sentence.tokens.index(helper) + 1 : sentence.tokens.index(token)]
@@ -106,6 +113,7 @@ def attribute(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         noun is not None
         and noun.upos in NOUNS
         and not _infinitive(noun, token, grammar)
+        and not (token.feats.get("Number") == "Sing" and noun.feats.items() >= _PLURAL)
         and len({gender, noun.feats.get("Gender"), None}) < 3
         and (
             noun.feats.get("Case", case) in {case, "Nom", "Acc"}

@@ -135,6 +135,7 @@ def unclaimed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
                 and (other.id < token.id or other.upos in {"PROPN", "PRON"})
                 and other.form not in grammar.pronouns
                 and other.feats.get("Case") == "Nom"
+                and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
                 and not grammar.ends_first(other.form)
             )
             or (

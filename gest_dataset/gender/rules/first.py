@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
+from gest_dataset.gender.rules.clauses import (
+    HELPERS,
+    across_and,
+    attribute,
+    beside,
+    emphatic,
+    first_finite,
+    stretch,
+)
 
 
 def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -20,15 +28,9 @@ def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other.form in grammar.auxiliaries
         and other.relation in HELPERS
         and (other in around or across_and(sentence, other, token))
-        and not _emphatic(sentence, other)
+        and not emphatic(sentence, other)
         for other in near
     ) and not any(other.form in grammar.others and other.relation == "nsubj" for other in near)
-
-
-def _emphatic(sentence: Tree, helper: Token) -> bool:
-    """*Djed je sam sagradio*: after another person's auxiliary Croatian *sam* is *himself*."""
-    place = sentence.tokens.index(helper)
-    return place > 0 and helper.form == "sam" and sentence.tokens[place - 1].form in {"je", "nije"}
 
 
 def pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:

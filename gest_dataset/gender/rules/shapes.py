@@ -173,6 +173,20 @@ SHAPES = (
         ),
     ),
     Rule(
+        "predicate-after-pronoun",
+        "predicate",
+        "after_pronoun",
+        rank=3,
+        examples=(Example("be", "Я згодна працаваць і па выхадных.", FEMALE, ("згодна",)),),
+    ),
+    Rule(
+        "predicate-shape-after-pronoun",
+        "predicate_shape",
+        "after_pronoun",
+        rank=3,
+        examples=(Example("ru", "Я глубоко тронута.", FEMALE, ("тронута",)),),
+    ),
+    Rule(
         "which",
         "which",
         "antecedent",

@@ -11,6 +11,7 @@ from gest_dataset.gender.rules.clauses import (
     GENERIC,
     after_noun,
     attribute,
+    emphatic,
     first_finite,
     opening_of,
     other_person,
@@ -51,7 +52,7 @@ def copular(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False
     if any(other.form in grammar.others for other in around):
         return False
-    if any(other.form in grammar.auxiliaries for other in around):
+    if any(other.form in grammar.auxiliaries and not emphatic(sentence, other) for other in around):
         return True
     return any(other.form in grammar.pronouns for other in around) and not any(
         other.upos == "VERB" and not grammar.is_infinitive(other.form) for other in around
@@ -131,7 +132,7 @@ def _stands_free(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # Bulgarian *да помогна*
     if place + 1 < len(around) and _named_by(around[place + 1], token):
         return False
-    if place and _looks_first(around, around[place - 1]):
+    if place and (around[place - 1].form in grammar.certain or _looks_first(around, around[place - 1])):
         return True
     before = next((t for t in reversed(around[:place]) if t.upos not in {"ADV", "PART"}), None)
     allowed = grammar.degrees | grammar.auxiliaries | _AS
@@ -208,6 +209,17 @@ def antecedent(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and sentence.tokens[place - 1].text == ","
         and sentence.tokens[place - 2].form in _OWN_PRONOUNS
     )
+
+
+def after_pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """East Slavic: only adverbs stand between *я* and a word that is no attribute: *Я глубоко тронута.*"""
+    tokens = sentence.tokens
+    for other in reversed(tokens[: tokens.index(token)]):
+        if other.form in grammar.pronouns:
+            return not grammar.auxiliaries
+        if other.upos not in {"ADV", "PART"} and other.form not in _DEGREES:
+            return False
+    return False
 
 
 def _regretting(other: Token, grammar: Grammar) -> bool:
