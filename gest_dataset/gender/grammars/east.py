@@ -110,7 +110,7 @@ GRAMMARS = {
                 "(ый|ий)(ся)?", "(ая|яя)(ся)?", upos=_PREDICATES, participles=True, never=_NOUNS
             ),
             "predicate_shape": Forms(
-                "([ои]рован|[жшчщ]ен|[лн]ён|т[нр]ут)",
+                "([ои]рован|[жшчщ]ен|[лн]ён|[оаяигкд]нут)",
                 "(ована|[аояеи]н[еа]на|[лнвжшчщр]ена|ённа|ута|ята)",
                 upos=ANY_WORD,
                 cases=ANY_CASE,

@@ -82,7 +82,10 @@ _CROATIAN = Grammar(
     first="(am|im|em)|mogu",
     forms={
         "instrumental_shape": Forms(
-            "(ljiv|[dsrtvžč]n|iv|av)im", "(ljiv|[dsrtvžč]n|iv|av)om", upos=ANY_WORD, cases=ANY_CASE
+            "(ljiv|[dsrtvžč]n|iv|av|ran|van|šen|čen|žen|đen)im",
+            "(ljiv|[dsrtvžč]n|iv|av|ran|van|šen|čen|žen|đen)om",
+            upos=ANY_WORD,
+            cases=ANY_CASE,
         ),
         "masculine": Forms(
             "(telj|ar|[^z]ač|aš|ist|ista|[^d]nik|[^v]ac)",
@@ -135,6 +138,12 @@ _CROATIAN = Grammar(
     words={
         "one_who": pairs("onaj:ona taj:ta"),
         "which": pairs("koji:koja"),
+        "state_past": pairs(
+            "preplanuo:preplanula pocrnio:pocrnjela pocrneo:pocrnela promrzao:promrzla ozebao:ozebla"
+            " ogladnio:ogladnjela ogladneo:ogladnela malaksao:malaksala zadrijemao:zadrijemala klonuo:klonula"
+            " pobledio:pobledela problijedio:problijedjela omršavio:omršavjela podivljao:podivljala"
+            " ozario:ozarila zapuhao:zapuhala oporavljen:oporavljena"
+        ),
         "person": {**trades.CROATIAN, **persons.CROATIAN},
         "known": {
             **traits.nominatives("hr"),
@@ -229,6 +238,10 @@ GRAMMARS = {
         words={
             "one_who": pairs("tisti:tista"),
             "which": pairs("kateri:katera"),
+            "state_past": pairs(
+                "zagorel:zagorela premrl:premrla otrpel:otrpela ožgal:ožgala prezebel:prezebla zasopel:zasopla"
+                " porjavel:porjavela obnemogel:obnemogla onemogel:onemogla otekel:otekla pordel:pordela"
+            ),
             "person": {**trades.SLOVENIAN, **persons.SLOVENIAN},
             "known": {
                 **traits.nominatives("sl"),
@@ -313,6 +326,10 @@ GRAMMARS = {
             },
             "agreeing": pairs("сам:сама"),
             "which": pairs("който:която"),
+            "state_past": pairs(
+                "почернял:почерняла загорял:загоряла отслабнал:отслабнала напълнял:напълняла ожаднял:ожадняла"
+                " огладнял:огладняла премалял:премаляла вкочанен:вкочанена примрял:примряла грейнал:грейнала"
+            ),
             "one_who": pairs("този:тази онзи:онази оня:оная"),
         },
     ),

@@ -212,7 +212,10 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     below = sentence.children(token)
     if any(c.relation in {"ccomp", "parataxis"} for c in below) and grammar.reports(token.form):
         return False
-    if any(c.relation == "nsubj" and c.upos == "PRON" and c.id < token.id for c in below):
+    if any(
+        c.relation == "nsubj" and c.upos == "PRON" and c.id < token.id and "Gender" not in c.feats
+        for c in below
+    ):
         return False  # *Подруга призналась*, whose subject the tagger takes for a pronoun
     around = stretch(sentence, token)
     opening = opening_of(sentence, around)
@@ -274,6 +277,8 @@ def spoken(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # *v sebe sama*, *w ten sam sposób*, *videl som ju sama*
     if other_auxiliary(sentence, token):
         return False  # *zobaczyłem, że jest sama*
+    if any(t.upos == "AUX" and t.feats.get("Person") == "3" for t in stretch(sentence, token)):
+        return False  # *която сам е измислил*
     for head in (predicate(sentence, token), *sentence.ancestors(token)):
         if first_person(sentence, head, grammar):
             return True

@@ -187,6 +187,27 @@ SHAPES = (
         examples=(Example("ru", "Я глубоко тронута.", FEMALE, ("тронута",)),),
     ),
     Rule(
+        "past-as-noun-regretted",
+        "past_as_noun",
+        "regretted",
+        rank=3,
+        examples=(Example("ru", "Мне обидно, что столько лет терпела.", FEMALE, ("терпела",)),),
+    ),
+    Rule(
+        "instrumental-shape-made",
+        "instrumental_shape",
+        "made",
+        rank=3,
+        examples=(Example("hr", "Jučer su me nazvali talentiranom.", FEMALE, ("talentiranom",)),),
+    ),
+    Rule(
+        "participle-shape-depicting",
+        "state_past",
+        "depicting",
+        rank=3,
+        examples=(Example("sl", "Z morja se vedno vračam zagorela.", FEMALE, ("zagorela",)),),
+    ),
+    Rule(
         "which",
         "which",
         "antecedent",

@@ -33,6 +33,7 @@ _OWN_PRONOUNS = table(
     "ja já jaz аз я mne mně mnie meni mene mnou mnom mną mnoj mne mě мен мене мне меня мной мною мені мяне"
 )
 _THAT = {"что", "що", "што"}
+_CALL = 3  # words before the clause: *«Ничего, пережила и не такое»*
 _SHORT = 5  # words of the clause that regrets: *И мне до сих пор стыдно*
 _FUTURES = {"да", "ще"}
 _QUOTES = {"«", "„", "“", '"'}
@@ -62,6 +63,7 @@ def copular(sentence: Tree, token: Token, grammar: Grammar) -> bool:
 def depicting(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A verb of the first person stands around the word: *wracam do domu głodny*."""
     around = [other for other in stretch(sentence, token) if other is not token]
+    own = any(other.form in grammar.certain for other in around)  # then the subject is the speaker
     return (
         _stands_free(sentence, token, grammar)
         and token.feats.get("PronType") not in {"Dem", "Rel", "Int", "Int,Rel", "Tot"}
@@ -69,11 +71,11 @@ def depicting(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and not any(other.form in _TAKING for other in around)
         and any(_acts(other, grammar) or _looks_first(stretch(sentence, token), other) for other in around)
         and not any(
-            other_person(other, grammar)
+            (other_person(other, grammar) and not (own and other.upos == "VERB"))
             or (
                 other.relation == "nsubj"
                 and other.upos in NOUNS
-                and other.form not in grammar.certain
+                and not own
                 and other.feats.get("Case") == "Nom"
                 and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
             )
@@ -138,6 +140,8 @@ def _stands_free(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     allowed = grammar.degrees | grammar.auxiliaries | _AS
     if before is not None and before.upos == "ADP" and before.form not in allowed:
         return False
+    if any(other.form in grammar.certain for other in around[:place]):
+        return before is None or before.upos not in {"DET", "ADJ", "NUM"}
     named = token.upos in NOUNS and place > 0 and _describes(sentence, around[place - 1], grammar)
     return not named and not after_noun(sentence, token)
 
@@ -366,10 +370,14 @@ def quoting(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """East Slavic, first in a quotation, and nobody is named: *Говорю себе: «Мог бы учиться».*"""
     around = stretch(sentence, token)
     place = sentence.tokens.index(around[0])
+    first = place - 1
+    while first > 0 and place - first <= _CALL and sentence.tokens[first].text not in _QUOTES:
+        first -= 1
     return (
         not grammar.auxiliaries
         and place > 0
-        and sentence.tokens[place - 1].text in _QUOTES
+        and sentence.tokens[first].text in _QUOTES
+        and not any(other.upos in {"SCONJ", *FINITE} for other in sentence.tokens[first:place])
         and not any(_another(t, grammar, token) for t in around if t is not token)
     )
 
