@@ -27,10 +27,12 @@ _MALE = (
     "|moder|hiter|bister|oster|trd|zrel|kisel|tog|krut|čvrst|trezen|zdrav|živ|siv|kriv|bled|blijed)"
 )
 _NOUNS = (
-    "(?:^(put|puta|dat|crossfit|krosfit|kladiva|više|već|več|čim|sav|vesla|trikrat|dvakrat|enkrat|všeč)$)|(nik|telj|(?<!č)ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|jedan|plan|kandidat|advokat|diplomat|favorit)"
-    "|^(dan|van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|budala"
+    "(?:^(put|puta|dat|crossfit|krosfit|kladiva|više|već|več|čim|sav|vesla|trikrat|dvakrat|enkrat|všeč)$)|(nik|telj|(?<!č)ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|jedan|plan|kandidat|advokat|diplomat|favorit"
+    ")"
+    "|^(dan|van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|budal"
+    "a"
     "|legenda|ikona|duša|jelena|dijete|dete|otroka|prestani|zašto|adrenalina|uzoraka|tla|tata|mama|majka"
-    "|žena|domaćin)"
+    "|žena|domaćin|deda|dida|gazda|vojvoda)"
 )
 _ADJECTIVE = Forms(_MALE, "[^aeiou]a|[ij]a", participles=True, never=_NOUNS)
 
@@ -138,6 +140,10 @@ _CROATIAN = Grammar(
     words={
         "one_who": pairs("onaj:ona taj:ta"),
         "which": pairs("koji:koja"),
+        "only": pairs(
+            "jedini:jedina prvi:prva posljednji:posljednja poslednji:poslednja zadnji:zadnja"
+            " najmlađi:najmlađa najstariji:najstarija"
+        ),
         "state_past": pairs(
             "preplanuo:preplanula pocrnio:pocrnjela pocrneo:pocrnela promrzao:promrzla ozebao:ozebla"
             " ogladnio:ogladnjela ogladneo:ogladnela malaksao:malaksala zadrijemao:zadrijemala klonuo:klonula"
@@ -238,8 +244,10 @@ GRAMMARS = {
         words={
             "one_who": pairs("tisti:tista"),
             "which": pairs("kateri:katera"),
+            "only": pairs("edini:edina prvi:prva zadnji:zadnja najmlajši:najmlajša najstarejši:najstarejša"),
             "state_past": pairs(
-                "zagorel:zagorela premrl:premrla otrpel:otrpela ožgal:ožgala prezebel:prezebla zasopel:zasopla"
+                "zagorel:zagorela premrl:premrla otrpel:otrpela ožgal:ožgala prezebel:prezebla"
+                " zasopel:zasopla"
                 " porjavel:porjavela obnemogel:obnemogla onemogel:onemogla otekel:otekla pordel:pordela"
             ),
             "person": {**trades.SLOVENIAN, **persons.SLOVENIAN},
@@ -309,7 +317,8 @@ GRAMMARS = {
             ),
             "past": Forms("[аеиоуъюя]л", "ла", upos=VERBS),
             "adjective": Forms(
-                "(ен|ан|ян|ав|ив|ит|ат|ят|ут|ъл|ър)|^(по-|най-)?(сам|прав|крив|млад|стар|здрав|горд|слаб|богат"
+                "(ен|ан|ян|ав|ив|ит|ат|ят|ут|ъл|ър)|^(по-|най-)?(сам|прав|крив|млад|стар|здрав|горд|слаб|бога"
+                "т"
                 "|смел|бърз|строг|малък|сладък|кратък|лек|тих|глух|сляп)",
                 "[внтклрпд]а",
                 participles=True,
@@ -326,6 +335,9 @@ GRAMMARS = {
             },
             "agreeing": pairs("сам:сама"),
             "which": pairs("който:която"),
+            "only": pairs(
+                "единствен:единствена единственият:единствената пръв:първа първи:първа последен:последна"
+            ),
             "state_past": pairs(
                 "почернял:почерняла загорял:загоряла отслабнал:отслабнала напълнял:напълняла ожаднял:ожадняла"
                 " огладнял:огладняла премалял:премаляла вкочанен:вкочанена примрял:примряла грейнал:грейнала"

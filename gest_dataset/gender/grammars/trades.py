@@ -24,7 +24,8 @@ SLOVAK = pairs(
     " recitátor:recitátorka sochár:sochárka moderátor:moderátorka"
 )
 CZECH = pairs(
-    "číšník:servírka řezník:řeznice truhlář:truhlářka zedník:zednice včelař:včelařka rolník:rolnice pošťák:pošťačka"
+    "číšník:servírka řezník:řeznice truhlář:truhlářka zedník:zednice včelař:včelařka rolník:rolnice"
+    " pošťák:pošťačka"
     " barman:barmanka záchranář:záchranářka hasič:hasička sanitář:sanitářka masér:masérka"
     " trenér:trenérka kytarista:kytaristka bubeník:bubenice lyžař:lyžařka horolezec:horolezkyně"
     " houbař:houbařka myslivec:myslivkyně tenista:tenistka hokejista:hokejistka slovák:slovenka"

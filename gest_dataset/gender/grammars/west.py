@@ -33,7 +33,8 @@ _CZECH_PAST = Forms(
     "|zavazadla|jídla|křesla|mýdla|prostěradla|letadla|pádla)",
 )
 _POLISH_NOUNS = (
-    "^(u|po|z|prze|wy|do|od|nad|pod|na|roz|współ)?(zespo|cia|źród|mys|sto|anio|kościo|artyku|tytu|materia|sygna"
+    "^(u|po|z|prze|wy|do|od|nad|pod|na|roz|współ)?(zespo|cia|źród|mys|sto|anio|kościo|artyku|tytu|materia|sygn"
+    "a"
     "|kana|genera|mo|kawa|wa|ty|dzia|zapa|szczegó|ogó|protoko|dzie|krzes|mas|myd|szk|pud|skrzyd|prześcierad"
     "|has|rzemios|siod|wios|żywio|czo|ko|do|fina|skanda|idea|potencja|kapita|orygina|arsena|rytua|diab|popio"
     "|szpita|kryszta|specja|t|dzięcio|wo|mias|z|bagn|św|modu|wierzcho|jab|zió)łem"
@@ -114,6 +115,9 @@ GRAMMARS = {
         },
         words={
             "which": pairs("ktorý:ktorá"),
+            "only": pairs(
+                "jediný:jediná prvý:prvá posledný:posledná najmladší:najmladšia najstarší:najstaršia"
+            ),
             "person": {**trades.SLOVAK, **persons.SLOVAK},
             "person_instrumental": persons.instrumentals({**trades.SLOVAK, **persons.SLOVAK}, "sk"),
             "known": {
@@ -207,6 +211,7 @@ GRAMMARS = {
         },
         words={
             "which": pairs("který:která"),
+            "only": pairs("jediný:jediná"),
             "person": {**trades.CZECH, **persons.CZECH},
             "person_instrumental": persons.instrumentals({**trades.CZECH, **persons.CZECH}, "cs"),
             "known": {**traits.nominatives("cs"), **words.CZECH, **words.MARRIED["cs"], **words.STATES["cs"]},
@@ -300,6 +305,9 @@ GRAMMARS = {
         },
         words={
             "which": pairs("który:która"),
+            "only": pairs(
+                "jedyny:jedyna pierwszy:pierwsza ostatni:ostatnia najmłodszy:najmłodsza najstarszy:najstarsza"
+            ),
             "person": {**trades.POLISH, **persons.POLISH},
             "person_instrumental": persons.instrumentals({**trades.POLISH, **persons.POLISH}, "pl"),
             "known": {

@@ -30,12 +30,19 @@ from gest_dataset.gender.rules.complements import (
     unclaimed,
 )
 from gest_dataset.gender.rules.conditional import conditional
+from gest_dataset.gender.rules.distant import (
+    after_pronoun,
+    antecedent,
+    only_one,
+    regretted,
+    relative,
+    resumed,
+    second_auxiliary,
+)
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
 from gest_dataset.gender.rules.predicates import as_person, predicative, serving
 from gest_dataset.gender.rules.surroundings import (
     after_ending,
-    after_pronoun,
-    antecedent,
     as_child,
     considered,
     copular,
@@ -47,9 +54,6 @@ from gest_dataset.gender.rules.surroundings import (
     made,
     opening,
     quoting,
-    regretted,
-    relative,
-    resumed,
     who,
 )
 
@@ -227,7 +231,11 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other_person(other, grammar)
         or other.form in grammar.datives | grammar.objects
         or (other.upos in NOUNS and subject_like(sentence, other, token))
-        or (other.feats.get("Number") == "Plur" and other.feats.get("VerbForm") == "Fin")
+        or (
+            other.feats.get("Number") == "Plur"
+            and other.feats.get("VerbForm") == "Fin"
+            and other.feats.get("Person") != "1"  # *героем*, a noun for all but the tagger
+        )
         for other in around
     )
 
@@ -358,8 +366,10 @@ ANCHORS: Mapping[str, Anchor] = {
         relative,
         after_pronoun,
         antecedent,
+        only_one,
         regretted,
         resumed,
+        second_auxiliary,
         after_ending,
     )
 }

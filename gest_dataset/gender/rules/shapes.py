@@ -208,6 +208,20 @@ SHAPES = (
         examples=(Example("sl", "Z morja se vedno vračam zagorela.", FEMALE, ("zagorela",)),),
     ),
     Rule(
+        "only-one",
+        "only",
+        "only_one",
+        rank=3,
+        examples=(Example("hr", "Jedina u obitelji volim gljive.", FEMALE, ("Jedina",)),),
+    ),
+    Rule(
+        "alone-second-auxiliary",
+        "alone_as_auxiliary",
+        "second_auxiliary",
+        rank=3,
+        examples=(Example("sr", "Sutra ću putovati sam.", MALE, ("sam",)),),
+    ),
+    Rule(
         "which",
         "which",
         "antecedent",

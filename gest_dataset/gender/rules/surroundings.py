@@ -13,14 +13,13 @@ from gest_dataset.gender.rules.clauses import (
     attribute,
     emphatic,
     first_finite,
-    opening_of,
     other_person,
     resumes,
     stretch,
 )
 from gest_dataset.gender.rules.complements import linking_nearby, linking_verb
+from gest_dataset.gender.rules.distant import DEGREES, another
 
-_RELATIVES = ("котор", "как", "як", "кото", "хто", "кто", "что", "што", "що")
 # *volim*, *mám*: verbs whose object would be taken for a state of the speaker
 _TAKING = table(
     "imam nemam nimam volim mogu želim hoću vidim gledam trebam moram mám nemám chcem nechcem vidím"
@@ -28,13 +27,7 @@ _TAKING = table(
     " kupuję jem piję pijem piju имам нямам обичам искам виждам люблю маю имею хочу вижу бачу мушу"
     " могу можу магу хачу ненавиджу ненавижу называю називаю лічу считаю вважаю"
 )
-_DEGREES = {"malo", "jako", "vrlo", "mnogo", "veoma", "zelo", "trochę", "trochu", "много", "малко"}
-_OWN_PRONOUNS = table(
-    "ja já jaz аз я mne mně mnie meni mene mnou mnom mną mnoj mne mě мен мене мне меня мной мною мені мяне"
-)
-_THAT = {"что", "що", "што"}
 _CALL = 3  # words before the clause: *«Ничего, пережила и не такое»*
-_SHORT = 5  # words of the clause that regrets: *И мне до сих пор стыдно*
 _FUTURES = {"да", "ще"}
 _QUOTES = {"«", "„", "“", '"'}
 _SELVES = {"se", "sa", "się", "sebe", "seba", "siebie", "себя", "себе", "сябе"}
@@ -154,7 +147,7 @@ def _counts(following: list[Token], token: Token) -> bool:
 
 def _describes(sentence: Tree, before: Token, grammar: Grammar) -> bool:
     """*tvog brata*: after an attribute of its own, or the noun that it belongs to, the word is a noun."""
-    if before.form in _DEGREES:
+    if before.form in DEGREES:
         return False
     if before.upos in NOUNS:
         return not any(c.relation == "case" for c in sentence.children(before))
@@ -191,94 +184,6 @@ def as_child(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     return any(_acts(t, grammar) or t.form in grammar.auxiliaries for t in clause) and not any(
         other_person(t, grammar) for t in clause if t is not token
     )
-
-
-def relative(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """*Я, который столько раз проигрывал*: a relative clause of the pronoun, without another subject."""
-    around = stretch(sentence, token)
-    tokens = sentence.tokens
-    place = tokens.index(around[0])
-    if place < 3 or not tokens[place - 1].form.startswith(_RELATIVES) or tokens[place - 2].upos != "PUNCT":
-        return False
-    return tokens[place - 3].form in grammar.pronouns and not any(
-        _another(t, grammar, token) for t in around if t is not token
-    )
-
-
-def antecedent(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """*Мне, которая никогда не летала*: the relative pronoun agrees with the speaker's."""
-    place = sentence.tokens.index(token)
-    return (
-        place > 1
-        and sentence.tokens[place - 1].text == ","
-        and sentence.tokens[place - 2].form in _OWN_PRONOUNS
-    )
-
-
-def after_pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """East Slavic: only adverbs stand between *я* and a word that is no attribute: *Я глубоко тронута.*"""
-    tokens = sentence.tokens
-    for other in reversed(tokens[: tokens.index(token)]):
-        if other.form in grammar.pronouns:
-            return not grammar.auxiliaries
-        if other.upos not in {"ADV", "PART"} and other.form not in _DEGREES:
-            return False
-    return False
-
-
-def _regretting(other: Token, grammar: Grammar) -> bool:
-    """A verb of a person, but for the impersonal *мне кажется*."""
-    return other.upos == "VERB" and (
-        other.feats.get("Gender") in {"Masc", "Fem"}
-        or other.feats.get("Number") == "Plur"
-        or grammar.reports(other.form)
-    )
-
-
-def regretted(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """*Мне стыдно, что не позвонил*: a dative of the speaker, nobody's verb, and a clause without subject."""
-    around = stretch(sentence, token)
-    tokens = sentence.tokens
-    place = tokens.index(around[0])
-    if (
-        grammar.auxiliaries
-        or place < 3
-        or tokens[place - 1].form not in _THAT
-        or tokens[place - 2].text != ","
-    ):
-        return False
-    before = tokens[: place - 2]
-    return (
-        len(before) <= _SHORT
-        and any(other.form in grammar.datives for other in before)
-        and not any(_regretting(other, grammar) or other.form in grammar.others for other in before)
-        and not any(
-            _another(t, grammar, token) or t.form in grammar.objects for t in around if t is not token
-        )
-    )
-
-
-def resumed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """A later clause after *and* or *but*, and the pronoun is the only subject before it."""
-    around = stretch(sentence, token)
-    opening = opening_of(sentence, around)
-    if grammar.auxiliaries or opening is None or opening.upos != "CCONJ":
-        return False
-    before = sentence.tokens[: sentence.tokens.index(token)]
-    return any(t.form in grammar.pronouns for t in before) and not any(
-        _another(t, grammar, token) for t in (*before, *around) if t is not token
-    )
-
-
-def _another(other: Token, grammar: Grammar, verb: Token) -> bool:
-    """A word that may be another subject of the verb, or a verb that has one."""
-    return (
-        other.upos in {"NOUN", "PROPN", "PRON"}
-        and other.relation not in {"obj", "obl", "iobj", "nmod"}
-        and other.feats.get("Case", "Nom") == "Nom"
-        and len({other.feats.get("Gender"), verb.feats.get("Gender"), None}) < 3
-        and other.form not in grammar.pronouns
-    ) or other_person(other, grammar)
 
 
 def joined(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -378,7 +283,7 @@ def quoting(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and place > 0
         and sentence.tokens[first].text in _QUOTES
         and not any(other.upos in {"SCONJ", *FINITE} for other in sentence.tokens[first:place])
-        and not any(_another(t, grammar, token) for t in around if t is not token)
+        and not any(another(t, grammar, token) for t in around if t is not token)
     )
 
 
