@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gest_dataset.gender.grammars import persons, trades, traits, verbs, words
 from gest_dataset.gender.grammars.grammar import (
+    ADJECTIVES,
     ANY_CASE,
     ANY_WORD,
     MISTAGGED,
@@ -84,8 +85,8 @@ _CROATIAN = Grammar(
     first="(am|im|em)|mogu",
     forms={
         "instrumental_shape": Forms(
-            "(ljiv|[dsrtvžč]n|iv|av|ran|van|šen|čen|žen|đen)im",
-            "(ljiv|[dsrtvžč]n|iv|av|ran|van|šen|čen|žen|đen)om",
+            "(ljiv|[dsrtvžč]n|iv|av|rog|lup|jak|tar|lad|ran|van|šen|čen|žen|đen)im",
+            "(ljiv|[dsrtvžč]n|iv|av|rog|lup|jak|tar|ran|van|šen|čen|žen|đen)om",
             upos=ANY_WORD,
             cases=ANY_CASE,
         ),
@@ -193,6 +194,7 @@ GRAMMARS = {
         infinitives=table("biti ostati postati počutiti"),
         first="(am|im|em)",
         forms={
+            "accusative": Forms("ega", "[ntvrlkšž]o", upos=ADJECTIVES | NOUNS, cases=table("  Acc Gen")),
             "masculine": Forms(
                 "(telj|ar|ač|ist|[^d]nik|l?ec)",
                 NEVER,

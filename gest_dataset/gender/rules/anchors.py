@@ -38,6 +38,7 @@ from gest_dataset.gender.rules.distant import (
     relative,
     resumed,
     second_auxiliary,
+    taken_for,
 )
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
 from gest_dataset.gender.rules.predicates import as_person, predicative, serving
@@ -107,6 +108,14 @@ def _impersonal(token: Token) -> bool:
     return token.upos in FINITE and token.feats.get("Gender") == "Neut" and token.form.endswith("ся")
 
 
+def _claims(other: Token, verb: Token) -> bool:
+    """A subject that a verb in the singular can have: *что не выучила языки* has none."""
+    number = other.feats.get("Number")
+    return other.relation in SUBJECTS and not (
+        other.upos in NOUNS and number == "Plur" and verb.feats.get("Number") == "Sing"
+    )
+
+
 def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """A clause without a subject below a verb of the first person: *Жалею, что не ходила*."""
     top = predicate(sentence, token)
@@ -114,10 +123,10 @@ def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False
     if _impersonal(token):
         return False
-    if any(c.relation in SUBJECTS for c in (*sentence.children(top), *sentence.children(token))):
+    if any(_claims(c, token) for c in (*sentence.children(top), *sentence.children(token))):
         return False
     around = stretch(sentence, token)
-    if any(t.form in grammar.others | grammar.objects or t.relation in SUBJECTS for t in around):
+    if any(t.form in grammar.others | grammar.objects or _claims(t, token) for t in around):
         return False  # *у меня был кашель*
     if any(t.upos in NOUNS and subject_like(sentence, t, token) for t in around):
         return False
@@ -370,6 +379,7 @@ ANCHORS: Mapping[str, Anchor] = {
         regretted,
         resumed,
         second_auxiliary,
+        taken_for,
         after_ending,
     )
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import Grammar, table
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar, table
 from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.clauses import first_finite, opening_of, other_person, stretch
+from gest_dataset.gender.rules.clauses import FINITE, first_finite, opening_of, other_person, stretch
 
 DEGREES = {"malo", "jako", "vrlo", "mnogo", "veoma", "zelo", "trochę", "trochu", "много", "малко"}
 _OWN_PRONOUNS = table(
     "ja já jaz аз я mne mně mnie meni mene mnou mnom mną mnoj mne mě мен мене мне меня мной мною мені мяне"
 )
+_ME = {"mě", "mne", "ma", "mnie", "me", "mene", "ме", "мен", "меня", "мене", "мяне"}
 _THAT = {"что", "що", "што"}
 _SHORT = 5  # words of the clause that regrets: *И мне до сих пор стыдно*
 _RELATIVES = ("котор", "как", "як", "кото", "хто", "кто", "что", "што", "що")
@@ -120,3 +121,20 @@ def second_auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     before = stretch(sentence, token)
     before = before[: before.index(token)]
     return any(other.form in grammar.auxiliaries and other.form != token.form for other in before)
+
+
+def taken_for(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """*Považují mě za přísného*: what others take the speaker for."""
+    around = stretch(sentence, token)
+    before = around[: around.index(token)]
+    after = around[len(before) + 1 : len(before) + 2]
+    prepositions = [place for place, other in enumerate(before) if other.form in {"za", "за"}]
+    return (
+        bool(prepositions)
+        and not any(other.upos in NOUNS for other in [*before[prepositions[-1] :], *after])
+        and any(other.form in _ME for other in before[: prepositions[-1]])
+        and any(
+            other.upos in FINITE and other.feats.get("Number") == "Plur"
+            for other in before[: prepositions[-1]]
+        )
+    )

@@ -8,7 +8,10 @@ from gest_dataset.gender.rules.clauses import BETWEEN, first_finite
 
 # nouns that women and men say of themselves alike: their adjective shows the noun's gender
 NEUTRAL = table(
-    "človek človekom osoba osobou povaha povahou typ typom tvor tvorom bytosť bytosťou duša dušou"
+    "hlava ruka opora podpora legenda ikona hanba kópia kopie kopia glava kopija głowa ręka глава рука"
+    " опора легенда икона копия гордость надежда голова копія опора гордість надія легенда галава капія апора"
+    " легенда звездата жертвата душата личността главата опората ръката човекът детето копие"
+    " človek človekom osoba osobou povaha povahou typ typom tvor tvorom bytosť bytosťou duša dušou"
     " osobnosť osobnosťou hviezda hviezdou obeť obeťou dieťa dieťaťom člen členom sirota sirotou"
     " talent talentom génius člověk člověkem typem tvorem bytost bytostí duše duší osobnost osobností"
     " nátura hvězda hvězdou oběť obětí dítě dítětem géniem człowiek człowiekiem osobą istota istotą"
@@ -35,6 +38,8 @@ _FARTHEST = 6  # words between a noun and its second adjective
 
 def misleading(sentence: Tree, token: Token, kind: str, grammar: Grammar) -> bool:
     """The word agrees with a noun that says nothing of the speaker, is a name, or has a preposition."""
+    if _neutral(token) and kind not in _PASTS:
+        return True
     if kind in DESCRIBING:
         return _before_neutral(sentence, token) or _after_neutral(sentence, token, grammar)
     if kind in _PASTS:

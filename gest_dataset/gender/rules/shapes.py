@@ -222,6 +222,20 @@ SHAPES = (
         examples=(Example("sr", "Sutra ću putovati sam.", MALE, ("sam",)),),
     ),
     Rule(
+        "accusative-taken-for",
+        "accusative",
+        "taken_for",
+        rank=3,
+        examples=(Example("cs", "Považují mě za přísného.", MALE, ("přísného",)),),
+    ),
+    Rule(
+        "known-taken-for",
+        "known",
+        "taken_for",
+        rank=3,
+        examples=(Example("bg", "Смятат ме за твърде строг.", MALE, ("строг",)),),
+    ),
+    Rule(
         "which",
         "which",
         "antecedent",
