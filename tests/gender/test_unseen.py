@@ -1,6 +1,6 @@
-"""Set A of unseen sentences, by the parses that stand beside it: recall and precision hold.
+"""Sets A and B of unseen sentences, by the parses that stand beside them: recall and precision hold.
 
-The set is a development set since its first run (docs/gender.md): these limits are a regression test.
+They are development sets since their first runs (docs/gender.md): these limits are a regression test.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from gest_dataset.gender.grammars import GRAMMARS
 from tests.gender.test_rules import LABELLED, PARSES, language_of, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
+SETS = ("unseen", "unseen_b")
 
 
 @functools.cache
@@ -38,21 +39,23 @@ def found(texts: list[str], language: str) -> list[Detection]:
     return detect(texts, language, "conllu", PARSES / f"{language}.conllu")
 
 
+@pytest.mark.parametrize("folder", SETS)
 @pytest.mark.parametrize("language", GRAMMARS)
-def test_recall_and_precision_of_every_language(language: str) -> None:
-    sentences = benchmark().read(benchmark().SETS / f"{language}.tsv")
-    assert len(sentences) >= 70
+def test_recall_and_precision_of_every_language(language: str, folder: str) -> None:
+    sentences = benchmark().read(ROOT / "tests" / "gender" / folder / f"{language}.tsv")
+    assert len(sentences) >= 68
     figures = benchmark().figures(sentences, found([s.text for s in sentences], language))
-    assert figures.gendered >= 55
+    assert figures.gendered >= 54
     assert figures.recall >= 0.95, figures
     assert figures.precision >= 0.99, figures
 
 
-def test_recall_of_every_class() -> None:
+@pytest.mark.parametrize("folder", SETS)
+def test_recall_of_every_class(folder: str) -> None:
     """No class of words is left to chance: of every one nine in ten are found."""
     kinds: dict[str, list[bool]] = {}
     for language in GRAMMARS:
-        sentences = benchmark().read(benchmark().SETS / f"{language}.tsv")
+        sentences = benchmark().read(ROOT / "tests" / "gender" / folder / f"{language}.tsv")
         for sentence, detection in zip(sentences, found([s.text for s in sentences], language), strict=True):
             kinds.setdefault(sentence.kind, []).append(sentence.gender == detection.gender)
     assert len(kinds) == 23
@@ -64,10 +67,10 @@ def test_recall_of_every_class() -> None:
 def test_further_sentences(language: str) -> None:
     """Sentences of the rules' author, written between the rounds of mending: a regression set too."""
     sentences = benchmark().read(ROOT / "tests" / "gender" / "further" / f"{language}.tsv")
-    assert len(sentences) >= 35
+    assert len(sentences) >= 90
     figures = benchmark().figures(sentences, found([s.text for s in sentences], language))
-    assert figures.recall >= 0.93, figures
-    assert figures.precision >= 0.97, figures
+    assert figures.recall >= 0.94, figures
+    assert figures.precision >= 0.98, figures
 
 
 def test_bulgarian_labelled_sentences_by_a_real_parser() -> None:
