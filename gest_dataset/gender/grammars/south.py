@@ -28,9 +28,11 @@ _MALE = (
     "|moder|hiter|bister|oster|trd|zrel|kisel|tog|krut|čvrst|trezen|zdrav|živ|siv|kriv|bled|blijed)"
 )
 _NOUNS = (
-    "(?:^(put|puta|dat|crossfit|krosfit|kladiva|više|već|več|čim|sav|vesla|trikrat|dvakrat|enkrat|všeč)$)|(nik|telj|(?<!č)ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|jedan|plan|kandidat|advokat|diplomat|favorit"
+    "(?:^(put|puta|dat|crossfit|krosfit|kladiva|više|već|več|čim|sav|vesla|trikrat|dvakrat|enkrat|všeč)$)|(nik|telj|(?<!č)ist|lac|ica|inja|član|kapetan|veteran|vegan|tjedan|jedan|plan|kandidat|advokat|diplomat|favori"
+    "t"
     ")"
-    "|^(dan|van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|budal"
+    "|^(dan|van|vani|stan|brat|fan|osoba|oseba|žrtva|zvijezda|zvezda|beba|glava|vođa|vodja|sudija|kolega|buda"
+    "l"
     "a"
     "|legenda|ikona|duša|jelena|dijete|dete|otroka|prestani|zašto|adrenalina|uzoraka|tla|tata|mama|majka"
     "|žena|domaćin|deda|dida|gazda|vojvoda)"
@@ -104,8 +106,8 @@ _CROATIAN = Grammar(
             never=_NOUNS + "|^(crven|zelen|kamen|pramen|ramen|koren|scena|jelen|tiren)",
         ),
         "shape": Forms(
-            "(ljiv|oglav|ovan|iran|[^aeiou][šžčćđlnrt]en|jen|nut|[^aeiou]an|in|iv|av|ast)",
-            "(ljiv|oglav|ovan|iran|[šžčćđjlnrt]en|nut|[dtršžčvl]n|iv|av|it|at|ut|ast|ed)a",
+            "(ljiv|oglav|ovan|iran|[^aeiou][šžčćđlnrt]en|jen|nut|[^aeiou]an|in|iv|av|ast)|^naj.+[jšžčćl]i",
+            "(ljiv|oglav|ovan|iran|[šžčćđjlnrt]en|nut|[dtršžčvl]n|iv|av|it|at|ut|ast|ed)a|^naj.+[jšžčć]a",
             upos=ANY_WORD,
             cases=ANY_CASE,
             never=_NOUNS,
@@ -209,8 +211,8 @@ GRAMMARS = {
                 never=_NOUNS + "|^(zelen|jelen|koren|kamen|scena|cena)",
             ),
             "shape": Forms(
-                "(ljiv|oglav|ovan|iran|[^aeiou]en|jen|nut|an|iv|av|it|at|ut|ast|joč|eč)",
-                "(ljiv|oglav|ovan|iran|[^aeiou]en|jen|nut|[dtršžčvl]n|iv|av|it|at|ut|ast|joč|eč)a",
+                "(ljiv|oglav|ovan|iran|[^aeiou]en|jen|nut|an|iv|av|it|at|ut|ast|joč|eč)|^naj.+[jšžč]i",
+                "(ljiv|oglav|ovan|iran|[^aeiou]en|jen|nut|[dtršžčvl]n|iv|av|it|at|ut|ast|joč|eč)a|^naj.+[jšžč]a",
                 upos=ANY_WORD,
                 cases=ANY_CASE,
                 never=_NOUNS,

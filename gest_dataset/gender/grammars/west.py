@@ -33,7 +33,8 @@ _CZECH_PAST = Forms(
     "|zavazadla|jídla|křesla|mýdla|prostěradla|letadla|pádla)",
 )
 _POLISH_NOUNS = (
-    "^(u|po|z|prze|wy|do|od|nad|pod|na|roz|współ)?(zespo|cia|źród|mys|sto|anio|kościo|artyku|tytu|materia|sygn"
+    "^(u|po|z|prze|wy|do|od|nad|pod|na|roz|współ)?(zespo|cia|źród|mys|sto|anio|kościo|artyku|tytu|materia|syg"
+    "n"
     "a"
     "|kana|genera|mo|kawa|wa|ty|dzia|zapa|szczegó|ogó|protoko|dzie|krzes|mas|myd|szk|pud|skrzyd|prześcierad"
     "|has|rzemios|siod|wios|żywio|czo|ko|do|fina|skanda|idea|potencja|kapita|orygina|arsena|rytua|diab|popio"

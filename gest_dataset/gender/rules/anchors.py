@@ -45,6 +45,7 @@ from gest_dataset.gender.rules.predicates import as_person, predicative, serving
 from gest_dataset.gender.rules.surroundings import (
     after_ending,
     as_child,
+    as_opening,
     considered,
     copular,
     depicting,
@@ -372,6 +373,7 @@ ANCHORS: Mapping[str, Anchor] = {
         opening,
         quoting,
         as_child,
+        as_opening,
         relative,
         after_pronoun,
         antecedent,

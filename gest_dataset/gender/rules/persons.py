@@ -28,6 +28,13 @@ PERSONS = (
         examples=(Example("hr", "Radim kao konobar.", MALE, ("konobar",)),),
     ),
     Rule(
+        "person-opening",
+        "person",
+        "as_opening",
+        rank=3,
+        examples=(Example("bg", "Като момиче събирах салфетки.", FEMALE, ("момиче",)),),
+    ),
+    Rule(
         "feminine-as",
         "feminine",
         "as_person",

@@ -22,7 +22,9 @@ def predicative(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     if _wished(around, token, grammar) or (before is not None and grammar.links(before.form)):
         return True
     speaker = grammar.auxiliaries or grammar.pronouns
-    return any(other.form in speaker for other in around) and not any(_predicates(t, grammar) for t in around)
+    return any(other.form in speaker for other in around) and not any(
+        _predicates(t, grammar) for t in around if not _modifies(t, token)
+    )
 
 
 def _joined(sentence: Tree, token: Token, grammar: Grammar) -> list[Token]:
@@ -50,6 +52,11 @@ def _wished(around: list[Token], token: Token, grammar: Grammar) -> bool:
         and not any(other.upos in NOUNS for other in before if other.id > verbs[-1].id)
         and any(first_finite(other) for other in before)
     )
+
+
+def _modifies(other: Token, noun: Token) -> bool:
+    """*убеден вегетарианец*: a participle just before the noun."""
+    return other.id == noun.id - 1 and other.feats.get("VerbForm") == "Part"
 
 
 def _predicates(token: Token, grammar: Grammar) -> bool:

@@ -186,6 +186,11 @@ def as_child(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     )
 
 
+def as_opening(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """*Като момиче събирах салфетки*: it opens the sentence; elsewhere *плача като момиче* compares."""
+    return sentence.tokens.index(token) == 1 and as_child(sentence, token, grammar)
+
+
 def joined(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The second of two adjectives, where the first has no gender: *bývám nervózní a bledá*."""
     around = stretch(sentence, token)
