@@ -131,6 +131,8 @@ def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # *у меня был кашель*
     if any(t.upos in NOUNS and subject_like(sentence, t, token) for t in around):
         return False
+    if any(t.form in grammar.words["person"] for t in around):
+        return False  # *когда умер дед*, an accusative for the tagger only
     if any(_may_name(sentence, t) for t in around[: around.index(token)]):
         return False
     head = sentence.head(top)
