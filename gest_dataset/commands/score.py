@@ -179,9 +179,10 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
     out.print(fitted(table, out))
     out.print(
-        f"one: of one model, beyond the zone of negligible effects; two: the difference of two models, if their "
-        f"scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. as g_s: of "
-        f"one model with an SD of {TYPICAL:g}, as BERT and GPT-2 have it. Samples of a unit count as one.",
+        f"one: of one model, beyond the zone of negligible effects; two: the difference of two models, if "
+        f"their scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. "
+        f"as g_s: of one model with an SD of {TYPICAL:g}, as BERT and GPT-2 have it. Samples of a unit count "
+        f"as one.",
         markup=False,
         highlight=False,
     )

@@ -2,12 +2,13 @@
 
     python tests/gender/make_parses.py DIR_WITH_LANGUAGE.udpipe
 
-They are UDPipe's, of the labelled sentences and the examples of the rules. Columns that no rule reads
-(lemma, XPOS, enhanced dependencies) are left empty. Bulgarian has a parser without a model.
+They are UDPipe's, of the labelled and the unseen sentences and the examples of the rules. Columns that
+no rule reads (lemma, XPOS, enhanced dependencies) are left empty.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ from pathlib import Path
 
 from ufal.udpipe import Model, Pipeline
 
-from gest_dataset.gender.grammars import GRAMMARS, TABLE
+from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers import conllu
+from gest_dataset.gender.rules import TABLE
 from gest_dataset.gender.texts import to_latin
 
 HERE = Path(__file__).resolve().parent
@@ -34,10 +36,19 @@ def _language(path: Path) -> str:
     return path.stem.removeprefix("unseen_").partition("-")[0]
 
 
+def unseen(language: str) -> list[dict[str, str]]:
+    """The sentences of LANGUAGE.tsv in unseen (set A), unseen_b, unseen_c and further."""
+    rows: list[dict[str, str]] = []
+    for folder in ("unseen", "unseen_b", "unseen_c", "further"):
+        with (HERE / folder / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
+            rows += csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return rows
+
+
 def texts(language: str) -> list[str]:
     """What is parsed, in the letters in which the parser gets it, each once."""
     examples = [example.text for rule in TABLE for example in rule.examples if example.language == language]
-    written = [*(row["text"] for row in labelled(language)), *examples]
+    written = [*(row["text"] for row in [*labelled(language), *unseen(language)]), *examples]
     return list(dict.fromkeys(to_latin(text)[0] if language == "sr" else text for text in written))
 
 

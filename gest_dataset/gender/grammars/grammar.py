@@ -24,6 +24,8 @@ def either(*sets: frozenset[str]) -> frozenset[str]:
 
 VERBS = table("VERB AUX")
 NOUNS = table("NOUN PROPN")
+PERSONS = table("NOUN PROPN ADJ")
+ANY_WORD = table("NOUN PROPN ADJ ADV VERB DET X INTJ")
 ADJECTIVES = table("ADJ")
 MISTAGGED = table("ADJ ADV PROPN INTJ PART X")  # what a tagger takes an unknown verb for
 ANY_CASE = table("  Nom Gen Dat Acc Voc Loc Ins")
@@ -109,6 +111,9 @@ class Grammar:
     certain: frozenset[str] = frozenset()  # verbs of the first person, whatever their tag
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # closed lists: form -> gender
     saying: str = NEVER  # verbs of saying, whose subject is often left out where it is another person
+    speaking: str = NEVER  # the same in the first person singular of the present
+    perceiving: str = NEVER  # *I hear*: what follows in quotation marks is another's
+    working: str = NEVER  # *I work*, *I serve*: before *as a waiter*
     linking: str = NEVER  # first-person verbs that take an adjective for their subject
     considering: str = NEVER  # the same, if their object is the speaker: *считаю себя сильной*
     first: str = NEVER  # endings of verbs of the first person singular, for words that are tagged wrong
@@ -125,6 +130,15 @@ class Grammar:
 
     def reports(self, form: str) -> bool:
         return re.fullmatch(self.saying, form) is not None
+
+    def ends_speaking(self, form: str) -> bool:
+        return re.fullmatch(self.speaking, form) is not None
+
+    def perceives(self, form: str) -> bool:
+        return re.fullmatch(self.perceiving, form) is not None
+
+    def works(self, form: str) -> bool:
+        return re.fullmatch(self.working, form) is not None
 
     def governs(self, form: str) -> bool:
         return re.fullmatch(self.governing, form) is not None

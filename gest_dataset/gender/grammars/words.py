@@ -195,3 +195,55 @@ MARRIED = {
     "pl": pairs("żonaty:zamężna nieżonaty:niezamężna rozwiedziony:rozwiedziona zaręczony:zaręczona"),
     "sk": pairs("ženatý:vydatá slobodný:slobodná rozvedený:rozvedená zasnúbený:zasnúbená"),
 }
+
+# how one comes home or goes to bed
+STATES = {
+    "sk": pairs(
+        "hladný:hladná smädný:smädná mokrý:mokrá premočený:premočená bosý:bosá nahý:nahá opitý:opitá"
+        " triezvy:triezva oddýchnutý:oddýchnutá vyspatý:vyspatá nevyspatý:nevyspatá premrznutý:premrznutá"
+        " zmrznutý:zmrznutá bledý:bledá červený:červená rozospatý:rozospatá spotený:spotená"
+        " nadšený:nadšená dojatý:dojatá zmätený:zmätená uplakaný:uplakaná vyplašený:vyplašená"
+        " zadychčaný:zadychčaná zablatený:zablatená"
+    ),
+    "cs": pairs(
+        "žíznivý:žíznivá mokrý:mokrá promočený:promočená bosý:bosá nahý:nahá opilý:opilá"
+        " střízlivý:střízlivá odpočatý:odpočatá vyspalý:vyspalá nevyspalý:nevyspalá promrzlý:promrzlá"
+        " zmrzlý:zmrzlá bledý:bledá rozespalý:rozespalá zpocený:zpocená dojatý:dojatá zmatený:zmatená"
+        " uplakaný:uplakaná udýchaný:udýchaná utahaný:utahaná ospalý:ospalá sytý:sytá"
+    ),
+    "pl": pairs(
+        "spragniony:spragniona mokry:mokra przemoczony:przemoczona bosy:bosa nagi:naga pijany:pijana"
+        " trzeźwy:trzeźwa wypoczęty:wypoczęta wyspany:wyspana niewyspany:niewyspana zmarznięty:zmarznięta"
+        " blady:blada zaspany:zaspana spocony:spocona wzruszony:wzruszona zdezorientowany:zdezorientowana"
+        " zapłakany:zapłakana zdyszany:zdyszana senny:senna syty:syta"
+    ),
+    "hr": pairs(
+        "gladan:gladna žedan:žedna mokar:mokra bos:bosa gol:gola pijan:pijana trijezan:trijezna"
+        " trezan:trezna odmoran:odmorna naspavan:naspavana neispavan:neispavana nenaspavan:nenaspavana"
+        " promrzao:promrzla smrznut:smrznuta blijed:blijeda bled:bleda pospan:pospana oznojen:oznojena"
+        " ganut:ganuta zbunjen:zbunjena uplakan:uplakana zadihan:zadihana sit:sita premoren:premorena"
+        " budan:budna"
+    ),
+    "sl": pairs(
+        "lačen:lačna žejen:žejna moker:mokra bos:bosa gol:gola pijan:pijana trezen:trezna spočit:spočita"
+        " naspan:naspana neprespan:neprespana zmrznjen:zmrznjena premražen:premražena bled:bleda"
+        " zaspan:zaspana prepoten:prepotena ganjen:ganjena zmeden:zmedena objokan:objokana"
+        " zadihan:zadihana sit:sita utrujen:utrujena buden:budna"
+    ),
+    "bg": pairs(
+        "мокър:мокра бос:боса гол:гола пиян:пияна трезвен:трезвена отпочинал:отпочинала наспан:наспана"
+        " недоспал:недоспала сънен:сънена измръзнал:измръзнала бледен:бледна потен:потна трогнат:трогната"
+        " разплакан:разплакана задъхан:задъхана сит:сита усмихнат:усмихната буден:будна"
+        " премръзнал:премръзнала гладен:гладна запъхтян:запъхтяна"
+    ),
+}
+
+RUSSIAN_SHORT = pairs(
+    "здоров:здорова готов:готова прав:права рад:рада болен:больна жив:жива сыт:сыта пьян:пьяна"
+    " стар:стара молод:молода умён:умна глуп:глупа богат:богата беден:бедна счастлив:счастлива"
+    " голоден:голодна свободен:свободна занят:занята согласен:согласна доволен:довольна"
+    " уверен:уверена обязан:обязана должен:должна виноват:виновата благодарен:благодарна"
+    " знаком:знакома похож:похожа способен:способна намерен:намерена склонен:склонна горд:горда"
+    " силён:сильна слаб:слаба одинок:одинока зол:зла спокоен:спокойна расстроен:расстроена"
+    " поражён:поражена удивлён:удивлена влюблён:влюблена"
+)

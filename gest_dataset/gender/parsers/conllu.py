@@ -151,6 +151,13 @@ def read_file(path: Path) -> dict[str, str]:
         if paragraphs:
             paragraphs[-1].append((normal(text), lines))
     for paragraph in paragraphs:
-        whole = " ".join(text for text, _ in paragraph)
-        parses.setdefault(whole, "".join(lines for _, lines in paragraph))
+        together = "".join(lines for _, lines in paragraph)
+        parses.setdefault(" ".join(text for text, _ in paragraph), together)
+        # where a sentence ends in SpaceAfter=No, the next one follows at once: *„…!“, zatímco*
+        written = "".join(text + ("" if _unspaced(lines) else " ") for text, lines in paragraph)
+        parses.setdefault(normal(written), together)
     return parses
+
+
+def _unspaced(lines: str) -> bool:
+    return "SpaceAfter=No" in lines.rstrip().rpartition("\n")[2]

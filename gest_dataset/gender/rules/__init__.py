@@ -6,9 +6,11 @@ from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.rules.certain import CERTAIN
 from gest_dataset.gender.rules.engine import Rule
 from gest_dataset.gender.rules.mistagged import MISTAGGED
+from gest_dataset.gender.rules.persons import PERSONS
+from gest_dataset.gender.rules.shapes import SHAPES
 from gest_dataset.gender.rules.weaker import WEAKER
 
-TABLE: tuple[Rule, ...] = (*CERTAIN, *WEAKER, *MISTAGGED)
+TABLE: tuple[Rule, ...] = (*CERTAIN, *WEAKER, *MISTAGGED, *SHAPES, *PERSONS)
 
 RULES: dict[str, tuple[Rule, ...]] = {
     language: tuple(rule for rule in TABLE if rule.word in grammar.forms or rule.word in grammar.words)

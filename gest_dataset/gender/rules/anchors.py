@@ -9,6 +9,7 @@ from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.clauses import (
     FINITE,
     SUBJECTS,
+    after_noun,
     attribute,
     first_finite,
     has_accusative,
@@ -16,6 +17,7 @@ from gest_dataset.gender.rules.clauses import (
     other_auxiliary,
     other_person,
     predicate,
+    resumes,
     stretch,
     subject_like,
 )
@@ -28,10 +30,40 @@ from gest_dataset.gender.rules.complements import (
     unclaimed,
 )
 from gest_dataset.gender.rules.conditional import conditional
+from gest_dataset.gender.rules.distant import (
+    after_pronoun,
+    antecedent,
+    only_one,
+    regretted,
+    relative,
+    resumed,
+    second_auxiliary,
+    taken_for,
+)
 from gest_dataset.gender.rules.first import auxiliary, first_person, pronoun
+from gest_dataset.gender.rules.predicates import as_person, predicative, serving
+from gest_dataset.gender.rules.surroundings import (
+    after_ending,
+    as_child,
+    as_opening,
+    considered,
+    copular,
+    depicting,
+    governing,
+    initial,
+    joined,
+    linking_last,
+    made,
+    opening,
+    quoting,
+    who,
+)
 
 Anchor = Callable[[Tree, Token, Grammar], bool]
 _LONG_ENOUGH = 6  # letters: shorter nouns in -ла are many
+_PARTICLES = frozenset({"бы", "б", "би"})
+_DEMONSTRATIVES = {"ten", "ta", "tá"}
+_MARKS = frozenset('«»„“”"')
 _REFLEXIVES = {"sa", "si", "se", "się"}
 
 
@@ -40,15 +72,20 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     top = predicate(sentence, token)
     if token.upos == "ADJ" and attribute(sentence, token, grammar):
         return False
-    if any(c.relation in SUBJECTS or c.relation == "mark" for c in sentence.children(top)):
+    if any(
+        c.relation == "mark" or (c.relation in SUBJECTS and c.feats.get("Case", "Nom") == "Nom")
+        for c in sentence.children(top)
+    ):
         return False
     if other_auxiliary(sentence, top) or any(other_person(t, grammar) for t in stretch(sentence, token)):
         return False
     while top.relation == "conj":
         head = sentence.head(top)
-        if head is None:
+        if head is None or any(_asks(t) for t in sentence.tokens if head.id < t.id < token.id):
             return False
         top = head
+        if token.upos == "ADJ" and top.relation == "acl":
+            return False  # *чай, который я пью, горячий*
         if auxiliary(sentence, top, grammar) or pronoun(sentence, top, grammar) or first_finite(top):
             return True
         if any(c.relation in SUBJECTS for c in sentence.children(top)):
@@ -56,9 +93,28 @@ def coordinated(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     return False
 
 
+def _asks(token: Token) -> bool:
+    """*гледам как дядо, облечен …*: a clause of somebody else's begins."""
+    return token.upos == "ADV" and token.feats.get("PronType") == "Int"
+
+
+def _same_speech(sentence: Tree, other: Token, token: Token) -> bool:
+    """No mark of quotation stands between the two."""
+    first, last = sorted((other.id, token.id))
+    return not any(first < t.id < last and t.text in _MARKS for t in sentence.tokens)
+
+
 def _impersonal(token: Token) -> bool:
     """A verb that the tagger takes for a neuter; with *я* it is none, alone it may be."""
     return token.upos in FINITE and token.feats.get("Gender") == "Neut" and token.form.endswith("ся")
+
+
+def _claims(other: Token, verb: Token) -> bool:
+    """A subject that a verb in the singular can have: *что не выучила языки* has none."""
+    number = other.feats.get("Number")
+    return other.relation in SUBJECTS and not (
+        other.upos in NOUNS and number == "Plur" and verb.feats.get("Number") == "Sing"
+    )
 
 
 def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -68,13 +124,15 @@ def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False
     if _impersonal(token):
         return False
-    if any(c.relation in SUBJECTS for c in (*sentence.children(top), *sentence.children(token))):
+    if any(_claims(c, token) for c in (*sentence.children(top), *sentence.children(token))):
         return False
     around = stretch(sentence, token)
-    if any(t.form in grammar.others | grammar.objects or t.relation in SUBJECTS for t in around):
+    if any(t.form in grammar.others | grammar.objects or _claims(t, token) for t in around):
         return False  # *у меня был кашель*
     if any(t.upos in NOUNS and subject_like(sentence, t, token) for t in around):
         return False
+    if any(t.form in grammar.words["person"] for t in around):
+        return False  # *когда умер дед*, an accusative for the tagger only
     if any(_may_name(sentence, t) for t in around[: around.index(token)]):
         return False
     head = sentence.head(top)
@@ -91,11 +149,22 @@ def nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
             other is not token and (forms.gender(other) or other_person(other, grammar)) for other in around
         )
         and not attribute(sentence, token, grammar)
+        and not resumes(sentence, token, grammar)
+        and not _article(sentence, token)
+        and not (token.upos == "ADJ" and token.relation == "amod" and after_noun(sentence, token))
         and not any(
             other.upos == "ADP" and other.id == token.id - 1 and other.form not in grammar.degrees
             for other in around
         )
     )
+
+
+def _article(sentence: Tree, token: Token) -> bool:
+    """*Jsem ta nejlepší verze*: a demonstrative that a noun follows."""
+    if token.form not in _DEMONSTRATIVES:
+        return False
+    around = stretch(sentence, token)
+    return any(other.upos in NOUNS for other in around[around.index(token) + 1 :][:3])
 
 
 def lone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -105,7 +174,7 @@ def lone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other is not token
         and other.upos in FINITE
         and other.form not in grammar.auxiliaries
-        and other.form not in grammar.clitics
+        and other.form not in grammar.clitics | _PARTICLES
         and other.feats.get("VerbForm", "Fin") == "Fin"
         and not grammar.is_infinitive(other.form)
         for other in around
@@ -150,13 +219,20 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """
     if grammar.auxiliaries or token.relation != "root":
         return False
-    if any(other.form in grammar.pronouns for other in sentence.tokens):
+    if any(
+        other.form in grammar.pronouns and _same_speech(sentence, other, token) for other in sentence.tokens
+    ):
         return False
     if _impersonal(token):
         return False  # Belarusian *хацелася* is also written like a feminine
     below = sentence.children(token)
     if any(c.relation in {"ccomp", "parataxis"} for c in below) and grammar.reports(token.form):
         return False
+    if any(
+        c.relation == "nsubj" and c.upos == "PRON" and c.id < token.id and "Gender" not in c.feats
+        for c in below
+    ):
+        return False  # *Подруга призналась*, whose subject the tagger takes for a pronoun
     around = stretch(sentence, token)
     opening = opening_of(sentence, around)
     if any(_may_name(sentence, other) for other in around[: around.index(token)]):
@@ -167,7 +243,11 @@ def alone(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other_person(other, grammar)
         or other.form in grammar.datives | grammar.objects
         or (other.upos in NOUNS and subject_like(sentence, other, token))
-        or (other.feats.get("Number") == "Plur" and other.feats.get("VerbForm") == "Fin")
+        or (
+            other.feats.get("Number") == "Plur"
+            and other.feats.get("VerbForm") == "Fin"
+            and other.feats.get("Person") != "1"  # *героем*, a noun for all but the tagger
+        )
         for other in around
     )
 
@@ -217,6 +297,8 @@ def spoken(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # *v sebe sama*, *w ten sam sposób*, *videl som ju sama*
     if other_auxiliary(sentence, token):
         return False  # *zobaczyłem, że jest sama*
+    if any(t.upos == "AUX" and t.feats.get("Person") == "3" for t in stretch(sentence, token)):
+        return False  # *която сам е измислил*
     for head in (predicate(sentence, token), *sentence.ancestors(token)):
         if first_person(sentence, head, grammar):
             return True
@@ -235,12 +317,12 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The clause has its finite verb already, of the first person: Croatian *sam* is no auxiliary."""
     around = [other for other in stretch(sentence, token) if other is not token]
     return any(
-        other.upos == "VERB" and (first_finite(other) or other.form in grammar.certain) for other in around
+        (other.upos == "VERB" and first_finite(other)) or other.form in grammar.certain for other in around
     ) and not any(
         grammar.forms["past"].gender(other)
         or other.form in grammar.auxiliaries | grammar.pronouns
         or other_person(other, grammar)
-        or other.upos == "ADJ"
+        or (other.upos == "ADJ" and other.relation != "amod")
         for other in around
     )
 
@@ -277,5 +359,30 @@ ANCHORS: Mapping[str, Anchor] = {
         spoken,
         second_finite,
         itself,
+        predicative,
+        as_person,
+        serving,
+        considered,
+        copular,
+        depicting,
+        governing,
+        initial,
+        joined,
+        linking_last,
+        made,
+        who,
+        opening,
+        quoting,
+        as_child,
+        as_opening,
+        relative,
+        after_pronoun,
+        antecedent,
+        only_one,
+        regretted,
+        resumed,
+        second_auxiliary,
+        taken_for,
+        after_ending,
     )
 }

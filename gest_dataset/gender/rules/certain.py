@@ -53,7 +53,7 @@ CERTAIN = (
         "pronoun",
         examples=(
             Example("be", "Я гатовы да дарогі.", MALE, ("гатовы",)),
-            Example("bg", "Аз съм горда със сина си.", FEMALE, ("горда",)),
+            Example("bg", "Аз съм доволна.", FEMALE, ("доволна",)),
             Example("hr", "Ja umoran? Nikad.", MALE, ("umoran",)),
             Example("ru", "Я ленивая и неряшливая.", FEMALE, ("ленивая",)),
         ),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import NOUNS, Grammar
+from collections.abc import Sequence
+
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar, table
 from gest_dataset.gender.parsers.tokens import Token, Tree
 
 HELPERS = {"aux", "cop"}
@@ -10,9 +12,15 @@ SUBJECTS = {"nsubj", "csubj", "expl"}
 FINITE = {"VERB", "AUX"}
 BETWEEN = {"ADJ", "ADV", "DET", "CCONJ", "PART", "NUM"}  # what may stand between an adjective and its noun
 _BORDERS = {"PUNCT", "SCONJ", "CCONJ"}
-_OPENERS = {"koliko", "kako"}  # they open a clause without a comma: *znaju koliko sam strog*
+_OPENERS = {"koliko", "kako", "дали"}  # they open a clause without a comma: *znaju koliko sam strog*
 _RELATIVE_LETTERS = tuple("kčcjšgazкчхщяшгд")  # what relative and interrogative words begin with
-_PERSONS = {"osoba", "oseba"}  # *odrasla osoba* is said by anybody
+GENERIC = {"osoba", "oseba"}  # *odrasla osoba* is said by anybody
+_FIRST = ("m", "м")  # no verb of the second or third person ends so
+_TIMES = table(
+    "день ночь вечер утро год месяц час неделю выходные вечір ранок рік місяць тиждень годину дзень ноч вечар"
+    " ранак тыдзень гадзіну життя жыццё жизнь детство літо лето зиму весну осень дитинство дзяцінства"
+)
+_PLURAL = {("Case", "Nom"), ("Number", "Plur")}
 _GENITIVE = {("Case", "Gen"), ("Number", "Plur")}  # what *друг* looks like to a tagger
 
 
@@ -34,9 +42,9 @@ def stretch(sentence: Tree, token: Token) -> list[Token]:
     tokens = sentence.tokens
     position = tokens.index(token)
     first, last = position, position
-    while first > 0 and not _border(tokens[first - 1]):
+    while first > 0 and not _breaks(tokens, first - 1) and not _asks(tokens, first):
         first -= 1
-    while last + 1 < len(tokens) and not _border(tokens[last + 1]):
+    while last + 1 < len(tokens) and not _breaks(tokens, last + 1) and not _asks(tokens, last + 1):
         last += 1
     return list(tokens[first : last + 1])
 
@@ -47,6 +55,22 @@ def opening_of(sentence: Tree, around: list[Token]) -> Token | None:
     return sentence.tokens[place - 1] if place else None
 
 
+def _breaks(tokens: Sequence[Token], place: int) -> bool:
+    """A border of clauses; the hyphen of *усе-таки* is none, nor the pronoun of *sam te voleo*."""
+    token = tokens[place]
+    before = tokens[place - 1] if place else None
+    if before is not None and token.text == "-" and before.end == token.start:
+        return False
+    if before is not None and token.form == "te" and before.upos == "AUX":
+        return False
+    return _border(token)
+
+
+def _asks(tokens: Sequence[Token], place: int) -> bool:
+    """*jesam li*, *je li*: a verb before *li* opens a clause without a comma."""
+    return tokens[place].upos in FINITE and place + 1 < len(tokens) and tokens[place + 1].form == "li"
+
+
 def _border(token: Token) -> bool:
     return token.upos in _BORDERS or token.form in _OPENERS or _relative(token)
 
@@ -54,6 +78,12 @@ def _border(token: Token) -> bool:
 def _relative(token: Token) -> bool:
     """A relative or interrogative word; *nikad* and *nikoga* are none, whatever their tag."""
     return token.feats.get("PronType") in {"Rel", "Int,Rel"} and token.form.startswith(_RELATIVE_LETTERS)
+
+
+def emphatic(sentence: Tree, helper: Token) -> bool:
+    """*Djed je sam sagradio*: after another person's auxiliary Croatian *sam* is *himself*."""
+    place = sentence.tokens.index(helper)
+    return place > 0 and helper.form == "sam" and sentence.tokens[place - 1].form in {"je", "nije"}
 
 
 def across_and(sentence: Tree, helper: Token, token: Token) -> bool:
@@ -72,7 +102,7 @@ def attribute(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     if token.upos in FINITE:  # *bila sam odrasla osoba*: a participle, but there is another one
         another = any(t is not token and _participle(t) for t in around)
         return _participle(token) and any(
-            noun.upos == "NOUN" and noun.feats.get("Case") == "Nom" and (another or noun.form in _PERSONS)
+            noun.upos == "NOUN" and noun.feats.get("Case") == "Nom" and (another or noun.form in GENERIC)
             for noun in after[:1]
         )
     head = sentence.head(token)
@@ -83,12 +113,46 @@ def attribute(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         noun is not None
         and noun.upos in NOUNS
         and not _infinitive(noun, token, grammar)
+        and not (token.feats.get("Number") == "Sing" and noun.feats.items() >= _PLURAL)
         and len({gender, noun.feats.get("Gender"), None}) < 3
         and (
             noun.feats.get("Case", case) in {case, "Nom", "Acc"}
             or (noun in after[:1] and gender == "Masc" and noun.feats.items() >= _GENITIVE)
         )
         for noun in (following, head)
+    )
+
+
+def after_noun(sentence: Tree, token: Token) -> bool:
+    """The word before it is a noun that it may agree with: *osoba zvyklá na práci*; *celý den* is a time."""
+    place = sentence.tokens.index(token)
+    before = sentence.tokens[place - 1] if place else None
+    if before is None or before.upos not in NOUNS or before.feats.get("Number") == "Plur":
+        return False
+    below = sentence.children(before)
+    if any(c.feats.get("PronType") == "Tot" for c in below):
+        return False
+    if "Case" not in before.feats and any(c.relation == "case" for c in below):
+        return False  # Bulgarian has no cases: *от работа уморена*
+    return (
+        before.feats.get("Case", "Nom") in {"Nom", "Acc"}
+        and len({before.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
+    )
+
+
+def resumes(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """A relative word after its comma, and a verb: *хліб, який я ріжу*; *zjistí, jaký jsem* has none."""
+    place = sentence.tokens.index(token)
+    around = stretch(sentence, token)
+    after = around[around.index(token) + 1 :]
+    return (
+        _relative(token)
+        and place > 0
+        and sentence.tokens[place - 1].upos == "PUNCT"
+        and any(
+            other.upos == "VERB" or (other.form in grammar.pronouns and other is not after[-1])
+            for other in after
+        )
     )
 
 
@@ -126,7 +190,10 @@ def first_finite(token: Token) -> bool:
     """A verb whose ending is that of the first person singular."""
     return (
         token.upos in FINITE
-        and token.feats.get("Person") == "1"
+        and (
+            token.feats.get("Person") == "1"
+            or (token.upos == "VERB" and token.feats.get("Person") == "3" and token.form.endswith(_FIRST))
+        )
         and token.feats.get("Number", "Sing") == "Sing"
         and token.feats.get("VerbForm", "Fin") == "Fin"
     )
@@ -140,6 +207,7 @@ def other_person(token: Token, grammar: Grammar) -> bool:
         token.feats.get("Person") in {"2", "3"}
         and (token.upos in FINITE or token.feats.get("Case") == "Nom")
         and token.form not in grammar.clitics | grammar.certain
+        and not (token.upos == "VERB" and token.form.endswith(_FIRST))
         and not grammar.is_infinitive(token.form)
     )
 
@@ -166,11 +234,25 @@ def subject_like(sentence: Tree, other: Token, token: Token) -> bool:
         and other.feats.get("Number") != "Plur"
         and other.feats.get("Gender") == token.feats.get("Gender")
         and not has_accusative(sentence, other)
+        and not _of_another_gender(sentence, other)
+    )
+
+
+def _of_another_gender(sentence: Tree, noun: Token) -> bool:
+    """*соседа, который*: the relative word shows what the tagger has missed."""
+    after = sentence.tokens[sentence.tokens.index(noun) + 1 :][:2]
+    return (
+        len(after) == 2
+        and after[0].upos == "PUNCT"
+        and noun.feats.get("Gender") == "Fem"
+        and after[1].feats.get("Gender") == "Masc"
+        and after[1].form.startswith(("котор", "яки", "які"))
     )
 
 
 def has_accusative(sentence: Tree, noun: Token) -> bool:
-    return any(
-        c.feats.get("Case") == "Acc" and c.relation in {"det", "amod", "nummod"}
-        for c in sentence.children(noun)
+    """By its attribute; *увесь вечір* is one too, whatever the tagger says."""
+    below = sentence.children(noun)
+    return any(c.feats.get("Case") == "Acc" and c.relation in {"det", "amod", "nummod"} for c in below) or (
+        noun.form in _TIMES and any(c.relation in {"det", "amod"} for c in below)
     )

@@ -117,6 +117,9 @@ def depictive(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and (first_finite(head) or head.form in grammar.certain)
         and not attribute(sentence, token, grammar)
         and not any(_names_another(c, grammar) for c in sentence.children(head))
+        and not any(
+            grammar.forms["past"].gender(t) for t in stretch(sentence, token) if t is not token
+        )  # *suseda umývala okná a ja čítam*
         and not any(c.relation in {"nsubj", "mark", "cop", "aux"} for c in sentence.children(token))
     )
 
@@ -135,6 +138,7 @@ def unclaimed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
                 and (other.id < token.id or other.upos in {"PROPN", "PRON"})
                 and other.form not in grammar.pronouns
                 and other.feats.get("Case") == "Nom"
+                and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
                 and not grammar.ends_first(other.form)
             )
             or (

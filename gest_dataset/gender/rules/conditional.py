@@ -34,6 +34,14 @@ def conditional(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # after the verb, *dvignil bi ta avto*, the nominative may well be an accusative
     if any(other_person(other, grammar) for other in around):
         return False
+    if any(
+        c.relation in {"det", "obj"}
+        and c.feats.get("PronType") == "Dem"
+        and c.feats.get("Case") == "Gen"
+        and c.id == token.id - 1
+        for c in below
+    ):
+        return False  # *tega avtomobila*: a noun for all but the tagger
     if opening is not None and opening.form in grammar.relatives and not any(map(_resumes, around)):
         return False
     if any(t.id < token.id and subject_like(sentence, t, token) for t in around if t.upos in NOUNS):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
 from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules.anchors import ANCHORS
+from gest_dataset.gender.rules.generic import misleading
+from gest_dataset.gender.rules.quotations import own_quotation
 
 # reasons that lie in another clause: beside somebody else's words it may be theirs
 _ACROSS = {"coordinated", "subordinate"}
@@ -27,7 +29,7 @@ class Example:
 class Rule:
     """`word` (a kind of the language's grammar) is evidence where `anchor` holds.
 
-    Rules of rank 2 are weaker: they are asked only where no rule of rank 1 has found anything.
+    Rules of rank 2 and 3 are weaker: they are asked only where no rule before them has found anything.
     """
 
     name: str
@@ -70,7 +72,11 @@ def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int
         anchor = ANCHORS[rule.anchor]
         for token in sentence.tokens:
             gender = gender_of(token, rule.word, grammar)
-            if gender is not None and anchor(sentence, token, grammar):
+            if (
+                gender is not None
+                and anchor(sentence, token, grammar)
+                and not misleading(sentence, token, rule.word, grammar)
+            ):
                 yield Finding(rule.name, gender, token, place)
 
 
@@ -82,8 +88,23 @@ def decide(
 ) -> Decision:
     """All rules of a rank on all sentences; the first rank that finds something decides.
 
-    Words in the `skipped` spans of the text are somebody else's.
+    Words in the `skipped` spans of the text are somebody else's, but for quotations that the speaker
+    introduces as their own; these are asked where nothing else says anything.
     """
+    decision = _outside(sentences, rules, grammar, skipped)
+    others = [span for span in skipped if not own_quotation(sentences, span, grammar)]
+    if decision is NOTHING and len(others) < len(skipped):
+        return _outside(sentences, rules, grammar, others)
+    return decision
+
+
+def _outside(
+    sentences: Sequence[Tree],
+    rules: Sequence[Rule],
+    grammar: Grammar,
+    skipped: Sequence[tuple[int, int]],
+) -> Decision:
+    """What the rules find outside of the skipped spans."""
     for rank in sorted({rule.rank for rule in rules}):
         ranked = [rule for rule in rules if rule.rank == rank and not (skipped and rule.anchor in _ACROSS)]
         said = [

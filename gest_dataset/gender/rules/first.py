@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import Grammar
+from gest_dataset.gender.grammars.grammar import NOUNS, Grammar
 from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.clauses import HELPERS, across_and, attribute, beside, first_finite, stretch
+from gest_dataset.gender.rules.clauses import (
+    HELPERS,
+    across_and,
+    attribute,
+    beside,
+    emphatic,
+    first_finite,
+    stretch,
+)
 
 
 def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
@@ -20,6 +28,7 @@ def auxiliary(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other.form in grammar.auxiliaries
         and other.relation in HELPERS
         and (other in around or across_and(sentence, other, token))
+        and not emphatic(sentence, other)
         for other in near
     ) and not any(other.form in grammar.others and other.relation == "nsubj" for other in near)
 
@@ -28,8 +37,23 @@ def pronoun(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The nominative pronoun of the first person is the subject."""
     if token.upos == "ADJ" and attribute(sentence, token, grammar):
         return False
-    return any(
-        other.form in grammar.pronouns and other.relation == "nsubj" for other in beside(sentence, token)
+    near = beside(sentence, token)
+    return any(other.form in grammar.pronouns and other.relation == "nsubj" for other in near) and not (
+        _named(sentence, token, grammar)
+    )
+
+
+def _named(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+    """*Машына зламалася, таму я еду*: a subject of its own, and the pronoun is another clause's."""
+    around = stretch(sentence, token)
+    return not any(other.form in grammar.pronouns for other in around) and any(
+        other.relation == "nsubj"
+        and other.upos in NOUNS
+        and other.id < token.id
+        and other.feats.get("Case") == "Nom"
+        and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
+        for other in around
+        if sentence.head(other) is token
     )
 
 
