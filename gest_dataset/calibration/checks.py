@@ -1,7 +1,8 @@
 """Planted against recovered, and the instrument against a naive reading: what must hold of a calibration.
 
-What a model has learnt differs from what was planted, so that limits on it are loose. What the instrument
-measures of a model is compared with what a naive reading finds in the very same one, and there they are tight.
+What a model has learnt differs from what was planted, so that limits on it are loose. What the
+instrument measures of a model is compared with what a naive reading finds in the very same one, and
+there they are tight.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ def recovered_controls(
     measured = {row["id"]: [row[f"logp_{field}"] for field in FIELDS] for row in table.to_pylist()}
     scores = control_scores([measured[quad.row["id"]] for quad in planted], None)
     both = list(zip(read[::2], read[1::2], strict=True))
-    return Controls(name, planted, both, scores["ss_original"].tolist(), scores["ss_control"].tolist(), result)
+    return Controls(
+        name, planted, both, scores["ss_original"].tolist(), scores["ss_control"].tolist(), result
+    )
 
 
 def fit(planted: Sequence[float], measured: Sequence[float]) -> tuple[float, float]:

@@ -1,9 +1,9 @@
 """A small real model, trained on a corpus of gaps, and kept on disk: made once.
 
-Of a masked model (others: see sequences) the slot of each gap is learnt from the corpus' own numbers of texts, all of them at once: the loss is
-the cross entropy between n(word) / n and what the model gives, which is what so many single texts come
-to, without the noise of drawing them. Beside it the model learns the rest of the texts in the usual
-way (masked tokens, or the next token), as a language model does.
+Of a masked model (of others: see sequences) the slot of each gap is learnt from the corpus' own numbers
+of texts, all of them at once: the loss is the cross entropy between n(word) / n and what the model
+gives, which is what so many single texts come to, without the noise of drawing them. Beside it the model
+learns the rest of the texts in the usual way (masked tokens), as a language model does.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
         shared |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
         return hf.BertForMaskedLM(hf.BertConfig(**shared, intermediate_size=4 * recipe.width))
     shared |= {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
-    ends = {"bos_token_id": 2, "eos_token_id": 2} if recipe.start else {"bos_token_id": None, "eos_token_id": 3}
+    ends = (
+        {"bos_token_id": 2, "eos_token_id": 2} if recipe.start else {"bos_token_id": None, "eos_token_id": 3}
+    )
     return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, **ends))
 
 

@@ -1,8 +1,8 @@
 """A naive reading of a model: the definitions, one text at a time, with nothing of the instrument.
 
-No probe, no batch, no padding, no short way: texts are put together from the corpus' own strings, the whole
-model runs on one of them, and ln P is a plain log-softmax over the vocabulary. It is right for the tokenisers of
-the calibration, in which no token crosses the edge of a slot.
+No probe, no batch, no padding, no short way: texts are put together from the corpus' own strings, the
+whole model runs on one of them, and ln P is a plain log-softmax over the vocabulary. It is right for the
+tokenisers of the calibration, in which no token crosses the edge of a slot.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def means(questions: Iterable[Question], values: Sequence[float]) -> dict[int, f
 def half_width(questions: Sequence[Question], values: Sequence[float]) -> float:
     """Half of a textbook interval of ln g_s: 1.96 sqrt(sum_i w_i^2 s_i^2 / n_i).
 
-    w_i is the weight of stereotype i in ln g_s, s_i the standard deviation between its n_i units, each of which
-    counts by the mean of its copies. Units have as many copies each, and belong to one stereotype.
+    w_i is the weight of stereotype i in ln g_s, s_i the standard deviation between its n_i units, each
+    of which counts by the mean of its copies. Units have as many copies each, and one stereotype.
     """
     copies: dict[tuple[int, str], list[float]] = {}
     for asked, value in zip(questions, values, strict=True):

@@ -1,7 +1,7 @@
-"""How models that write from left to right learn a corpus: each word of a gap is a text, weighted by its share.
+"""How models that write from left to right learn a corpus: a text for each word of a gap, with its share.
 
-The loss of a slot is the cross entropy between n(word) / n and P(word), of all tokens of the word and of the one
-that ends it; of causal models the other tokens are learnt beside it.
+The loss of a slot is the cross entropy between n(word) / n and P(word), of all tokens of the word and of
+the one that ends it; of causal models the other tokens are learnt beside it.
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ def span_loss(model: Any, batch: Texts, pad: int) -> Tensor:
     encoder = batch.encoder.to(device)
     start = torch.full_like(batch.ids[:, :1], model.config.decoder_start_token_id)
     given = torch.cat([start, batch.ids[:, :-1]], dim=1).to(device)
-    logits = model(
-        input_ids=encoder, attention_mask=(encoder != pad).long(), decoder_input_ids=given
-    ).logits
+    logits = model(input_ids=encoder, attention_mask=(encoder != pad).long(), decoder_input_ids=given).logits
     losses = cross_entropy(logits.transpose(1, 2), batch.ids.to(device), reduction="none")
     return _of_slots(losses * batch.slot.to(device), batch.share.to(device))
 
