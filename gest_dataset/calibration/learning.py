@@ -25,7 +25,14 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from gest_dataset.calibration.corpus import Gap
-from gest_dataset.calibration.sequences import Texts, causal_loss, causal_texts, span_loss, span_texts
+from gest_dataset.calibration.sequences import (
+    Texts,
+    causal_loss,
+    causal_texts,
+    rows_of,
+    span_loss,
+    span_texts,
+)
 from gest_dataset.calibration.vocabulary import make_tokenizer
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError, ScoringError
@@ -90,6 +97,7 @@ def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
                 d_ff=4 * recipe.width,
                 num_layers=recipe.layers,
                 num_heads=recipe.heads,
+                initializer_factor=recipe.spread,
                 dropout_rate=0.0,
                 pad_token_id=0,
                 eos_token_id=3,
@@ -203,24 +211,26 @@ def _masked_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: to
 
 def _causal_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: torch.Generator) -> Course:
     """A model without a start token learns the texts behind the end token, and every other time alone."""
-    texts = causal_texts(gaps, tokenizer)
+    texts, rows = causal_texts(gaps, tokenizer), rows_of(gaps)
 
     def loss(model: Any, chosen: Tensor, epoch: int) -> Tensor:
+        own = torch.cat([rows[gap] for gap in chosen.tolist()])
         first = 0 if recipe.start else epoch % 2
-        ids, there, slot = (tensor[chosen, first:] for tensor in texts[:3])
-        batch = Texts(ids, there, slot, texts.share[chosen], texts.encoder[chosen])
+        ids, there, slot = (tensor[own, first:] for tensor in texts[:3])
+        batch = Texts(ids, there, slot, texts.share[own], texts.encoder[own])
         return causal_loss(model, batch, recipe.others)
 
-    return Course(len(texts.ids), loss)
+    return Course(len(gaps), loss)
 
 
 def _span_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: torch.Generator) -> Course:
-    texts = span_texts(gaps, tokenizer)
+    texts, rows = span_texts(gaps, tokenizer), rows_of(gaps)
 
     def loss(model: Any, chosen: Tensor, epoch: int) -> Tensor:
-        return span_loss(model, Texts(*(tensor[chosen] for tensor in texts)), tokenizer.pad_token_id)
+        own = torch.cat([rows[gap] for gap in chosen.tolist()])
+        return span_loss(model, Texts(*(tensor[own] for tensor in texts)), tokenizer.pad_token_id)
 
-    return Course(len(texts.ids), loss)
+    return Course(len(gaps), loss)
 
 
 _COURSES = {"masked": _masked_course, "causal": _causal_course, "seq2seq": _span_course}

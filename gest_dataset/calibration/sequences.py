@@ -1,7 +1,8 @@
 """How models that write from left to right learn a corpus: a text for each word of a gap, with its share.
 
 The loss of a slot is the cross entropy between n(word) / n and P(word), of all tokens of the word and of
-the one that ends it; of causal models the other tokens are learnt beside it.
+the one that ends it; of causal models the other tokens are learnt beside it. The words of a
+gap are learnt at the same time: what matters is how they differ.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ def span_texts(gaps: Sequence[Gap], tokenizer: Any) -> Texts:
             share = count / sum(gap.counts.values())
             rows.append(([opening, *own, closing], range(1, 2 + len(own)), share, text))
     return _texts(rows, tokenizer.pad_token_id)
+
+
+def rows_of(gaps: Sequence[Gap]) -> list[Tensor]:
+    """Where the texts of each gap are."""
+    return list(torch.arange(sum(len(gap.counts) for gap in gaps)).split([len(gap.counts) for gap in gaps]))
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:

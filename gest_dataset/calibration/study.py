@@ -112,7 +112,8 @@ def recovered(ready: Ready, where: str, scores: Scores) -> Controls | list[Recov
     data, read, result = ready.subject.data[where], ready.read[where], scores.result()
     if data.quadruplets:
         return checks.recovered_controls(where, data.quadruplets, read, scores.table, result)
-    return checks.recoveries(ready.subject.name, where, data.questions, read, scores.table, result)
+    name, limits = ready.subject.name, ready.subject.limits
+    return checks.recoveries(name, where, data.questions, read, scores.table, result, limits)
 
 
 def expectations(found: Controls | list[Recovery]) -> Iterator[Expectation]:
