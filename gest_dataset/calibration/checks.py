@@ -35,8 +35,8 @@ WIDTH = (0.8, 1.25)  # of an interval over the textbook's
 class Limits:
     """What a model must have learnt: how near its sentences and slopes come to what was planted.
 
-    One that learns its corpus but in part (`g_s` False) may miss the planted g_s; how it is measured is
-    judged by the naive reading alone.
+    One that learns its corpus but in part (`g_s` False) may miss the planted g_s. Where there are no
+    limits a model need not have learnt anything: how it is measured is judged by the naive reading alone.
     """
 
     sentences: float = 0.9
@@ -76,7 +76,7 @@ class Recovery:
     naive: Sequence[float]
     measured: Mapping[str, float]
     result: Mapping[str, Any]
-    limits: Limits = LIMITS
+    limits: Limits | None = LIMITS
 
     @property
     def name(self) -> str:
@@ -121,7 +121,7 @@ def recoveries(
     read: Sequence[float],
     table: pa.Table,
     result: Mapping[str, Any],
-    limits: Limits,
+    limits: Limits | None,
 ) -> list[Recovery]:
     """A result as one recovery a template; pairs have none."""
     recovered = []
@@ -164,16 +164,17 @@ def of_rates(recovery: Recovery) -> Iterator[Expectation]:
     missing = sum(asked.id not in recovery.measured for asked in recovery.questions)
     yield check("sentences that are not measured", missing, 0, 0)
     if not missing:
-        yield from _learnt(recovery)
+        if recovery.limits is not None:
+            yield from _learnt(recovery, recovery.limits)
         yield from _read(recovery)
 
 
-def _learnt(recovery: Recovery) -> Iterator[Expectation]:
+def _learnt(recovery: Recovery, limits: Limits) -> Iterator[Expectation]:
     """Measured against planted; a correlation of q needs a world in which stereotypes differ.
 
     That the sentences are recovered tells a model without stereotypes from one that has learnt nothing.
     """
-    check, limits = partial(Expectation, recovery.name), recovery.limits
+    check = partial(Expectation, recovery.name)
     measured = [recovery.measured[asked.id] for asked in recovery.questions]
     learnt, _ = fit([asked.log_odds for asked in recovery.questions], measured)
     yield check("Pearson of sentences and planted", learnt, limits.sentences, math.inf)

@@ -300,7 +300,7 @@ def unbalanced(measured: Sequence[PlantedSentence]) -> list[PlantedSentence]:
             key=lambda sentence: sentence.log_odds,
             reverse=stereotype % 2 == 0,
         )
-        chosen += own[: len(own) - 5 * stereotype % (len(own) // 2 + 1)]
+        chosen += own[: len(own) - 4 * stereotype % (len(own) // 2 + 1)]
     return chosen
 
 

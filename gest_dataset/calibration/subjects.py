@@ -47,7 +47,7 @@ class Subject:
     recipe: Recipe
     gaps: Sequence[Gap]
     data: Mapping[str, Data]
-    limits: Limits = LIMITS
+    limits: Limits | None = LIMITS
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Plan:
     templates: Sequence[int]
     copies: int = 1
     balanced: bool = True
-    limits: Limits = LIMITS
+    limits: Limits | None = LIMITS
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ class Size:
 
 
 # An encoder-decoder of this size learns its sentences but in part
-_IN_PART = Limits(sentences=0.7, slope=(0.5, 1.15), g_s=False)
+_IN_PART = Limits(sentences=0.75, slope=(0.6, 1.15), g_s=False)
 _MASKED = Recipe("masked", epochs=20, rate=3e-3, spread=0.1)
-_CAUSAL = Recipe("causal", epochs=20, spread=0.05)
-_SPANS = Recipe("seq2seq", epochs=16, rate=3e-3, spread=1.0, pieces=True)
+_CAUSAL = Recipe("causal", epochs=16, batch=32, spread=0.05)
+_SPANS = Recipe("seq2seq", epochs=10, batch=32, rate=3e-3, spread=1.0, pieces=True)
 FULL = Size(
     models=(
         Plan("planted", "masked", _MASKED, (1, 2, 3, 4)),
@@ -90,7 +90,7 @@ FULL = Size(
         Plan(
             "planted",
             "no-start",
-            Recipe("causal", epochs=24, spread=0.05, pieces=True, start=False),
+            Recipe("causal", epochs=16, batch=32, spread=0.05, pieces=True, start=False),
             (3, 4),
             balanced=False,
         ),
@@ -109,14 +109,14 @@ QUICK = Size(
         Plan(
             "planted",
             "no-start",
-            Recipe("causal", width=64, epochs=20, rate=3e-3, spread=0.05, pieces=True, start=False),
+            Recipe("causal", width=64, epochs=14, batch=32, rate=3e-3, spread=0.05, pieces=True, start=False),
             (3, 4),
             balanced=False,
         ),
         Plan(
             "planted",
             "spans",
-            Recipe("seq2seq", width=64, epochs=20, rate=3e-3, spread=1.0, pieces=True),
+            Recipe("seq2seq", width=64, epochs=14, batch=16, rate=3e-3, spread=1.0, pieces=True),
             (3,),
             limits=_IN_PART,
         ),
