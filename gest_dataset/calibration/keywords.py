@@ -95,7 +95,8 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
                 Question(name, 0, 0, name, frame, ".", *pair, value)
                 for frame, value in zip(frames, ss, strict=True)
             )
-            quadruplets.append(Quadruplet(_row(name, frames, pair), *ss, (original, control)))
+            row = _row(name, frames, pair)
+            quadruplets.append(Quadruplet(row, ss[0], ss[1], (original, control)))
     return gaps, quadruplets
 
 

@@ -101,7 +101,7 @@ def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
                 dropout_rate=0.0,
                 pad_token_id=0,
                 eos_token_id=3,
-                decoder_start_token_id=0,
+                decoder_start_token_id=0,  # type: ignore[call-arg]
             )
         )
     shared: dict[str, Any] = {

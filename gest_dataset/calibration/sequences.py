@@ -8,6 +8,7 @@ gap are learnt at the same time: what matters is how they differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +17,10 @@ from torch.nn.functional import cross_entropy
 
 from gest_dataset.calibration.corpus import Gap
 from gest_dataset.calibration.vocabulary import SENTINELS
+
+
+# Ids, the places of the slot, its share, and what an encoder reads
+Row = tuple[list[int], range, float, list[int]]
 
 
 class Texts(NamedTuple):
@@ -34,7 +39,7 @@ class Texts(NamedTuple):
 def causal_texts(gaps: Sequence[Gap], tokenizer: Any) -> Texts:
     """Whole texts behind the start token, or the end token where there is none."""
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-    rows = []
+    rows: list[Row] = []
     for gap in gaps:
         before, after = ([*_ids(tokenizer, text)] for text in (gap.before, gap.after))
         for word, count in gap.counts.items():
@@ -47,7 +52,7 @@ def causal_texts(gaps: Sequence[Gap], tokenizer: Any) -> Texts:
 def span_texts(gaps: Sequence[Gap], tokenizer: Any) -> Texts:
     """The word between two sentinels, and in the encoder the text with one in its place."""
     opening, closing = tokenizer.convert_tokens_to_ids(list(SENTINELS))
-    rows = []
+    rows: list[Row] = []
     for gap in gaps:
         text = [*_ids(tokenizer, gap.before), opening, *_ids(tokenizer, gap.after), tokenizer.eos_token_id]
         for word, count in gap.counts.items():
@@ -59,7 +64,8 @@ def span_texts(gaps: Sequence[Gap], tokenizer: Any) -> Texts:
 
 def rows_of(gaps: Sequence[Gap]) -> list[Tensor]:
     """Where the texts of each gap are."""
-    return list(torch.arange(sum(len(gap.counts) for gap in gaps)).split([len(gap.counts) for gap in gaps]))
+    ends = list(accumulate(len(gap.counts) for gap in gaps))
+    return [torch.arange(*both) for both in pairwise([0, *ends])]
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:
@@ -67,7 +73,7 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
     return ids
 
 
-def _texts(rows: Sequence[tuple[list[int], range, float, list[int]]], pad: int) -> Texts:
+def _texts(rows: Sequence[Row], pad: int) -> Texts:
     ids, encoder = (_rectangle(part, pad) for part in ([row[0] for row in rows], [row[3] for row in rows]))
     place = torch.arange(ids.shape[1])
     there = place < torch.tensor([len(row[0]) for row in rows])[:, None]

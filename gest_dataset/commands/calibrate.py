@@ -149,14 +149,17 @@ def _checks(calibration: Calibration) -> Table:
 
 def _faults(trials: Sequence[Trial]) -> Table:
     """Each fault, and the check that caught it."""
-    table = new_table("Faults planted into the instrument", out, "fault", "caught by", "value", "must lie in")
+    table = new_table("Faults planted into the instrument", out, "", "value", "must lie in", "")
     for trial in trials:
         check = trial.check
+        table.add_section()
+        table.add_row(trial.fault.name, style="bold")
         if check is None:
-            table.add_row(trial.fault.name, Text("NOT CAUGHT", style="bold red"), "", "")
+            table.add_row(f"  {trial.fault.sentence}", "", "", Text("NOT CAUGHT", style="bold red"))
         else:
-            caught = f"{check.where}: {check.what}"
-            table.add_row(trial.fault.name, caught, number(check.value, 3), _limits(check))
+            caught = Text("caught", style="green")
+            where = f"  {check.where}: {check.what}"
+            table.add_row(where, number(check.value, 3), _limits(check), caught)
     return table
 
 
