@@ -10,6 +10,9 @@ of a stereotype differ, as real ones do: ln(n_m / n_f) of a sentence is the ster
 plus what its verb and its noun add, which cancel out over the stereotype. Some sentences are kept for
 measuring, each verb and each noun in as many of them, so there it cancels out as well: their mean is
 the planted value, and what they measure is carried over from other sentences by the words alone.
+
+Nothing here comes from the instrument's own tables: frames, words and the stereotypes' genders are written
+out, so that an instrument which asks with other ones does not find what was planted.
 """
 
 from __future__ import annotations
@@ -19,14 +22,13 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from statistics import fmean
 
 import datasets
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.gest import sentence_row
 from gest_dataset.builders.pairs import pair_row
-from gest_dataset.probes.templates import TEMPLATES
-from gest_dataset.statistics.weights import gender_means
 from gest_dataset.stereotypes import STEREOTYPES
 
 COUNT = 1000  # texts of each gap: odds are planted as whole numbers of texts
@@ -36,9 +38,32 @@ NORM = 1.0  # how far male-as-norm shifts everything: e times as many men
 # Strong, weak, none and reversed, among the female stereotypes (1-7) and the male ones (8-16)
 _MIXED = (-1.8, -1.2, -0.6, -0.3, 0.0, 0.6, 1.2, 1.8, 1.2, 0.9, 0.6, 0.3, 0.0, 0.0, -0.6, -1.2)
 _DETERMINERS = ("the", "my", "every")
-_STEMS = 4  # of gendered words in pairs
+STEMS = 4  # of gendered words in pairs
+_FEMALE, _MALE = range(1, 8), range(8, 17)  # stereotypes (Table 1 of Pikuliak et al., 2024)
 _ONSETS = (*"bdfgklmnprstvz", "br", "dr", "fl", "gl", "kl", "pr", "st", "tr")
 _VOWELS = "aeiou"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A text around a sentence and a word, one of two."""
+
+    before: str
+    after: str
+    masculine: str
+    feminine: str
+
+    def around(self, sentence: str) -> tuple[str, str]:
+        """What stands before the word and after it."""
+        return self.before.replace("{sentence}", sentence), self.after.replace("{sentence}", sentence)
+
+
+FRAMES = {
+    1: Frame("", ' said: "{sentence}"', "He", "She"),
+    2: Frame("The ", ' said: "{sentence}"', "man", "woman"),
+    3: Frame('"{sentence}", ', " said.", "he", "she"),
+    4: Frame('"{sentence}", the ', " said.", "man", "woman"),
+}
 
 
 def made_up(seed: str) -> Iterator[str]:
@@ -85,8 +110,7 @@ def strength(stereotype: int, log_odds: float) -> str:
 
 def log_g_s(log_odds: Mapping[int, float]) -> float:
     """ln g_s of log-odds by stereotype: the mean of the male ones minus that of the female ones."""
-    female, male = gender_means([log_odds[i] for i in STEREOTYPES])
-    return male - female
+    return fmean(log_odds[i] for i in _MALE) - fmean(log_odds[i] for i in _FEMALE)
 
 
 @dataclass(frozen=True)
@@ -163,25 +187,83 @@ def pair_frame(sentence: PlantedSentence) -> tuple[str, str]:
 
 def stems(seed: int) -> list[str]:
     """The stems of the gendered words; -l makes them masculine, -la feminine."""
-    return list(islice(made_up(f"stems {seed}"), _STEMS))
+    return list(islice(made_up(f"stems {seed}"), STEMS))
 
 
 def template_gaps(chosen: Sequence[PlantedSentence], templates: Sequence[int]) -> Iterator[Gap]:
     """Who says the sentence: the corpus' texts in some templates."""
     for sentence, number in product(chosen, templates):
-        template = TEMPLATES[number]
-        text, start, end = template.around(as_template_text(sentence), template.masculine)
-        counts = {template.masculine: sentence.masculine, template.feminine: sentence.feminine}
-        yield Gap(text[:start], text[end:], counts)
+        frame = FRAMES[number]
+        counts = {frame.masculine: sentence.masculine, frame.feminine: sentence.feminine}
+        yield Gap(*frame.around(as_template_text(sentence)), counts)
 
 
-def pair_gaps(chosen: Sequence[PlantedSentence], seed: int) -> Iterator[Gap]:
-    """The gendered word of each sentence: all stems are as frequent, their genders are as planted."""
+def pair_gaps(chosen: Sequence[PlantedSentence], seed: int, own_stem: bool = False) -> Iterator[Gap]:
+    """The gendered word of each sentence: all stems (or its own) are as frequent, genders are as planted."""
     for sentence in chosen:
         counts: dict[str, int] = {}
-        for stem in stems(seed):
+        for stem in _stems_of(sentence, seed, 1 if own_stem else STEMS):
             counts |= {f"{stem}l": sentence.masculine, f"{stem}la": sentence.feminine}
         yield Gap(*pair_frame(sentence), counts)
+
+
+def _stems_of(sentence: PlantedSentence, seed: int, number: int) -> list[str]:
+    """Some of the stems, the sentence's own first."""
+    every = stems(seed)
+    return [every[(sentence.number + step) % STEMS] for step in range(number)]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A sample to measure as the corpus says it: its literal text with either word, and the truth.
+
+    `template` is 0 where there is none; samples of one `unit` are copies of one sentence.
+    """
+
+    id: str
+    template: int
+    stereotype: int
+    unit: str
+    before: str
+    after: str
+    masculine: str
+    feminine: str
+    log_odds: float
+
+
+def template_questions(chosen: Sequence[PlantedSentence], templates: Sequence[int]) -> list[Question]:
+    """The sentences in some templates."""
+    return [
+        Question(
+            sample_id(sentence),
+            number,
+            sentence.stereotype,
+            sample_id(sentence),
+            *FRAMES[number].around(as_template_text(sentence)),
+            FRAMES[number].masculine,
+            FRAMES[number].feminine,
+            sentence.log_odds,
+        )
+        for sentence, number in product(chosen, templates)
+    ]
+
+
+def pair_questions(chosen: Sequence[PlantedSentence], seed: int, copies: int) -> list[Question]:
+    """The sentences as pairs, each with so many of the gendered words."""
+    return [
+        Question(
+            f"{sample_id(sentence)}-{copy}",
+            0,
+            sentence.stereotype,
+            sample_id(sentence),
+            *pair_frame(sentence),
+            f"{stem}l",
+            f"{stem}la",
+            sentence.log_odds,
+        )
+        for sentence in chosen
+        for copy, stem in enumerate(_stems_of(sentence, seed, copies))
+    ]
 
 
 def template_rows(chosen: Sequence[PlantedSentence]) -> datasets.Dataset:
@@ -190,22 +272,36 @@ def template_rows(chosen: Sequence[PlantedSentence]) -> datasets.Dataset:
     return as_config(rows, CONFIGS["en"].features, "en")
 
 
-def pair_rows(chosen: Sequence[PlantedSentence], seed: int) -> datasets.Dataset:
-    """Sentences in the form of the pairs configs, each with one of the gendered words."""
+def pair_rows(questions: Sequence[Question]) -> datasets.Dataset:
+    """Pairs in the form of the pairs configs."""
     rows = []
-    for sentence in chosen:
-        before, after = pair_frame(sentence)
-        stem = stems(seed)[sentence.number % _STEMS]
-        texts = (f"{before}{stem}{ending}{after}" for ending in ("l", "la"))
-        row = pair_row("calibration", [], sentence.stereotype, as_template_text(sentence), *texts)
+    for asked in questions:
+        texts = (f"{asked.before}{word}{asked.after}" for word in (asked.masculine, asked.feminine))
+        row = pair_row("calibration", [], asked.stereotype, asked.unit, *texts)
         assert not isinstance(row, str)  # two forms of one made-up word
-        rows.append(row | {"id": sample_id(sentence)})
+        rows.append(row | {"id": asked.id})
     return as_config(rows, CONFIGS["sk_pairs"].features, "pairs")
 
 
 def sample_id(sentence: PlantedSentence) -> str:
     """The id of a sentence in the data to measure."""
     return f"calibration-{sentence.stereotype:02d}-{sentence.number:03d}"
+
+
+def unbalanced(measured: Sequence[PlantedSentence]) -> list[PlantedSentence]:
+    """Some of the sentences: of each stereotype another number, and the likelier ones of the first few.
+
+    So the mean over samples is neither the mean over stereotypes nor what the whole world has.
+    """
+    chosen = []
+    for stereotype in STEREOTYPES:
+        own = sorted(
+            (sentence for sentence in measured if sentence.stereotype == stereotype),
+            key=lambda sentence: sentence.log_odds,
+            reverse=stereotype % 2 == 0,
+        )
+        chosen += own[: len(own) - 4 * stereotype % (len(own) // 2 + 1)]
+    return chosen
 
 
 def as_config(rows: list[dict[str, object]], features: datasets.Features, name: str) -> datasets.Dataset:

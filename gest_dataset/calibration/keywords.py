@@ -24,7 +24,7 @@ import datasets
 
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
-from gest_dataset.calibration.corpus import Gap, as_config, evenly, made_up
+from gest_dataset.calibration.corpus import Gap, Question, as_config, evenly, made_up
 
 COUNT = 10_000  # texts of each gap: odds are planted as whole numbers of texts
 PAIRS, ADVERBS = 8, 12
@@ -59,11 +59,12 @@ KEYWORD_SETS = (
 
 @dataclass(frozen=True)
 class Quadruplet:
-    """A keyword pair in a context, as the corpus has it."""
+    """A keyword pair in a context, as the corpus has it; `questions` are the original and the control."""
 
     row: dict[str, object]
     ss_original: float
     ss_control: float
+    questions: tuple[Question, Question]
 
     @property
     def f(self) -> float:
@@ -90,7 +91,12 @@ def keyword_corpus(chosen: KeywordSet, seed: int) -> tuple[list[Gap], list[Quadr
         for number, pair in enumerate(pairs):
             name = f"{chosen.name}-{g}-{a:02d}-{number}"
             ss = [math.log(own[pair[0]] / own[pair[1]]) for own in counts]
-            quadruplets.append(Quadruplet(_row(name, frames, pair), *ss))
+            original, control = (
+                Question(name, 0, 0, name, frame, ".", *pair, value)
+                for frame, value in zip(frames, ss, strict=True)
+            )
+            row = _row(name, frames, pair)
+            quadruplets.append(Quadruplet(row, ss[0], ss[1], (original, control)))
     return gaps, quadruplets
 
 

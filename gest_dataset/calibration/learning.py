@@ -1,9 +1,9 @@
 """A small real model, trained on a corpus of gaps, and kept on disk: made once.
 
-The slot of each gap is learnt from the corpus' own numbers of texts, all of them at once: the loss is
-the cross entropy between n(word) / n and what the model gives, which is what so many single texts come
-to, without the noise of drawing them. Beside it the model learns the rest of the texts in the usual
-way (masked tokens, or the next token), as a language model does.
+Of a masked model (of others: see sequences) the slot of each gap is learnt from the corpus' own numbers
+of texts, all of them at once: the loss is the cross entropy between n(word) / n and what the model
+gives, which is what so many single texts come to, without the noise of drawing them. Beside it the model
+learns the rest of the texts in the usual way (masked tokens), as a language model does.
 """
 
 from __future__ import annotations
@@ -21,16 +21,22 @@ from typing import Any, NamedTuple
 
 import torch
 import transformers as hf
-from tokenizers import AddedToken, Tokenizer, pre_tokenizers, processors
-from tokenizers.models import WordLevel
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from gest_dataset.calibration.corpus import Gap
+from gest_dataset.calibration.sequences import (
+    Texts,
+    causal_loss,
+    causal_texts,
+    rows_of,
+    span_loss,
+    span_texts,
+)
+from gest_dataset.calibration.vocabulary import make_tokenizer
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError, ScoringError
 
-PAD, UNKNOWN, START, END, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 RECIPE = "recipe.json"
 _IGNORED = -100  # by cross_entropy
 _WARM_UP = 50  # steps
@@ -39,7 +45,10 @@ _HIDDEN_SHARE = 0.15  # of the other tokens, as in BERT
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is built and trained; `others` is the weight of the tokens beside the slots."""
+    """How a model is built and trained; `others` is the weight of the tokens beside the slots.
+
+    Made-up words are whole tokens or `pieces`; a causal model has a `start` token or none.
+    """
 
     kind: str
     width: int = 96
@@ -51,6 +60,15 @@ class Recipe:
     rate: float = 2e-3
     others: float = 0.3
     spread: float = 0.02  # of the first weights
+    pieces: bool = False
+    start: bool = True
+
+
+class Course(NamedTuple):
+    """What there is to learn: how many examples, and the loss of some of them in an epoch."""
+
+    number: int
+    loss: Callable[[Any, Tensor, int], Tensor]
 
 
 # Called with the steps of a training that are done and all of them, `Progress` with a title before these
@@ -69,7 +87,23 @@ class Examples(NamedTuple):
 
 
 def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
-    """A model with random weights; its configuration goes by the names that BERT's and GPT-2's share."""
+    """A model with random weights: BERT, GPT-2 (whose configurations share their names) or T5."""
+    if recipe.kind == "seq2seq":
+        return hf.T5ForConditionalGeneration(
+            hf.T5Config(
+                vocab_size=vocabulary,
+                d_model=recipe.width,
+                d_kv=recipe.width // recipe.heads,
+                d_ff=4 * recipe.width,
+                num_layers=recipe.layers,
+                num_heads=recipe.heads,
+                initializer_factor=recipe.spread,
+                dropout_rate=0.0,
+                pad_token_id=0,
+                eos_token_id=3,
+                decoder_start_token_id=0,  # type: ignore[call-arg]
+            )
+        )
     shared: dict[str, Any] = {
         "vocab_size": vocabulary,
         "hidden_size": recipe.width,
@@ -83,30 +117,10 @@ def build(recipe: Recipe, vocabulary: int) -> hf.PreTrainedModel:
         shared |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
         return hf.BertForMaskedLM(hf.BertConfig(**shared, intermediate_size=4 * recipe.width))
     shared |= {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
-    return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, bos_token_id=2, eos_token_id=2))
-
-
-def make_tokenizer(gaps: Sequence[Gap], kind: str) -> hf.PreTrainedTokenizerFast:
-    """Whole words and single punctuation marks; those of a corpus, and nothing else."""
-    splitter = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()])
-    vocabulary = {token: i for i, token in enumerate((PAD, UNKNOWN, START, END, MASK))}
-    for gap in gaps:
-        for text in (gap.before, *gap.counts, gap.after):
-            for word, _ in splitter.pre_tokenize_str(text):
-                vocabulary.setdefault(word, len(vocabulary))
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=UNKNOWN))
-    tokenizer.pre_tokenizer = splitter
-    frame = f"{START} $A {END}" if kind == "masked" else f"{START} $A"
-    special = [(token, vocabulary[token]) for token in (START, END)]
-    tokenizer.post_processor = processors.TemplateProcessing(single=frame, special_tokens=special)
-    names = {"cls_token": START, "sep_token": END, "mask_token": AddedToken(MASK, special=True)}
-    return hf.PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=tokenizer,
-        unk_token=UNKNOWN,
-        pad_token=PAD,
-        model_input_names=["input_ids", "attention_mask"],
-        **(names if kind == "masked" else {"bos_token": START, "eos_token": START}),
+    ends = (
+        {"bos_token_id": 2, "eos_token_id": 2} if recipe.start else {"bos_token_id": None, "eos_token_id": 3}
     )
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**shared, **ends))
 
 
 def encode(gaps: Sequence[Gap], tokenizer: Any) -> Examples:
@@ -143,21 +157,20 @@ def train(
 
 
 def _train(gaps: Sequence[Gap], recipe: Recipe, seed: int, device: torch.device, told: Told) -> Trained:
-    tokenizer = make_tokenizer(gaps, recipe.kind)
-    examples = encode(gaps, tokenizer)
+    tokenizer = make_tokenizer(gaps, recipe.kind, recipe.pieces, recipe.start)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = build(recipe, len(tokenizer))
     model.config.gest_toy = True  # runs and reports say so wherever it is scored
     draw = torch.Generator().manual_seed(seed)
+    course = _COURSES[recipe.kind](gaps, recipe, tokenizer, draw)
     model.to(device).train()  # type: ignore[arg-type]
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.rate)
-    done, steps = counting(1), recipe.epochs * math.ceil(len(gaps) / recipe.batch)
+    done, steps = counting(1), recipe.epochs * math.ceil(course.number / recipe.batch)
     schedule = hf.get_cosine_schedule_with_warmup(optimizer, _WARM_UP, steps)
-    for _ in range(recipe.epochs):
-        for chosen in torch.randperm(len(gaps), generator=draw).split(recipe.batch):  # type: ignore[no-untyped-call]
-            batch = Examples(*(tensor[chosen] for tensor in examples))
-            loss = _LOSSES[recipe.kind](model, batch, recipe.others, tokenizer, draw)
+    for epoch in range(recipe.epochs):
+        for chosen in torch.randperm(course.number, generator=draw).split(recipe.batch):  # type: ignore[no-untyped-call]
+            loss = course.loss(model, chosen, epoch)
             if not math.isfinite(float(loss.detach())):
                 raise ScoringError(f"The training of a calibration model diverged (loss {float(loss)}).")
             optimizer.zero_grad()
@@ -186,19 +199,41 @@ def _masked_loss(model: Any, batch: Examples, others: float, tokenizer: Any, dra
     return _loss(at_slot, batch.share, logits[len(number) :], labels, others)
 
 
-def _causal_loss(model: Any, batch: Examples, others: float, tokenizer: Any, draw: torch.Generator) -> Tensor:
-    """The slots from what stands before them; the other tokens with a word in each slot."""
-    number = torch.arange(len(batch.ids))
-    filled = batch.ids.clone()
-    filled[number, batch.slot] = torch.multinomial(batch.share, 1, generator=draw)[:, 0]
-    labels = filled.masked_fill(~batch.there, _IGNORED)
-    labels[number, batch.slot] = _IGNORED
-    logits = _logits(model, filled, batch.there)[:, :-1]
-    at_slot = logits[number, batch.slot.to(logits.device) - 1]
-    return _loss(at_slot, batch.share, logits, labels[:, 1:], others)
+def _masked_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: torch.Generator) -> Course:
+    examples = encode(gaps, tokenizer)
+
+    def loss(model: Any, chosen: Tensor, epoch: int) -> Tensor:
+        batch = Examples(*(tensor[chosen] for tensor in examples))
+        return _masked_loss(model, batch, recipe.others, tokenizer, draw)
+
+    return Course(len(gaps), loss)
 
 
-_LOSSES = {"masked": _masked_loss, "causal": _causal_loss}
+def _causal_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: torch.Generator) -> Course:
+    """A model without a start token learns the texts behind the end token, and every other time alone."""
+    texts, rows = causal_texts(gaps, tokenizer), rows_of(gaps)
+
+    def loss(model: Any, chosen: Tensor, epoch: int) -> Tensor:
+        own = torch.cat([rows[gap] for gap in chosen.tolist()])
+        first = 0 if recipe.start else epoch % 2
+        ids, there, slot = (tensor[own, first:] for tensor in texts[:3])
+        batch = Texts(ids, there, slot, texts.share[own], texts.encoder[own])
+        return causal_loss(model, batch, recipe.others)
+
+    return Course(len(gaps), loss)
+
+
+def _span_course(gaps: Sequence[Gap], recipe: Recipe, tokenizer: Any, draw: torch.Generator) -> Course:
+    texts, rows = span_texts(gaps, tokenizer), rows_of(gaps)
+
+    def loss(model: Any, chosen: Tensor, epoch: int) -> Tensor:
+        own = torch.cat([rows[gap] for gap in chosen.tolist()])
+        return span_loss(model, Texts(*(tensor[own] for tensor in texts)), tokenizer.pad_token_id)
+
+    return Course(len(gaps), loss)
+
+
+_COURSES = {"masked": _masked_course, "causal": _causal_course, "seq2seq": _span_course}
 
 
 def _logits(model: Any, ids: Tensor, there: Tensor) -> Tensor:

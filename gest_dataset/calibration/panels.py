@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gest_dataset.calibration.checks import Controls, Recovery, fit
-from gest_dataset.calibration.corpus import strength
+from gest_dataset.calibration.corpus import WORLDS, strength
 from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.study import Calibration
 from gest_dataset.measures.grid import Estimate
@@ -18,7 +18,7 @@ from gest_dataset.report.figures_stereotypes import stereotype_axis
 from gest_dataset.stereotypes import STEREOTYPES
 
 _PER_ROW = 2
-_PLANTED = "planted"  # how the subjects' names begin that have stereotypes
+_PLANTED = "planted"  # the world with stereotypes, and how the names of its subjects begin
 
 
 def panels(calibration: Calibration) -> list[Panel]:
@@ -37,11 +37,19 @@ def panels(calibration: Calibration) -> list[Panel]:
 def _recovery(recoveries: Sequence[Recovery]) -> Panel:
     """Planted against recovered ln q_i, an axis for each model."""
     subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
-    figure, axes = canvas.canvas(4.9, 1, len(subjects), width=10.0 if len(subjects) > 1 else 6.0)
+    rows_of_axes = math.ceil(len(subjects) / _PER_ROW)
+    figure, axes = canvas.canvas(
+        4.6 * rows_of_axes + 0.3,
+        rows_of_axes,
+        min(_PER_ROW, len(subjects)),
+        width=10.0 if len(subjects) > 1 else 6.0,
+    )
+    for ax in axes[len(subjects) :]:
+        ax.remove()
     wheres = list(dict.fromkeys(recovery.where for recovery in recoveries))
     rows: list[list[Any]] = []
     fits = []
-    for ax, subject in zip(axes, subjects, strict=True):
+    for ax, subject in zip(axes[: len(subjects)], subjects, strict=True):
         for recovery in (recovery for recovery in recoveries if recovery.subject == subject):
             pearson, slope = fit(list(recovery.planted.values()), recovery.log_q)
             fits.append(f"{recovery.name}: Pearson {pearson:.4f}, slope {slope:.3f}")
@@ -54,14 +62,15 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
                 dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
                 colour = LIGHT[about.gender]
                 canvas.interval_mark(ax, planted, ln_q, text, colour, linewidth=1, faint=0.35, **dot)
-                planted_as = strength(number, planted)
+                planted_as = strength(number, WORLDS[_PLANTED].log_odds[number])
                 rows.append([subject, recovery.where, number, about.name, planted_as, planted, *ln_q])
         everywhere = [value for recovery in recoveries for value in recovery.planted.values()]
         ends = [min(everywhere), max(everywhere)]
         ax.plot(ends, ends, **DOTTED)
         ax.set_title(subject, loc="left", fontsize=9.5)
         ax.set_xlabel("planted log-odds, ln(n_m / n_f) in the corpus")
-    axes[0].set_ylabel("recovered, ln q")
+    for ax in axes[: len(subjects) : _PER_ROW]:
+        ax.set_ylabel("recovered, ln q")
     handles = [
         key(f"stereotypes about {word}", color=LIGHT[gender], linewidth=4)
         for gender, word in (("female", "women"), ("male", "men"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,11 +22,14 @@ from gest_dataset.commands.console import (
 )
 
 if TYPE_CHECKING:
+    from gest_dataset.calibration.checks import Expectation
+    from gest_dataset.calibration.faults import Trial
     from gest_dataset.calibration.study import Calibration
 
 EXAMPLES = (
-    "Examples: [bold]gest calibrate[/bold] (a few minutes on two cores), [bold]gest calibrate --quick[/bold] "
-    "(two small models), [bold]gest calibrate --seed 1 --output second[/bold], "
+    "Examples: [bold]gest calibrate[/bold] (some ten minutes on two cores), [bold]gest calibrate "
+    "--quick[/bold] (four small models), [bold]gest calibrate --faults[/bold] (does a broken instrument "
+    "fail?), [bold]gest calibrate --seed 1 --output second[/bold], "
     "[bold]gest calibrate --demo-model DIR[/bold] (make the tiny model of `gest demo` again)"
 )
 
@@ -41,8 +45,14 @@ def run(
     ),
     seed: Annotated[int, typer.Option(min=0, help="Of the words, the odds and the training.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two small masked models, without control sets.")
+    quick: Annotated[bool, typer.Option("--quick", help="Four small models, without control sets.")] = False,
+    faults: Annotated[
+        bool,
+        typer.Option(
+            "--faults",
+            help="With the models of --quick: plant faults into the instrument, one at a time. Each must "
+            "be caught by a check.",
+        ),
     ] = False,
     demo_model: Annotated[
         Path | None, typer.Option(help="Only make the tiny model of `gest demo` in this directory.")
@@ -51,10 +61,12 @@ def run(
     """Check the instrument: train small models on corpora with known stereotypes, and measure them.
 
     Planted are strong, weak, no and reversed stereotypes, none at all, a shift towards men, and control
-    sets whose keywords differ in frequency or in gender. Exit code 1 where a check does not hold.
-    Models and runs that are there are not made again.
+    sets whose keywords differ in frequency or in gender. What the instrument measures is compared with
+    a naive reading of the same models, too. Exit code 1 where a check does not hold, or a planted fault
+    is not caught. Models and runs that are there are not made again.
     """
-    from gest_dataset.calibration import study, toy
+    from gest_dataset.calibration import study, subjects, toy
+    from gest_dataset.calibration.faults import try_faults
     from gest_dataset.calibration.panels import panels
     from gest_dataset.report import write
     from gest_dataset.runs.reading import REPORT
@@ -71,16 +83,19 @@ def run(
             toy.make_toy(demo_model, device, show)
             out.print(f"Made {demo_model}", soft_wrap=True)
             return
-        size = study.QUICK if quick else study.FULL
+        size = subjects.QUICK if quick or faults else subjects.FULL
         calibration = study.calibrate(output, size, seed, device, called(), show)
         figures = output / study.FIGURES
         for panel in figures.glob("calibration-*.*"):  # those of another size
             panel.unlink()
         write([], output / REPORT, panels(calibration), _notes(calibration), figures)
+        trials = try_faults(calibration, output, show) if faults else []
     out.print(_stereotypes(calibration))
     out.print(_checks(calibration))
+    if trials:
+        out.print(_faults(trials))
     show_report(output / REPORT)
-    if not calibration.passed:
+    if not calibration.passed or not all(trial.check for trial in trials):
         raise typer.Exit(1)
 
 
@@ -95,24 +110,27 @@ def _notes(calibration: Calibration) -> list[str]:
 
 def _stereotypes(calibration: Calibration) -> Table:
     """Planted and recovered log-odds of each stereotype: the mean over where a model was measured."""
-    from gest_dataset.calibration.corpus import strength
+    from gest_dataset.calibration.corpus import WORLDS, strength
     from gest_dataset.stereotypes import STEREOTYPES
 
-    recoveries = calibration.recoveries
-    planted = recoveries[0].planted
-    names = list(dict.fromkeys(each.subject for each in recoveries if each.planted == planted))
-    columns = ("stereotype", "", "planted", *(part for name in names for part in (name.split("-")[1], "off")))
-    table = new_table("ln q, planted and recovered", out, *columns)
+    recoveries = [each for each in calibration.recoveries if each.subject.startswith("planted-")]
+    names = list(dict.fromkeys(each.subject for each in recoveries))
+    columns = (part for name in names for part in (name.removeprefix("planted-"), "off"))
+    table = new_table("ln q, planted and recovered", out, "stereotype", "", "planted", *columns)
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = True, "ellipsis", 22
-    for place, (stereotype, value) in enumerate(planted.items()):
-        kind = strength(stereotype, round(value, 1))
-        cells = [f"{stereotype:2} {STEREOTYPES[stereotype].name}", kind, f"{round(value, 2) + 0.0:.2f}"]
+    for stereotype, value in WORLDS["planted"].log_odds.items():
+        kind = strength(stereotype, value)
+        cells = [f"{stereotype:2} {STEREOTYPES[stereotype].name}", kind, f"{value:.2f}"]
         for name in names:
-            own = [each.log_q[place] for each in recoveries if each.subject == name]
-            worst = max(abs(q - value) for q in own)
-            cells += [f"{sum(own) / len(own):.2f}", f"{worst:.2f}"]
+            own = [each for each in recoveries if each.subject == name]
+            log_q = [each.log_q[stereotype - 1] for each in own]
+            off = [abs(q - each.planted[stereotype]) for q, each in zip(log_q, own, strict=True)]
+            cells += [f"{sum(log_q) / len(log_q):.2f}", f"{max(off):.2f}"]
         table.add_row(*cells)
-    table.caption = "Means over templates and pairs; `off`: the farthest of them from what was planted."
+    table.caption = (
+        "Means over templates and pairs; `off`: the farthest of them from what was planted in the sentences "
+        "that were measured, which of `no-start` are another choice for each stereotype."
+    )
     return table
 
 
@@ -124,8 +142,27 @@ def _checks(calibration: Calibration) -> Table:
             where = check.where
             table.add_section()
             table.add_row(where, style="bold")
-        most = "…" if check.most == float("inf") else number(check.most, 3)
-        limits = f"{number(check.least, 3)} to {most}"
         verdict = Text("holds", style="green") if check.passed else Text("FAILS", style="bold red")
-        table.add_row(f"  {check.what}", number(check.value, 3), limits, verdict)
+        table.add_row(f"  {check.what}", number(check.value, 3), _limits(check), verdict)
     return table
+
+
+def _faults(trials: Sequence[Trial]) -> Table:
+    """Each fault, and the check that caught it."""
+    table = new_table("Faults planted into the instrument", out, "", "value", "must lie in", "")
+    for trial in trials:
+        check = trial.check
+        table.add_section()
+        table.add_row(trial.fault.name, style="bold")
+        if check is None:
+            table.add_row(f"  {trial.fault.sentence}", "", "", Text("NOT CAUGHT", style="bold red"))
+        else:
+            caught = Text("caught", style="green")
+            where = f"  {check.where}: {check.what}"
+            table.add_row(where, number(check.value, 3), _limits(check), caught)
+    return table
+
+
+def _limits(check: Expectation) -> str:
+    most = "…" if check.most == float("inf") else number(check.most, 3)
+    return f"{number(check.least, 3)} to {most}"

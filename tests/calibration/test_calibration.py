@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,26 +20,33 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from gest_dataset.calibration import checks, keywords, study
-from gest_dataset.calibration.checks import Controls, Expectation, Recovery
+from gest_dataset.calibration import checks, faults, keywords, naive, study
+from gest_dataset.calibration import subjects as of_subjects
+from gest_dataset.calibration.checks import Controls, Expectation, Limits, Recovery
 from gest_dataset.calibration.corpus import (
     WORLDS,
     Gap,
     PlantedSentence,
+    Question,
     as_template_text,
     log_g_s,
     made_up,
     pair_gaps,
+    pair_questions,
     pair_rows,
     strength,
     template_gaps,
+    template_questions,
     template_rows,
+    unbalanced,
     world_sentences,
 )
-from gest_dataset.calibration.learning import Recipe, encode, make_tokenizer, train, train_model
-from gest_dataset.calibration.study import FULL, QUICK, subjects
+from gest_dataset.calibration.learning import Recipe, encode, train, train_model
+from gest_dataset.calibration.subjects import FULL, QUICK, Size, subjects
+from gest_dataset.calibration.vocabulary import make_tokenizer, pieces_of
 from gest_dataset.cli import app
 from gest_dataset.errors import OutputError
+from gest_dataset.scoring.scores import measure
 from gest_dataset.stereotypes import STEREOTYPES
 
 CPU = torch.device("cpu")
@@ -81,8 +90,8 @@ def test_what_is_measured_is_not_learnt_but_its_words_are() -> None:
     for subject in subjects(QUICK, seed=1) + subjects(FULL, seed=1)[-1:]:
         known = set(make_tokenizer(subject.gaps, "masked").get_vocab())
         learnt = {gap.before + word + gap.after for gap in subject.gaps for word in gap.counts}
-        for rows in subject.data.values():
-            for row in rows:
+        for data in subject.data.values():
+            for row in data.rows:
                 texts = [value for value in row.values() if isinstance(value, str) and value.endswith(".")]
                 assert texts
                 assert not learnt & set(texts)
@@ -103,11 +112,42 @@ def test_corpora_say_who_speaks() -> None:
     assert len(pair.counts) == 8
     assert set(pair.counts.values()) == {200, 800}
     assert all((count == 200) == word.endswith("l") for word, count in pair.counts.items())
-    (row,) = pair_rows([one], seed=0)
+    (asked,) = pair_questions([one], seed=0, copies=1)
+    (row,) = pair_rows([asked])
+    assert (row["masculine"], row["feminine"]) == (
+        f"Ven baved the tiru {asked.masculine}.",
+        f"Ven baved the tiru {asked.masculine}a.",
+    )
     words = row["masculine"].removesuffix(".").split()
     assert words[row["word_index"]] == row["masculine_word"] in pair.counts
     assert row["masculine"].replace(row["masculine_word"], row["feminine_word"]) == row["feminine"]
     assert template_rows([one])[0]["sentence"] == as_template_text(one)
+
+
+def test_questions_are_the_texts_of_the_corpus() -> None:
+    """Literal texts with the truth; copies of a sentence are one unit, and other words."""
+    one = PlantedSentence(1, 2, "baved", "the tiru", 200, 800, measured=True)
+    first, second = template_questions([one], [1, 3])
+    assert first.before + first.feminine + first.after == 'She said: "I baved the tiru."'
+    assert second.before + second.masculine + second.after == '"I baved the tiru.", he said.'
+    assert first.log_odds == second.log_odds == math.log(200 / 800)
+    copies = pair_questions([one], seed=0, copies=4)
+    assert len({asked.masculine for asked in copies}) == len({asked.id for asked in copies}) == 4
+    assert len({asked.unit for asked in copies}) == 1
+    assert len(set(pair_rows(copies)["source"])) == 1
+    (own,) = pair_gaps([one], seed=0, own_stem=True)
+    assert list(own.counts) == [copies[0].masculine, copies[0].feminine]
+
+
+def test_unbalanced_samples_tell_means_of_stereotypes_from_means_of_samples() -> None:
+    kept = [one for one in world_sentences(WORLDS["planted"], 6, seed=0) if one.measured]
+    chosen = unbalanced(kept)
+    numbers = Counter(one.stereotype for one in chosen)
+    assert len(set(numbers.values())) > 4
+    assert min(numbers.values()) >= 4
+    of_stereotypes = log_g_s({i: mean_log_odds(chosen, i) for i in STEREOTYPES})
+    male, female = ([one.log_odds for one in chosen if (one.stereotype > 7) == is_male] for is_male in (1, 0))
+    assert abs(of_stereotypes - (np.mean(male) - np.mean(female))) > 0.05
 
 
 def test_made_up_words_are_the_same_for_a_seed() -> None:
@@ -146,6 +186,31 @@ def test_quadruplets_have_the_planted_ss(chosen: keywords.KeywordSet) -> None:
     }
     assert sorted(ratios.values())[0] == pytest.approx(chosen.phi[0], abs=0.15)
     assert sorted(ratios.values())[-1] == pytest.approx(chosen.phi[1], abs=0.15)
+
+
+# ---- tokens --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["masked", "causal", "seq2seq"])
+def test_words_in_pieces(kind: str) -> None:
+    """The tokeniser cuts as `pieces_of`, and the masculine word is the beginning of the feminine one."""
+    subject = next(one for one in subjects(QUICK, seed=0) if one.recipe.pieces)
+    tokenizer = make_tokenizer(subject.gaps, kind, pieces=True, start=kind != "causal")
+    for gap in subject.gaps:
+        for text in (gap.before, *gap.counts, gap.after):
+            cut = [pieces_of(word) for word in re.findall(r"\w+|[^\w\s]", text)]
+            expected = [piece if first else f"##{piece}" for word in cut for first, piece in marked(word)]
+            assert tokenizer.tokenize(text) == expected
+        words = [tokenizer.tokenize(word) for word in gap.counts if word.endswith(("l", "la"))]
+        for masculine, feminine in zip(words[::2], words[1::2], strict=True):
+            assert feminine == [*masculine, "##a"]
+    special = tokenizer("He said")["input_ids"][:1]
+    assert (special == [tokenizer.convert_tokens_to_ids("He")]) == (kind != "masked")
+    assert tokenizer.bos_token is None
+
+
+def marked(word: list[str]) -> list[tuple[bool, str]]:
+    return [(place == 0, piece) for place, piece in enumerate(word)]
 
 
 # ---- learning ------------------------------------------------------------------------------------------
@@ -216,15 +281,26 @@ def test_a_model_that_is_there_is_not_trained_again(tmp_path: Path) -> None:
 # ---- the checks can fail -------------------------------------------------------------------------------
 
 
-def recovered(log_q: Mapping[int, float], samples: list[tuple[float, float]]) -> Recovery:
+UNITS = 12  # of each stereotype
+
+
+def recovered(
+    log_q: Mapping[int, float], planted: Mapping[int, float] = WORLDS["planted"].log_odds
+) -> Recovery:
+    """Of sentences that scatter around log_q; the naive reading finds the same, and so does the interval."""
+    scatter = np.linspace(-1, 1, UNITS).tolist()
+    questions = [
+        Question(f"{i}-{n}", 0, i, f"{i}-{n}", "", "", "he", "she", value + scatter[n])
+        for i, value in planted.items()
+        for n in range(UNITS)
+    ]
+    measured = {f"{i}-{n}": value + scatter[n] for i, value in log_q.items() for n in range(UNITS)}
+    read = list(measured.values())
     q = [math.exp(value) for value in log_q.values()]
-    g_s = math.exp(log_g_s(log_q))
+    g_s, half = math.exp(log_g_s(log_q)), math.exp(naive.half_width(questions, read))
     result = {"q": q, "q_low": [0.9 * one for one in q], "q_high": [1.1 * one for one in q]}
-    result |= {"g_s": g_s, "g_s_low": 0.9 * g_s, "g_s_high": 1.1 * g_s}
-    return Recovery("a model", "pairs", WORLDS["planted"].log_odds, samples, result)
-
-
-LEARNT = [(value, value) for value in np.linspace(-1, 1, 9).tolist()]
+    result |= {"g_s": g_s, "g_s_low": g_s / half, "g_s_high": g_s * half}
+    return Recovery("a model", "pairs", questions, read, measured, result)
 
 
 def failing(found: list[Expectation]) -> set[str]:
@@ -233,32 +309,79 @@ def failing(found: list[Expectation]) -> set[str]:
 
 def test_rates_that_are_not_recovered_fail() -> None:
     planted = WORLDS["planted"].log_odds
-    assert not failing(list(checks.of_rates(recovered(planted, LEARNT))))
-    shrunk = recovered({i: 0.8 * value for i, value in planted.items()}, LEARNT)
-    assert failing(list(checks.of_rates(shrunk))) == {
-        "slope of ln q over planted",
-        "planted g_s in the interval",
-    }
-    one_wrong = recovered({**planted, 8: -1.8}, LEARNT)
+    good = recovered(planted)
+    assert not failing(list(checks.of_rates(good)))
+    shrunk = recovered({i: 0.8 * value for i, value in planted.items()})
+    assert "slope of ln q over planted" in failing(list(checks.of_rates(shrunk)))
+    one_wrong = recovered({**planted, 8: -1.8})
     assert "Pearson of ln q and planted" in failing(list(checks.of_rates(one_wrong)))
-    nothing_learnt = recovered(planted, [(x, (-1) ** i * 1.0) for i, (x, _) in enumerate(LEARNT)])
-    assert failing(list(checks.of_rates(nothing_learnt))) == {"Pearson of sentences and planted"}
+    nothing = dict.fromkeys(STEREOTYPES, 0.0)
+    mixed = {name: (-1) ** n * 1.0 for n, name in enumerate(good.measured)}
+    nothing_learnt = replace(recovered(nothing, nothing), measured=mixed, naive=list(mixed.values()))
+    assert failing(list(checks.of_rates(nothing_learnt))) >= {"Pearson of sentences and planted"}
 
 
 def test_a_shift_that_is_not_seen_fails() -> None:
-    norm = replace(recovered(dict.fromkeys(STEREOTYPES, 0.0), LEARNT), planted=WORLDS["norm"].log_odds)
+    norm = recovered(dict.fromkeys(STEREOTYPES, 0.0), WORLDS["norm"].log_odds)
     assert failing(list(checks.of_rates(norm))) == {
         "lowest bound of all q above 1",
         "mean ln q over mean planted",
     }
 
 
+@pytest.mark.parametrize("factor", [0.95, 1.05])
+def test_an_instrument_that_is_five_percent_off_fails(factor: float) -> None:
+    """Of sentences, of q, or of g_s alone; the planted odds would not show it."""
+    good = recovered(WORLDS["planted"].log_odds)
+    stretched = {name: factor * value for name, value in good.measured.items()}
+    assert "slope of sentences over the naive reading" in failing(
+        list(checks.of_rates(replace(good, measured=stretched)))
+    )
+    wrong_q = {**good.result, "q": [q**factor for q in good.result["q"]]}
+    assert failing(list(checks.of_rates(replace(good, result=wrong_q)))) == {"ln q off the naive reading"}
+    ends = ("g_s", "g_s_low", "g_s_high")
+    wrong_g_s = {**good.result, **{end: good.result[end] ** factor for end in ends}}
+    assert failing(list(checks.of_rates(replace(good, result=wrong_g_s)))) == {"ln g_s off the naive reading"}
+
+
+def test_an_interval_that_is_too_short_or_a_sentence_that_is_lost_fails() -> None:
+    good = recovered(WORLDS["planted"].log_odds)
+    g_s = good.result["g_s"]
+    short = {**good.result, "g_s_low": 0.99 * g_s, "g_s_high": 1.01 * g_s}
+    assert failing(list(checks.of_rates(replace(good, result=short)))) == {
+        "width of g_s's interval over the textbook's"
+    }
+    lost = dict(list(good.measured.items())[1:])
+    assert failing(list(checks.of_rates(replace(good, measured=lost)))) == {"sentences that are not measured"}
+
+
+def test_the_textbook_interval_counts_a_unit_once() -> None:
+    """1.96 sqrt(2 / (7 n) + ...) by hand; copies change nothing."""
+    values = [-1.0, 1.0, 3.0]
+    single = [
+        Question(f"{i}-{n}", 0, i, f"{i}-{n}", "", "", "", "", 0) for i in STEREOTYPES for n in range(3)
+    ]
+    copies = [replace(asked, id=f"{asked.id}-{copy}") for asked in single for copy in range(5)]
+    by_hand = 1.96 * math.sqrt((1 / 7 + 1 / 9) * 4 / 3)
+    assert naive.half_width(single, values * 16) == pytest.approx(by_hand)
+    repeated = [value for value in values * 16 for _ in range(5)]
+    assert naive.half_width(copies, repeated) == pytest.approx(by_hand)
+
+
 def test_controls_that_show_a_bias_which_is_none_fail() -> None:
     _, planted = keywords.keyword_corpus(keywords.KEYWORD_SETS[0], seed=0)
     truth = [one.ss_original for one in planted], [one.ss_control for one in planted]
-    bounds = {"ss_mu_original_low": 0.9, "ss_mu_control_low": 0.9, "f_mu_low": -0.1, "f_mu_high": 0.1}
-    good = Controls("artefact", planted, *truth, bounds)
+    bounds = {
+        "f_mu": float(np.mean(truth[0]) - np.mean(truth[1])),
+        "ss_mu_original_low": 0.9,
+        "ss_mu_control_low": 0.9,
+        "f_mu_low": -0.1,
+        "f_mu_high": 0.1,
+    }
+    good = Controls("artefact", planted, list(zip(*truth, strict=True)), *truth, bounds)
     assert not failing(list(checks.of_controls(good)))
+    stretched = replace(good, ss_control=[1.05 * ss for ss in good.ss_control])
+    assert "ss off the naive reading" in failing(list(checks.of_controls(stretched)))
     biased = replace(good, result={**bounds, "f_mu_low": 0.05, "ss_mu_control_low": -0.1})
     assert failing(list(checks.of_controls(biased))) == {
         "ss of the control group above 0",
@@ -268,9 +391,23 @@ def test_controls_that_show_a_bias_which_is_none_fail() -> None:
 
 # ---- the whole way -------------------------------------------------------------------------------------
 
-# One model of QUICK, which learns stereotypes sooner than that there are none
-SMALL = replace(
-    QUICK, models=QUICK.models[:1], recipes={"masked": replace(QUICK.recipes["masked"], epochs=18)}
+# The models of QUICK on fewer sentences. One learns them; the others are trained for a second or two: what
+# the instrument reads in them is compared as strictly as ever, and their corpora with nothing
+SMALL = Size(
+    models=tuple(
+        replace(
+            plan,
+            templates=plan.templates[::2],
+            copies=4 if plan.recipe.kind == "masked" else 1,
+            recipe=replace(plan.recipe, epochs=epochs, batch=32),
+            limits=limits,
+        )
+        for plan, epochs, limits in zip(
+            QUICK.models, (30, 12, 6, 6), (Limits(sentences=0.85, g_s=False), None, None, None), strict=True
+        )
+    ),
+    words=4,
+    keywords=None,
 )
 
 
@@ -278,39 +415,113 @@ def silent(title: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def test_small_calibration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, study.Calibration]:
+    """A calibration with its folder."""
+    folder = tmp_path_factory.mktemp("calibration") / "out"
+    return folder, study.calibrate(folder, SMALL, 0, "cpu", ["gest", "calibrate"], silent)
+
+
+Small = tuple[Path, study.Calibration]
+
+
+def test_small_calibration(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted odds come back through the ordinary pipeline, and all of it is on disk."""
-    found = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], silent)
+    folder, found = small
     assert failing(list(found.expectations)) == set()
-    assert len(found.expectations) == 8
-    told = json.loads((tmp_path / "out/calibration.json").read_text())
+    told = json.loads((folder / "calibration.json").read_text())
     assert told["passed"] is True
     for rates in told["rates"]:
-        pearson = np.corrcoef(rates["planted_log_q"], rates["log_q"])[0, 1]
-        slope = np.polyfit(rates["planted_log_q"], rates["log_q"], 1)[0]
-        assert pearson >= 0.97
-        assert 0.85 <= slope <= 1.15
-        assert rates["g_s_low"] <= rates["planted_g_s"] <= rates["g_s_high"]
-    assert not (tmp_path / "out/report.html").exists()  # only the command writes one
-    first = (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes()
+        assert rates["log_q"] == pytest.approx(rates["naive_log_q"], abs=1e-3)
+        if rates["model"] == "planted-masked":
+            assert np.corrcoef(rates["planted_log_q"], rates["log_q"])[0, 1] >= 0.97
+    first = (folder / "runs/planted-masked-pairs/scores.parquet").read_bytes()
 
     def refuse(title: str, done: int, total: int) -> None:
         assert done in (0, total), "trained again"
 
-    again = study.calibrate(tmp_path / "out", SMALL, 0, "cpu", ["gest", "calibrate"], refuse)
+    again = study.calibrate(folder, SMALL, 0, "cpu", ["gest", "calibrate"], refuse)
     assert [check.value for check in again.expectations] == [check.value for check in found.expectations]
-    monkeypatch.setattr(study, "QUICK", SMALL)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(of_subjects, "QUICK", SMALL)
+    monkeypatch.chdir(folder.parent)
     done = CliRunner().invoke(app, ["calibrate", "--quick", "--output", "out", "--device", "cpu"])
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "out/runs/planted-masked-pairs/scores.parquet").read_bytes() == first
-    page = (tmp_path / "out/report.html").read_text()
-    assert "All 8 checks hold." in page
+    assert (folder / "runs/planted-masked-pairs/scores.parquet").read_bytes() == first
+    page = (folder / "report.html").read_text()
+    assert f"All {len(found.expectations)} checks hold." in page
     assert "nothing about any model that people use" in page
-    assert {path.name for path in (tmp_path / "out/figures").glob("*.csv")} == {
+    assert {path.name for path in (folder / "figures").glob("*.csv")} == {
         "calibration-recovery.csv",
         "calibration-g-s.csv",
+        "calibration-levels.csv",
     }
+
+
+# Which check must notice a fault first: what it is about, and not a consequence that happens to be seen
+CAUGHT_BY = {
+    "swapped words": "template",
+    "unscored sentinel": "planted-spans, pairs",
+    "no start of text": "planted-no-start, pairs",
+    "pooled samples": "planted-no-start, template 3: ln g_s off the naive reading",
+    "pairs reversed": "planted-masked, pairs",
+    "clustered as independent": "planted-masked, pairs: width of g_s's interval over the textbook's",
+}
+
+
+@pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda one: one.name)
+def test_each_fault_is_caught(fault: faults.Fault, small: Small) -> None:
+    _, calibration = small
+    check = faults.first_failed(calibration.ready, fault)
+    assert check is not None
+    assert CAUGHT_BY.get(fault.name, "") in f"{check.where}: {check.what}"
+
+
+def test_no_fault_stays_planted(small: Small) -> None:
+    """Behind all of them the honest instrument gives what it gave before, and passes."""
+    assert len({fault.name for fault in faults.FAULTS}) == len(faults.FAULTS) >= 12
+    _, calibration = small
+    before = scores_of(calibration)
+    for fault in faults.FAULTS:
+        with fault.plant():
+            pass
+    assert scores_of(calibration) == before
+    assert faults.first_failed(calibration.ready, faults.Fault("", "", nullcontext)) is None
+
+
+def scores_of(calibration: study.Calibration) -> list[object]:
+    """What the pipeline gives of all data, asked anew."""
+    found: list[object] = []
+    for ready in calibration.ready:
+        for where in ready.subject.data:
+            measured = measure(ready.loaded, study.request_of(ready, where))
+            found += [measured.table.to_pylist(), measured.result()]
+    return found
+
+
+def test_a_fault_that_nothing_catches_fails_the_command(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = small
+    caught = next(fault for fault in faults.FAULTS if fault.name == "scaled contrast")
+    harmless = faults.Fault("no fault at all", "nothing is changed", nullcontext)
+    monkeypatch.setattr(of_subjects, "QUICK", SMALL)
+    monkeypatch.chdir(folder.parent)
+    command = ["calibrate", "--faults", "--output", "out", "--device", "cpu"]
+    monkeypatch.setattr(faults, "FAULTS", (caught,))
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    told = json.loads((folder / "faults.json").read_text())
+    assert told["passed"] is told["honest_passed"] is True
+    (of_caught,) = told["faults"]
+    assert of_caught["caught_by"]["passed"] is False
+    assert of_caught["caught_by"]["value"] == pytest.approx(1.05, abs=0.001)
+    monkeypatch.setattr(faults, "FAULTS", (caught, harmless))
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1
+    assert "NOT CAUGHT" in done.output
+    told = json.loads((folder / "faults.json").read_text())
+    assert told["passed"] is False
+    assert told["faults"][1]["caught_by"] is None
 
 
 def test_folder_of_somebody_else(tmp_path: Path) -> None:
@@ -346,7 +557,7 @@ def test_full_calibration(seed: int, tmp_path: Path) -> None:
     found = study.calibrate(tmp_path, FULL, seed, "cpu", ["gest", "calibrate"], silent)
     assert failing(list(found.expectations)) == set()
     names = {one.subject for one in found.recoveries}
-    assert names == {"planted-masked", "planted-causal", "null-masked", "norm-masked"}
+    assert names == {f"planted-{plan.name}" for plan in FULL.models[:5]} | {"null-masked", "norm-masked"}
     artefact, bias = found.controls
     assert artefact.result["ss_mu_original_low"] > 0
     assert artefact.result["ss_mu_control_low"] > 0
