@@ -6,7 +6,7 @@ import importlib
 import math
 import pkgutil
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,11 @@ from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import estimates, result_of, units_of
+from gest_dataset.measures.words import told_apart
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.comparison import MEASURES as COMPARED
+from gest_dataset.statistics.verdict import Verdict
 
 NUMBER = 160
 RANDOM = np.random.default_rng(0)
@@ -90,6 +92,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
         if not name.endswith(("_low", "_high", "_analytic", "_permutation_p", "_spread"))
     }
     for head in measure.headlines:
+        assert set(head.words) == set(get_args(Verdict))
         assert head.name in measure.numbers
         estimate = Estimate.of(result, head.name)
         assert estimate.low < estimate.value < estimate.high
@@ -144,6 +147,33 @@ def test_several_templates_have_their_own_numbers() -> None:
     assert result["by_template"][3]["g_s"] == one["g_s"]
     assert estimates(result, "q_m") == [Estimate.of(one, "q_m")] * 2
     assert estimates(result, "g_s") == [Estimate.of(result, "g_s")]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "marks", "told"),
+    [
+        ((1.1, 1.3), (1.0,), (["1.10", "1.30"], ["1.00"])),
+        ((1.0024, 1.3), (1.0,), (["1.002", "1.300"], ["1.000"])),
+        ((0.9, 1.0496), (1.05,), (["0.90000", "1.0496"], ["1.0500"])),
+        ((-0.0004, 0.2), (0.0,), (["−4.00e−04", "0.200"], ["0.000"])),
+        ((1.0, 2.0), (1.0,), (["1.00", "2.00"], ["1.00"])),
+        ((math.nan, math.inf), (1.0,), (["–", "∞"], ["1.00"])),
+    ],
+)
+def test_bounds_are_told_apart_from_marks(
+    bounds: tuple[float, float], marks: tuple[float], told: tuple[list[str], list[str]]
+) -> None:
+    """Bounds are printed on the side of the null where they lie, and on it where they are equal."""
+    assert told_apart(bounds, marks) == told
+
+
+def test_the_level_of_q_is_not_read() -> None:
+    """Section 4.2.1 of the paper: only differences between stereotypes mean something."""
+    for name in ("templates", "pairs"):
+        axis = MEASURES[name].grid(result_of(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
+        assert axis is not None
+        assert "more likely" not in axis.caption
+        assert "only differences mean something" in axis.caption
 
 
 # units and verdicts -----------------------------------------------------------------------------------
