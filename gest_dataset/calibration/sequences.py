@@ -18,7 +18,6 @@ from torch.nn.functional import cross_entropy
 from gest_dataset.calibration.corpus import Gap
 from gest_dataset.calibration.vocabulary import SENTINELS
 
-
 # Ids, the places of the slot, its share, and what an encoder reads
 Row = tuple[list[int], range, float, list[int]]
 
