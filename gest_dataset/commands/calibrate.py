@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gest_dataset.calibration.study import Calibration
 
 EXAMPLES = (
-    "Examples: [bold]gest calibrate[/bold] (some ten minutes on two cores), [bold]gest calibrate "
+    "Examples: [bold]gest calibrate[/bold] (several minutes), [bold]gest calibrate "
     "--quick[/bold] (four small models), [bold]gest calibrate --faults[/bold] (does a broken instrument "
     "fail?), [bold]gest calibrate --seed 1 --output second[/bold], "
     "[bold]gest calibrate --demo-model DIR[/bold] (make the tiny model of `gest demo` again)"
