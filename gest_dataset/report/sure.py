@@ -121,10 +121,14 @@ def _creators(run: Run) -> Sureness:
     if run.manifest.config not in _WRITTEN_BY_KNOWN:
         raise Lacking(f"who wrote the sentences is known of {' and '.join(_WRITTEN_BY_KNOWN)} only")
     scores, stereotypes, sentences = _sentences(run)
+    # annotations hold the sentences of 1.0; those of 1.1 are the same rows with their slips mended
+    older = dict(zip(_loaded("en")["sentence"], _loaded("en_1_0")["sentence"], strict=True))
     creator_of: dict[str, str] = {}
     for row in _loaded("annotations"):
         creator_of |= {row[text].strip(): row["creator"] for text in ("sentence", "fix") if row[text]}
-    creators = np.array([creator_of.get(sentence.strip(), "") for sentence in sentences], dtype=object)
+    creators = np.array(
+        [creator_of.get(older.get(sentence, sentence).strip(), "") for sentence in sentences], dtype=object
+    )
     known = creators != ""
     if not known.any():
         raise Lacking("no sentence of the run stands in the config annotations")
