@@ -71,11 +71,11 @@ def calibrate(
             for where in subject.data:
                 path = _run_folder(folder, subject, where)
                 scores, _ = record(ready.loaded, request_of(ready, where), path, command)
-                found = recovered(ready, where, scores)
-                if isinstance(found, Controls):
-                    controls.append(found)
+                measured = recovered(ready, where, scores)
+                if isinstance(measured, Controls):
+                    controls.append(measured)
                 else:
-                    recoveries += found
+                    recoveries += measured
         judged = [check for recovery in recoveries for check in checks.of_rates(recovery)]
         judged += [check for measured in controls for check in checks.of_controls(measured)]
         calibration = Calibration(seed, every, recoveries, controls, judged)
@@ -116,12 +116,12 @@ def recovered(ready: Ready, where: str, scores: Scores) -> Controls | list[Recov
     return checks.recoveries(name, where, data.questions, read, scores.table, result, limits)
 
 
-def expectations(found: Controls | list[Recovery]) -> Iterator[Expectation]:
+def expectations(measured: Controls | list[Recovery]) -> Iterator[Expectation]:
     """All checks of what was found on some data."""
-    if isinstance(found, Controls):
-        yield from checks.of_controls(found)
+    if isinstance(measured, Controls):
+        yield from checks.of_controls(measured)
     else:
-        for recovery in found:
+        for recovery in measured:
             yield from checks.of_rates(recovery)
 
 

@@ -97,7 +97,7 @@ def _told(compared: Compared) -> dict[str, Any]:
         told = asdict(row) | {"found": _with_ratio(row.found)}
         told["by_template"] = [asdict(part) | {"found": _with_ratio(part.found)} for part in row.by_template]
         told["by_stereotype"] = [
-            asdict(one) | {"times": one.times, "shown": one.shown} for one in row.by_stereotype
+            asdict(own) | {"times": own.times, "shown": own.shown} for own in row.by_stereotype
         ]
         differences.append(told)
     return {
@@ -110,8 +110,8 @@ def _told(compared: Compared) -> dict[str, Any]:
     }
 
 
-def _with_ratio(found: Comparison) -> dict[str, Any]:
-    return asdict(found) | {"times": found.times, "smallest": found.smallest}
+def _with_ratio(comparison: Comparison) -> dict[str, Any]:
+    return asdict(comparison) | {"times": comparison.times, "smallest": comparison.smallest}
 
 
 def _flat(difference: Difference, only_shown: bool) -> Iterator[dict[str, Any]]:
@@ -122,21 +122,28 @@ def _flat(difference: Difference, only_shown: bool) -> Iterator[dict[str, Any]]:
     yield names | {"template": template} | _flat_headline(difference.found, difference.adjusted) | counts
     for part in difference.by_template:
         counts = {"n": part.n, "missing": part.missing}
-        yield names | {"template": str(part.template)} | _flat_headline(part.found, part.adjusted) | counts
-    for one in difference.by_stereotype:
-        if one.shown or not only_shown:
-            about = {"template": template, "stereotype": one.stereotype, "measure": "q"}
-            yield names | about | _flat_values(one)
+        yield (names | {"template": str(part.template)} | _flat_headline(part.found, part.adjusted) | counts)
+    for own in difference.by_stereotype:
+        if own.shown or not only_shown:
+            about = {"template": template, "stereotype": own.stereotype, "measure": "q"}
+            yield names | about | _flat_values(own)
 
 
-def _flat_headline(found: Comparison, adjusted: float) -> dict[str, Any]:
-    tested = {"p": found.p_value, "p_holm": adjusted, "smallest": found.smallest}
-    return {"measure": found.measure} | _flat_values(found) | tested
+def _flat_headline(comparison: Comparison, adjusted: float) -> dict[str, Any]:
+    tested = {"p": comparison.p_value, "p_holm": adjusted, "smallest": comparison.smallest}
+    return {"measure": comparison.measure} | _flat_values(comparison) | tested
 
 
-def _flat_values(found: Comparison | OfStereotype) -> dict[str, Any]:
+def _flat_values(comparison: Comparison | OfStereotype) -> dict[str, Any]:
     columns = ("value", "baseline_value", "difference", "low", "high", "ratio", "ratio_low", "ratio_high")
-    values = (found.a, found.b, found.difference, found.low, found.high, *found.times)
+    values = (
+        comparison.a,
+        comparison.b,
+        comparison.difference,
+        comparison.low,
+        comparison.high,
+        *comparison.times,
+    )
     return dict(zip(columns, values, strict=True))
 
 
@@ -194,42 +201,43 @@ def _show_table(rows: Sequence[Difference], of_languages: bool) -> None:
         _show_stereotypes(row)
 
 
-def _cells(name: str, found: Comparison, adjusted: float, samples: int) -> tuple[str, ...]:
+def _cells(name: str, comparison: Comparison, adjusted: float, samples: int) -> tuple[str, ...]:
     p = "<0.001" if adjusted < 0.001 else number(adjusted, 3)
-    value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
+    value, low, high = (
+        comparison.times if comparison.ratio else (comparison.difference, comparison.low, comparison.high)
+    )
     told = (f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}")
-    if found.ratio:
+    if comparison.ratio:
         told = (number(value, 3), f"{number(low, 3)} to {number(high, 3)}")
-    return name, number(found.a, 3), number(found.b, 3), *told, p, f"{samples:,}"
+    return name, number(comparison.a, 3), number(comparison.b, 3), *told, p, f"{samples:,}"
 
 
-def _power(found: Comparison) -> str:
+def _power(comparison: Comparison) -> str:
     """The smallest difference that such samples show."""
     from gest_dataset.statistics.stereotype_rate import exp
 
-    if not found.ratio:
-        return f"a true difference of {number(found.smallest, 3)} or more is shown in {_POWER} such samples."
-    return (
-        f"a true ratio of {number(exp(found.smallest), 3)} or more (or {number(exp(-found.smallest), 3)} or "
-        f"less) is shown in {_POWER} such samples."
-    )
+    if not comparison.ratio:
+        least = number(comparison.smallest, 3)
+        return f"a true difference of {least} or more is shown in {_POWER} such samples."
+    above, below = (number(exp(side * comparison.smallest), 3) for side in (1, -1))
+    return f"a true ratio of {above} or more (or {below} or less) is shown in {_POWER} such samples."
 
 
 def _show_stereotypes(row: Difference) -> None:
     """The stereotypes whose q_i differ, of intervals that hold together."""
     if not row.by_stereotype:
         return
-    shown = [one for one in row.by_stereotype if one.shown]
+    shown = [own for own in row.by_stereotype if own.shown]
     together = f"of {len(row.by_stereotype)} intervals of the ratio of q_i that hold together"
     if not shown:
         out.print(f"{one_line(row.run)}: {together} none excludes 1.")
         return
     title = f"{one_line(row.run)}: {together}, those that exclude 1"
     table = new_table(title, out, "stereotype", "q", "baseline", "ratio", INTERVAL)
-    for one in shown:
-        value, low, high = (number(limit, 3) for limit in one.times)
-        name = f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}"
-        table.add_row(name, number(one.a, 3), number(one.b, 3), value, f"{low} to {high}")
+    for own in shown:
+        value, low, high = (number(limit, 3) for limit in own.times)
+        name = f"{own.stereotype:2} {STEREOTYPES[own.stereotype].name}"
+        table.add_row(name, number(own.a, 3), number(own.b, 3), value, f"{low} to {high}")
     out.print(fitted(table, out))
 
 

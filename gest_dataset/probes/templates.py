@@ -124,13 +124,13 @@ def _suits(template: Template, kind: str) -> bool:
 
 def _read(path: Path) -> list[Template]:
     try:
-        found = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
+        templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError) as error:
         raise SettingError(
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
-    for template in found:
+    for template in templates:
         strings = (template.text, template.masculine, template.feminine)
         if type(template.id) is not int or not 0 < template.id < 2**31:  # True is an int, too
             raise SettingError(f"A template in {path} has the id {template.id!r}: use a number from 1 on.")
@@ -148,9 +148,9 @@ def _read(path: Path) -> list[Template]:
             raise SettingError(
                 f"Template {template.id} in {path} needs one {{word}} and one {{sentence}}: {template.text!r}"
             )
-    if len({template.id for template in found}) != len(found):
+    if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
-    return found
+    return templates
 
 
 def ask(row: Mapping[str, Any], template: Template, reader: Reader) -> Sample:

@@ -36,16 +36,16 @@ class Tokens:
         its own before them. Which characters such a mark covers (the space, the first letter, none)
         depends on the tokeniser's class; left out, it would tell the model where the word begins.
         """
-        found = [
+        covering = [
             i
             for i, (first, last) in enumerate(self.offsets)
             if not self.special[i] and first < end and last > start
         ]
-        if not found:
+        if not covering:
             raise CannotAskError("no token covers the slot")
-        if found != list(range(found[0], found[-1] + 1)):
+        if covering != list(range(covering[0], covering[-1] + 1)):
             raise CannotAskError("the tokens of the slot are not next to each other")
-        slot = range(found[0] - self._is_lone_boundary(found[0]), found[-1] + 1)
+        slot = range(covering[0] - self._is_lone_boundary(covering[0]), covering[-1] + 1)
         self.check_known(slot)
         return slot
 

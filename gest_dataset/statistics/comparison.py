@@ -114,10 +114,10 @@ def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     first = next(iter(a))
     rows = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
     width = (len(first) or None) if rows else None
-    one, other = (
+    left, right = (
         checks.finite(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
-    return one, other
+    return left, right
 
 
 def _g_s(a: Any, b: Any, references: Any) -> Paired:

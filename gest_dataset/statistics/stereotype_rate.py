@@ -81,7 +81,7 @@ def stereotype_rate(
     resamples = resample(ratios[:, None], stereotypes, len(STEREOTYPES), together, draws, seed)
     each = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
     shown = SCALES[scale]
-    result: dict[str, Any] = bounded_list("q", [resamples.interval(one) for one in each], shown)
+    result: dict[str, Any] = bounded_list("q", [resamples.interval(ln_q) for ln_q in each], shown)
     alone, differences = families(resamples, each)
     for end, limits in zip(("low", "high"), bounds(alone), strict=True):
         result[f"q_simultaneous_{end}"] = [shown(limit) for limit in limits.tolist()]

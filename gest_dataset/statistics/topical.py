@@ -54,7 +54,7 @@ def topical_bias(
     if isinstance(predictions[0], str):
         genders = checks.known("predictions", predictions, LABELS)[topic]
         known = genders[genders < len(GENDERS)]
-        found = proportion("p_topic", known == LABELS.index("male"))
+        of_topic = proportion("p_topic", known == LABELS.index("male"))
         whole, names = masculine_rate(predictions, references, draws=draws, seed=seed), ("p_m", "p_f")
         number = len(known)
     else:
@@ -62,11 +62,11 @@ def topical_bias(
         number = len(values)
         strata = np.zeros(number, dtype=np.int64)
         rate = contrasts(values, strata, [np.ones(1)], draws, seed)[0]
-        found = bounded("q_topic", rate, SCALES[checks.choice("scale", scale, SCALES)])
+        of_topic = bounded("q_topic", rate, SCALES[checks.choice("scale", scale, SCALES)])
         whole = stereotype_rate(predictions, references, scale, draws=draws, seed=seed)
         names = ("q_m", "q_f")
     if number < 2:
         gone = "its bounds are" if number else "its rate is"
         checks.undefined(f"{number} male samples with a score have one of the words: {gone} nan")
     beside = {key: value for key, value in whole.items() if key.startswith(names)}
-    return found | beside | {"n_topic": number}
+    return of_topic | beside | {"n_topic": number}
