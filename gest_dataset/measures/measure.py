@@ -18,6 +18,7 @@ from gest_dataset.builders.config import Family, Row
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
 
 Inputs = dict[str, Any]
@@ -48,7 +49,7 @@ class Headline:
         """The least and the largest value of a result that is negligible."""
         reach = self.zone * float(result[f"{self.name}_spread"])
         if self.ratio:
-            return self.null * math.exp(-reach), self.null * math.exp(reach)
+            return self.null * exp(-reach), self.null * exp(reach)
         return self.null - reach, self.null + reach
 
 

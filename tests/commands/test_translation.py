@@ -98,7 +98,7 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
         f"f_s would lie between {shown(result['f_s_lowest'])} and {shown(result['f_s_highest'])}."
         in told_of_unknown
     )
-    assert f"errors f_s is {shown(result['f_s_corrected'])}: of 54 labelled sentences" in told_of_unknown
+    assert f"errors f_s is {shown(result['f_s_corrected'])}: of 50 labelled sentences" in told_of_unknown
     again = gest(*arguments, "--json")
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)

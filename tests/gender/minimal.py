@@ -18,7 +18,7 @@ from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers.tokens import Token, Tree
 
 Question = Callable[[Tree, Token, Grammar], bool]
-Change = tuple[str, str]  # what of the line is written otherwise: old, new
+Change = tuple[str, ...]  # what of the line is written otherwise: old, new, and more such pairs
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ def _cases(table: tuple[Pairs, ...]) -> Iterator[object]:
         name = f"{asked.question.__name__}-{asked.language}-{form}"
         yield pytest.param(asked, asked.sentence, True, id=name)
         for expected, changes in ((False, asked.turns), (True, asked.stays)):
-            for why, (old, new) in changes.items():
-                assert old in asked.sentence, f"{old} is not in {asked.sentence}"
-                line = asked.sentence.replace(old, new)
+            for why, change in changes.items():
+                line = asked.sentence
+                for old, new in zip(change[::2], change[1::2], strict=True):
+                    assert old in line, f"{old} is not in {line}"
+                    line = line.replace(old, new)
                 yield pytest.param(asked, line, expected, id=f"{name}-{'yes' if expected else 'no'}-{why}")

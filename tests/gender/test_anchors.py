@@ -70,7 +70,7 @@ SHARED = (
         "sk",
         "Idem/VERB/root/Person=1 a/CCONJ/cc<unavená *bola/AUX/cop<unavená unavená/ADJ/conj<Idem",
         turns={
-            "another's ending": ("Person=1", "Person=3"),
+            "another's ending": ("Idem", "Ide", "Person=1", "Person=3"),
             "its predicate hangs otherwise": ("conj", "advcl"),
         },
     ),
@@ -215,7 +215,7 @@ NEAR = (
         "Dnes/ADV/dep *rada/ADJ/root si/PRON/expl čítam/VERB/dep",
         turns={
             "another's ending": ("čítam", "číta"),
-            "another's verb": ("VERB/dep", "VERB/dep/Person=3"),
+            "another's verb": ("čítam", "číta", "VERB/dep", "VERB/dep/Person=3"),
             "no next word": ("si/PRON", "to/PRON"),
             "nothing follows": (" si/PRON/expl čítam/VERB/dep", ""),
         },
@@ -256,7 +256,7 @@ BY_ITSELF = (
             "no main clause": ("VERB/root", "VERB/advcl"),
             "the speaker is named elsewhere": ("дома/ADV/dep", ",/PUNCT/p я/PRON/dep"),
             "an impersonal": ("работала/VERB/root/Gender=Fem", "хотелося/VERB/root/Gender=Neut"),
-            "a name before it": ("ночь/NOUN/obl/Case=Acc|", "ночь/PROPN/obl/Case=Nom|"),
+            "a name before it": ("Всю/DET/det<ночь ночь/NOUN/obl/Case=Acc|", "Анна/PROPN/nsubj/Case=Nom|"),
             "an unknown word before it": ("ночь/NOUN", "ночь/X"),
             "a conjunction opens it": ("Всю/DET/det<ночь", "если/SCONJ/mark"),
             "a clause for a subject": ("дома/ADV/dep", "дома/ADV/csubj<работала"),
@@ -325,7 +325,7 @@ BY_ITSELF = (
         "sk",
         "Spím/VERB/root/Person=1 doma/ADV/advmod<Spím *sama/ADJ/advcl<Spím dnes/ADV/dep",
         turns={
-            "another's verb": ("Person=1", "Person=3"),
+            "another's verb": ("Spím", "Spí", "Person=1", "Person=3"),
             "*tá sama*": ("doma/ADV", "tá/DET"),
             "*seba sama*": ("doma/ADV", "seba/PRON"),
             "*ju sama*": ("doma/ADV/advmod<Spím", "ju/PRON/obj<Spím/Person=3"),
@@ -361,8 +361,7 @@ BY_ITSELF = (
         "hr",
         "Večeram/VERB/root/Person=1 *sam/AUX/aux<Večeram danas/ADV/dep",
         turns={
-            "another's verb": ("Person=1", "Person=3"),
-            "an auxiliary": ("Večeram/VERB", "Večeram/AUX"),
+            "another's verb": ("Večeram", "Večera", "Person=1", "Person=3"),
             "in another clause": ("*sam", ",/PUNCT/p *sam"),
             "a past": ("danas/ADV", "došla/VERB"),
             "an auxiliary beside it": ("danas/ADV", "bih/AUX"),

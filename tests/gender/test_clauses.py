@@ -264,7 +264,7 @@ NAMED = (
         accusative,
         "ru",
         "весь/DET/det<день/Case=Acc *день/NOUN/obl",
-        turns={"a nominative": ("Case=Acc", "Case=Nom"), "no part of it": ("det<", "nmod<")},
+        turns={"no part of it": ("det<", "nmod<")},
         stays={"*первый день*": ("det<", "amod<"), "*один день*": ("det<", "nummod<")},
     ),
 )

@@ -197,7 +197,7 @@ AROUND = (
             "an object": ("xcomp", "obj"),
             "hangs on nothing": ("xcomp<Prichádzam", "xcomp"),
             "an accusative": ("Case=Nom", "Case=Acc"),
-            "another's verb": ("Person=1", "Person=3"),
+            "another's verb": ("Prichádzam", "Prichádza", "Person=1", "Person=3"),
             "the attribute of a noun": ("dnes/ADV/dep", WOMAN),
             "another's name": ("tam/ADV/advmod", "Eva/PROPN/nsubj"),
             "another's name with its features": (

@@ -116,7 +116,7 @@ BELOW = (
         "Mislim/VERB/root/Person=1 ,/PUNCT/p da/SCONJ/mark<moral bi/AUX/aux<moral"
         " *moral/VERB/ccomp<Mislim/Gender=Masc",
         turns={
-            "another thinks so": ("Person=1", "Person=3"),
+            "another thinks so": ("Mislim", "Misli", "Person=1", "Person=3"),
         },
         stays={
             "taken for a noun": ("VERB/root/Person=1", "NOUN/root"),
@@ -213,7 +213,7 @@ ABOVE = (
         "sl",
         "Vidim/VERB/root/Person=1 šefa/NOUN/obj<Vidim ,/PUNCT/p ko/SCONJ/mark<moral bi/AUX/aux<moral"
         " *moral/VERB/acl<šefa/Gender=Masc",
-        turns={"another sees him": ("Person=1", "Person=3")},
+        turns={"another sees him": ("Vidim", "Vidi", "Person=1", "Person=3")},
     ),
     Pairs(
         conditional,
@@ -228,7 +228,10 @@ ABOVE = (
         "sl",
         "Vidim/VERB/root/Person=1 šla/VERB/ccomp<Vidim Bi/AUX/aux<šla ,/PUNCT/p ko/SCONJ/mark<moral"
         " bi/AUX/aux<moral *moral/VERB/advcl<šla/Gender=Masc",
-        turns={"another sees it": ("Person=1", "Person=3"), "no conditional between": ("Bi/", "Je/")},
+        turns={
+            "another sees it": ("Vidim", "Vidi", "Person=1", "Person=3"),
+            "no conditional between": ("Bi/", "Je/"),
+        },
     ),
     Pairs(
         conditional,
@@ -236,7 +239,7 @@ ABOVE = (
         "Želim/VERB/root/Person=1 videti/VERB/xcomp<Želim/VerbForm=Inf ,/PUNCT/p ko/SCONJ/mark<moral"
         " bi/AUX/aux<moral *moral/VERB/ccomp<videti/Gender=Masc",
         turns={
-            "another's wish": ("Person=1", "Person=3"),
+            "another's wish": ("Želim", "Želi", "Person=1", "Person=3"),
             "a verb between": ("VerbForm=Inf", "VerbForm=Part"),
         },
     ),

@@ -80,7 +80,7 @@ TABLE = (
         first_person,
         "sk",
         "*Idem/VERB/root/Person=1 domov/ADV/advmod<Idem",
-        turns={"another ending": ("Person=1", "Person=2")},
+        turns={"another ending": ("Idem", "Ideš", "Person=1", "Person=2")},
     ),
     Pairs(first_person, "hr", "*Mogu/NOUN/root", turns={"no verb of the closed list": ("Mogu", "Mogao")}),
     Pairs(first_person, "sk", "*Bola/VERB/root som/AUX/aux<Bola", turns={"no auxiliary": ("som/", "je/")}),

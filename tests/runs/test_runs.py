@@ -455,7 +455,7 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
         reading.read_run(path)
     run(bert, path, limit=9)
     whole = (path / "run.json").read_text()
-    for number, age in ((2, "older"), (4, "newer")):
+    for number, age in ((3, "older"), (5, "newer")):
         change(path, format=number)
         for read in (lambda: reading.read_run(path), lambda: run(bert, path, limit=9)):
             with pytest.raises(OutputError, match=rf"is of an? {age} format \({number}, written by"):
