@@ -92,7 +92,7 @@ _measure = partial(
             what="stereotype score, per cent",
             null=50.0,
             ratio=False,
-            zone=0.07,
+            zone=0.08,
             words={
                 "shown": "Stereotypes preferred",
                 "negligible": "No preference beyond the negligible",

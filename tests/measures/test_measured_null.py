@@ -23,7 +23,7 @@ MEASURED = {
     "winobias": ("winobias_type1_test", 90),
     "quadruplets": ("stereoset_control_gender", 50),
     "crows": ("crows_gender", 40),
-    "stereoset_intrasentence": ("stereoset_en_intrasentence", 70),
+    "stereoset_intrasentence": ("stereoset_en_intrasentence", 90),
 }
 
 

@@ -96,7 +96,7 @@ ZONES: dict[str, tuple[str, float, float]] = {
     "gest_masculine_rate": ("f_s", 0, 0.15),
     "gest_stereotype_rate": ("g_s", 1, 0.2),
     "gest_control_bias": ("f_mu", 0, 0.15),
-    "stereoset_icat": ("ss", 50, 0.07),
+    "stereoset_icat": ("ss", 50, 0.08),
     "winobias_rate": ("g_s", 1, 0.25),
 }
 
