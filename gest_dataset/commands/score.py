@@ -303,7 +303,8 @@ def _show(entry: Entry) -> None:
     for table in tables.tables(MEASURES[facts["measure"]], entry.result, title, out):
         out.print(table)
     place = standing(facts, entry.result)
-    lines = [place.text()] if place else []
+    lines = tables.verdict_lines(MEASURES[facts["measure"]], entry.result)
+    lines += [place.text()] if place else []
     lines += _caveats(entry)
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
     reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])

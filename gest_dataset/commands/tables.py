@@ -14,7 +14,7 @@ from gest_dataset.commands.console import INTERVAL, fitted, new_table, number
 from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW, Measure, Result
 from gest_dataset.measures.result import of_templates
-from gest_dataset.measures.words import told_apart
+from gest_dataset.measures.words import shown, told_apart
 
 _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
@@ -137,3 +137,20 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     marks = head.null, result["zone_low"], result["zone_high"]
     (low, high), _ = told_apart(estimate[1:], marks, lambda point, more: number(point, digits + more))
     return [f"{head.symbol} {value} [{low} to {high}]", result["verdict"]]
+
+
+def verdict_lines(measure: Measure, result: Result) -> list[str]:
+    """What a run says in words, beside the zone of negligible effects and the twins; none of nothing."""
+    head = measure.headline(result)
+    estimate = Estimate.of(result, head.name)
+    if any(map(math.isnan, estimate)):
+        return []
+    marks = head.null, result["zone_low"], result["zone_high"]
+    (low, high), (_, least, most) = told_apart(estimate[1:], marks)
+    said = head.words[result["verdict"]]
+    lines = [f"{said}: {head.symbol} lies in {low} to {high}, negligible is {least} to {most}."]
+    twins = result.get("null")
+    if twins:
+        band = " to ".join(shown(twins[end]) for end in ("low", "high"))
+        lines.append(f"{len(twins['values'])} twins with fresh weights: {head.symbol} {band}.")
+    return lines
