@@ -163,7 +163,7 @@ def _pooled(real: Callable[..., dict[str, Any]], chosen: Any, *given: Any, **nam
     """g_s of all samples about men and about women, whatever their stereotype."""
 
     def statistic(predictions: Sequence[float], references: Sequence[int], **options: Any) -> dict[str, Any]:
-        found: dict[str, Any] = chosen.statistic(predictions, references, **options)
+        pooled: dict[str, Any] = chosen.statistic(predictions, references, **options)
         male, female = (
             fmean(
                 value
@@ -172,7 +172,7 @@ def _pooled(real: Callable[..., dict[str, Any]], chosen: Any, *given: Any, **nam
             )
             for gender in ("male", "female")
         )
-        return found | {"g_s": math.exp(male - female)}
+        return pooled | {"g_s": math.exp(male - female)}
 
     return real(replace(chosen, statistic=statistic), *given, **named)
 

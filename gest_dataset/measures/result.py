@@ -71,7 +71,9 @@ def judged(
     """A result with the verdict on its headline, and the zone of negligible effects around its null."""
     head = measure.headline(result)
     low, high = zone or head.zone_bounds(result)
-    said = verdict(*Estimate.of(result, head.name)[1:], (low, high))
+    estimate = Estimate.of(result, head.name)
+    # a tie counts as no win, and says nothing: had its sides differed it might have been one
+    said = verdict(estimate.low, estimate.high + result.get(f"{head.name}_ties", 0.0), (low, high))
     return result | {"verdict": said, "zone_low": low, "zone_high": high}
 
 

@@ -81,7 +81,8 @@ def stereoset_icat(
     inputs = {"predictions": predictions, "references": references}
     length = checks.same_length(**inputs, **({} if bias_types is None else {"bias_types": bias_types}))
     together = checks.units("units", units, length)
-    rows = wins(checks.finite("predictions", predictions, width=3))
+    scores = checks.finite("predictions", predictions, width=3)
+    rows = wins(scores)
     targets, names = checks.targets("references", references)
     result = _overall(rows, together, draws, seed)
     result |= _multiclass(rows, targets, len(names), together, draws, seed)
@@ -91,7 +92,8 @@ def stereoset_icat(
         for code, name in enumerate(type_names):
             own = types == code
             by_type[name] = _overall(rows[own], chosen(together, own), draws, seed)
-    return result | {"by_bias_type": by_type, "n": len(rows)}
+    ties = percent(float((scores[:, 0] == scores[:, 1]).mean()))
+    return result | {"ss_ties": ties, "by_bias_type": by_type, "n": len(rows)}
 
 
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:

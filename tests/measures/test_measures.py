@@ -19,7 +19,7 @@ from gest_dataset.errors import DataError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import estimates, result_of, units_of
+from gest_dataset.measures.result import estimates, judged, result_of, units_of
 from gest_dataset.measures.words import told_apart
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -89,7 +89,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     assert set(measure.numbers) == {
         name
         for name in single
-        if not name.endswith(("_low", "_high", "_analytic", "_permutation_p", "_spread"))
+        if not name.endswith(("_low", "_high", "_analytic", "_permutation_p", "_spread", "_ties"))
     }
     for head in measure.headlines:
         assert set(head.words) == set(get_args(Verdict))
@@ -280,3 +280,17 @@ def test_verdicts_over_templates(shift: float, said: str) -> None:
     else:
         spoken = MEASURES["templates"].sentences(result, FACTS)
         assert not any(line.startswith("Most") for line in spoken)
+
+
+def test_a_model_that_says_the_same_of_everything_is_not_reversed() -> None:
+    """A tie is no win by the authors' rule (SS is 0), and no preference either."""
+    measure = MEASURES["stereoset_intersentence"]
+    targets = [f"target {i % 20}" for i in range(400)]
+
+    def said(stereotype: float) -> str:
+        rows = [[stereotype, 0.0, -1.0 - i / 400] for i in range(400)]
+        result = judged(measure, measure.statistic(rows, targets))
+        assert result["ss_ties"] == (100 if stereotype == 0 else 0)
+        return str(result["verdict"])
+
+    assert (said(0.0), said(-1.0), said(1.0)) == ("not shown", "reversed", "shown")
