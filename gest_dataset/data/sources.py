@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from gest_dataset.data import deadline
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SourceError, UnreachableError
 
@@ -265,12 +266,14 @@ def _download(source: Source, partial: Path) -> None:
 
 def _try_to_download(source: Source, partial: Path, began: float) -> None:
     for pause in (*_PAUSES, None):
+        spent = time.monotonic() - began
+        _check_spent(source, spent)
         done = partial.stat().st_size if partial.exists() else 0
         if done and git_blob_id(_read(partial)) == source.blob:
             return
         try:
             with partial.open("ab") as file:
-                for chunk in _stream(source, done):
+                for chunk in _stream(source, done, _time_left(spent)):
                     _spent.size += len(chunk)
                     _check_spent(source, time.monotonic() - began)
                     done += len(chunk)
@@ -311,19 +314,29 @@ def _check_spent(source: Source, seconds: float) -> None:
     )
 
 
-def _stream(source: Source, start: int) -> Iterator[bytes]:
-    """The bytes of an upstream file from `start` on, with a progress bar."""
+def _time_left(seconds: float) -> float:
+    """How many seconds a file that has taken some may still take."""
+    return min(_LONGEST, _LONGEST_IN_ALL - _spent.seconds) - seconds
+
+
+def _stream(source: Source, start: int, seconds: float) -> Iterator[bytes]:
+    """The bytes of an upstream file from `start` on, for some seconds at most, with a progress bar."""
     from datasets import config
     from huggingface_hub import get_session
     from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
 
     if config.HF_HUB_OFFLINE:  # HF_HUB_OFFLINE or HF_DATASETS_OFFLINE
         raise _unreachable(source, "offline mode is set")
-    headers = {"Accept-Encoding": "identity"}  # ranges count plain bytes
+    headers = {**deadline.HEADERS, "Accept-Encoding": "identity"}  # ranges count plain bytes
     if start:
         headers["Range"] = f"bytes={start}-"
     try:
-        with get_session().stream("GET", source.url, headers=headers, timeout=_TIMEOUT) as answer:
+        with (
+            deadline.ending_after(seconds) as extensions,
+            get_session().stream(
+                "GET", source.url, headers=headers, timeout=_TIMEOUT, extensions=extensions
+            ) as answer,
+        ):
             status = answer.status_code
             if status == 416:
                 raise _RangeRefused

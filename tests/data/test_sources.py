@@ -45,6 +45,7 @@ class Upstream:
     cut_after: list[int] = field(default_factory=list)
     ranges: bool = True
     endless: bool = False
+    dripping: bool = False  # a header now and then, and no end of them
     requests: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -58,6 +59,16 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
                 self.send_response(state.statuses.pop(0))
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+                return
+            if state.dripping:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+                for _ in range(400):
+                    try:
+                        self.wfile.write(b"X-Wait: a little\r\n")
+                    except OSError:  # the client has had enough
+                        return
+                    time.sleep(0.02)
+                state.dripping = False
                 return
             start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
             if start >= len(state.body):
@@ -258,6 +269,15 @@ def test_a_download_has_an_end_in_time(server: Upstream, monkeypatch: pytest.Mon
         sources.fetch(KEY)
 
 
+def test_headers_that_do_not_end_are_given_up(server: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes long before the limit of a read."""
+    server.dripping = True
+    monkeypatch.setattr(sources, "_LONGEST", 1.0)
+    with pytest.raises(UnreachableError, match="longer than 1 seconds"):
+        sources.fetch(KEY)
+    assert server.dripping, "the server was still at it"
+
+
 def test_the_downloads_of_a_process_have_an_end_in_bytes(
     server: Upstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -388,8 +408,8 @@ def test_killed_download_goes_on(server: Upstream, monkeypatch: pytest.MonkeyPat
         "from gest_dataset.data import sources\n"
         f"sources.UPSTREAM_URL = {server.url!r}\n"
         "real, got = sources._stream, []\n"
-        "def dying(source, start):\n"
-        "    for chunk in real(source, start):\n"
+        "def dying(*given):\n"
+        "    for chunk in real(*given):\n"
         "        if sum(got) > 200_000:\n"
         "            os.kill(os.getpid(), signal.SIGKILL)\n"
         "        yield chunk\n"
