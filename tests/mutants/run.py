@@ -113,7 +113,7 @@ def prepare(room: Room, folder: Path) -> None:
     """A copy of the project with the package in the shape of the wheel, and mutmut's settings."""
     shutil.rmtree(folder, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
-    beside = ["builders", "metrics", "docs", "dataset_card.md", "README.md"]
+    beside = ["builders", "metrics", "benchmarks", "docs", "dataset_card.md", "README.md"]
     for name in ("gest_dataset", "tests", *beside):
         source = ROOT / name
         if source.is_dir():
