@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutants"
 MAY_LIVE = Path(__file__).with_name("may_live.json")
+QUICK_FIRST = "tests.mutants.quick_first"
 LEAST = 0.85
 CAUGHT = {"killed", "timeout", "segfault", "suspicious"}
 
@@ -39,7 +40,7 @@ _OF_THE_ENGINE = ("tests/probes", "tests/scoring", "-m", "not slow", "-k", f"not
 # Further ones that do no other arithmetic, tests of tokenisers and data alone, and those of other processes
 _BESIDE_THE_ENGINE = (
     "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
-    " or foreign_code or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+    " or the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
 )
 
 
@@ -126,7 +127,7 @@ def prepare(room: Room, folder: Path) -> None:
         "source_paths": ["gest_dataset"],
         "only_mutate": [f"gest_dataset/{room.source}/*.py"],
         "also_copy": beside,
-        "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider"],
+        "pytest_add_cli_args": [f"-p{name}" for name in ("no:xdist", "no:cacheprovider", QUICK_FIRST)],
         "pytest_add_cli_args_test_selection": list(room.tests),
         "process_isolation": "forkserver",  # torch does not like to be forked after it has run
         "use_git_change_detection": False,
