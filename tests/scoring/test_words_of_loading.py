@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from gest_dataset.errors import GestError
+from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model, name_and_kind
 from tests.conftest import COMMIT, Cached
 from tests.support import gguf_files, zoo
@@ -134,6 +135,13 @@ def test_a_gguf_file_is_a_causal_model_of_the_number_type_that_is_asked_for(tmp_
     loaded = load_model(path, "cpu", "bfloat16")
     assert (loaded.kind, loaded.name, loaded.revision) == ("causal", "small.gguf", None)
     assert (loaded.model.dtype, loaded.model.training) == (torch.bfloat16, False)
+
+
+def test_a_packaged_model_is_its_gguf_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = gguf_files.write(tmp_path / "small.gguf")
+    monkeypatch.setattr(names, "packaged", {"smollm2": path}.__getitem__)
+    assert name_and_kind("smollm2") == ("smollm2", "causal")
+    assert load_model("smollm2", "cpu", "auto").name == "small.gguf"
 
 
 def test_code_of_a_models_own_says_its_kind(tmp_path: Path) -> None:
