@@ -20,7 +20,9 @@ from transformers import (
     ByT5Tokenizer,
 )
 
-from gest_dataset.errors import GestError
+import gest_dataset
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import GestError, ScoringError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model, name_and_kind
 from tests.conftest import COMMIT, Cached
@@ -169,6 +171,22 @@ def test_a_revision_of_the_hub_is_one_commit(cached: Cached) -> None:
     first = load_model("somebody/model", "cpu", "auto", revision="first")
     assert (first.kind, first.revision, first.asked_revision) == ("causal", older, "first")
     assert len(first.tokenizer) == len(zoo.load("gpt2")[1])
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.usefixtures("mirror")
+def test_a_revision_is_looked_at_before_its_weights_are(
+    several: bool, cached: Cached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest one could be asked, and the first one cannot."""
+    cached(zoo.directory("bert"), "somebody/model")
+    folder, older = Path(constants.HF_HUB_CACHE) / "models--somebody--model", "f" * 40
+    shutil.copytree(zoo.directory("gpt2"), folder / "snapshots" / older)
+    (folder / "refs" / "first").write_text(older)
+    monkeypatch.setattr("gest_dataset.scoring.score.load_model", lambda *_, **__: pytest.fail("it is loaded"))
+    asked = "slovak_gender" if several else rows_of("slovak_gender")
+    with pytest.raises(ScoringError, match="somebody/model is a causal model, and"):
+        gest_dataset.score("somebody/model", asked, revision="first", device="cpu")
 
 
 def test_a_pair_is_called_as_its_settings_say() -> None:
