@@ -7,7 +7,6 @@ import pytest
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers.tokens import Token
 
-
 # All that take a word in -l for a past: by its tag, by another one, and by its shape alone
 CZECH_PASTS = ["past", "past_as_other", "past_as_noun", "past_shape"]
 
