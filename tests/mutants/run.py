@@ -36,11 +36,18 @@ _OTHER_ANIMALS = (
     "xlm or albert or electra or deberta or modernbert or distilbert or mistral or phi or qwen2 or gemma"
     " or neox or mt5 or untied or gentle or smollm2"
 )
-_OF_THE_ENGINE = ("tests/probes", "tests/scoring", "-m", "not slow", "-k", f"not ({_OTHER_ANIMALS})")
-# Further ones that do no other arithmetic, tests of tokenisers and data alone, and those of other processes
+# Tests that start processes take long, and what they see others see as well
+_OTHER_PROCESSES = (
+    "the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+)
+_OF_THE_ENGINE = (
+    *("tests/probes", "tests/scoring", "-m", "not slow"),
+    *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES})"),
+)
+# Further ones that do no other arithmetic, and tests of tokenisers and data alone
 _BESIDE_THE_ENGINE = (
     "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
-    " or the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+    f" or {_OTHER_PROCESSES}"
 )
 
 
