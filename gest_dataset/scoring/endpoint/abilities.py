@@ -16,14 +16,15 @@ from gest_dataset.scoring.endpoint import dialects
 from gest_dataset.scoring.endpoint.client import Client
 from gest_dataset.scoring.endpoint.plan import Ids, Next, Text
 
-MOST = (100, 20, 5, 1)  # how many of the likeliest tokens servers give, the most first
+MOST = (100, 20, 5, 1)  # how many of the likeliest tokens servers may be asked for, the most first
 # Two ways to the same number differ by rounding; one after temperature or top_p would differ by more
 _SAME = 0.02
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a server gives: ln P of tokens that are `named`, of `texts`, or of the `likeliest` so many.
+    """What a server gives: ln P of tokens that are `named`, of `texts`, or of the `likeliest`, up
+    to so many.
 
     `added`: it writes no less than so many tokens behind a text. `in_front`: it puts so many tokens of its
     own before the ids that it is sent. `several`: it takes several prompts in a request. `longest`: the
@@ -45,7 +46,7 @@ class Abilities:
         """What it is asked, in words."""
         ways = {"named next tokens": self.named, "whole texts": self.texts}
         if not self.named and not self.texts:
-            return f"the {self.likeliest} likeliest next tokens"
+            return f"up to {self.likeliest} of the likeliest next tokens"
         return " and ".join(way for way, has in ways.items() if has)
 
     def facts(self) -> dict[str, Any]:
@@ -140,8 +141,7 @@ def _gives(client: Client, model: str, context: Ids, number: int) -> bool:
         (logprobs,) = dialects.logprobs_in(answer, model, 1, client.address)
     except ScoringError:
         return False
-    by_id, by_text = dialects.next_tokens(logprobs)
-    return max(len(by_id), len(by_text)) >= number
+    return any(dialects.next_tokens(logprobs))
 
 
 def _takes_several(client: Client, model: str, ids: Ids) -> bool:

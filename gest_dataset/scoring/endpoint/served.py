@@ -56,7 +56,7 @@ class Served:
         start = start_token(self.tokenizer)
         if probe.likelihood and start is None:
             raise SettingError(
-                f"{self.client.address} does not say what begins a text, and the probe {probe.name} puts that in "
+                f"{self.client.address} does not say what begins a text, which {probe.name} puts in "
                 f"front: name the model's tokenizer with --tokenizer."
             )
         longest = self.abilities.longest
@@ -92,7 +92,7 @@ class Served:
         )
         missing = "the server's value is not finite"
         if not able.named and not able.texts:
-            missing = f"not among the {able.likeliest} likeliest tokens, and this server gives no others"
+            missing = f"not among the likeliest tokens, up to {able.likeliest} of which this server gives"
         return Answered(planned.values(asked.answers), passes, PLACE, self.notes, missing, 0.0)
 
     def _spelling(self, items: Sequence[Any]) -> dict[int, str]:
@@ -121,6 +121,6 @@ def connect(
         notes.append(f"the server puts {abilities.in_front} token(s) of its own before the ids it is sent")
     if not abilities.named and not abilities.texts:
         notes.append(
-            f"the server gives the {abilities.likeliest} likeliest tokens only: other words are skipped"
+            f"the server gives the likeliest tokens only ({abilities.likeliest}): other words are skipped"
         )
     return Served(name, client, own, abilities, tuple(notes))
