@@ -80,7 +80,7 @@ class Served:
         self, queries: Sequence[Query], batch_tokens: int | None, description: str, folder: Path | None
     ) -> Answered:
         able = self.abilities
-        planned = plan(queries, contexts=able.named or bool(able.likeliest), texts=able.texts)
+        planned = plan(queries, contexts=able.named or not able.texts, texts=able.texts)
         asked = ask_all(
             planned.items, self.client, self.name, able, self._spelling(planned.items), description, folder
         )
