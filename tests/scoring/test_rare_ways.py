@@ -20,6 +20,7 @@ from gest_dataset.probes.text import make_reader
 from gest_dataset.scoring import batching, head
 from gest_dataset.scoring.batching import Pass, Passes, State, answer
 from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.shards import Shards
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -175,3 +176,24 @@ def test_the_check_is_made_with_the_shortest_inputs_of_two_lengths() -> None:
 
     answer([Query((1,) * size, (0,), (2,), False) for size in (3, 9, 2, 5)], Checking(memory=99), 99)
     assert checked == [2, 3]
+
+
+def test_the_seconds_of_all_processes_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of 7 seconds that was stopped and went on for 3 has taken 10, whatever the clock says."""
+    now = [100.0]
+    monkeypatch.setattr("gest_dataset.scoring.shards.time.perf_counter", lambda: now[0])
+    values = [np.array([1.0]), np.array([2.0])]
+    work = [(Input((n,), (), ()), [Ask(0, 1, False)]) for n in range(2)]
+    first = Shards(tmp_path)
+    first.load(work, 8)
+    now[0] += 7
+    first.keep(State(8, values[:1], batches=1), at_once=True)
+    now[0] = 5.0  # of another machine
+    second = Shards(tmp_path)
+    assert second.load(work, 8).batches == 1
+    assert second.earlier == 7.0
+    now[0] += 3
+    second.keep(State(8, values, batches=2), at_once=True)
+    third = Shards(tmp_path)
+    third.load(work, 8)
+    assert third.earlier == 10.0
