@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gest_dataset.gender.rules.predicates import as_person, predicative, serving
+from gest_dataset.gender.rules.surroundings import as_child
 from tests.gender.minimal import Pairs, answer, cases
 
 PREDICATIVE = "Som/AUX/cop<speváčka dobrá/ADJ/amod<speváčka *speváčka/NOUN/root/Case=Nom"
@@ -13,6 +14,10 @@ AS = (
     " *učiteľ/NOUN/obl<Cítim/Case=Nom"
 )
 WORKS = "Pracujem/VERB/root/Person=1 ako/SCONJ/mark<učiteľ *učiteľ/NOUN/obl<Pracujem"
+CHILD = (
+    "Като/ADP/case<малка *малка/ADJ/obl<прекарвах/Gender=Fem вчера/ADV/advmod<прекарвах"
+    " прекарвах/VERB/root/Person=1"
+)
 SERVING = "Som/AUX/cop<učiteľkou dobrou/ADJ/amod<učiteľkou/Case=Ins *učiteľkou/NOUN/root/Case=Ins"
 
 
@@ -60,6 +65,35 @@ SERVING = "Som/AUX/cop<učiteľkou dobrou/ADJ/amod<učiteľkou/Case=Ins *učite�
             WORKS,
             stays={"whoever else is there": ("ako/", "jej/PRON/iobj<Pracujem/Case=Dat ako/")},
             turns={"another verb": ("Pracujem", "Vyzerám")},
+        ),
+        Pairs(
+            as_child,
+            "bg",
+            CHILD,
+            stays={
+                "a noun of another gender": (
+                    "вчера/ADV/advmod<прекарвах",
+                    "лекар/NOUN/obj<прекарвах/Gender=Masc",
+                ),
+                "a plural": ("вчера/ADV/advmod<прекарвах", "дни/NOUN/obj<прекарвах/Number=Plur"),
+            },
+            turns={
+                "a noun that it describes": (
+                    "вчера/ADV/advmod<прекарвах",
+                    "лекарка/NOUN/obl<прекарвах/Gender=Fem",
+                ),
+                "a noun and no adjective": (
+                    *("вчера/ADV/advmod<прекарвах", "лекар/NOUN/obj<прекарвах/Gender=Masc"),
+                    *("*малка/ADJ", "*малка/NOUN"),
+                ),
+                "another word than as": ("Като/ADP", "От/ADP"),
+                "a verb of somebody else": (
+                    "прекарвах/VERB/root/Person=1",
+                    "прекарва/VERB/root/Person=3",
+                    "<прекарвах",
+                    "<прекарва",
+                ),
+            },
         ),
         Pairs(
             serving,
