@@ -29,6 +29,7 @@ COMMANDS = {
     "detect-gender": "Translators",
     "masculine-rate": "Translators",
     "pairs": "Translators",
+    "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
 }

@@ -95,14 +95,17 @@ def _sentences(value: Any, source: Source, number: int) -> Document:
 def _blocks(path: Path) -> Iterator[Document]:
     """Lines of sentences; a blank line ends a document."""
     document: Document = []
-    with turning(lambda error: DataError(f"{path} cannot be read: {told(error)}. Save it as UTF-8.")):
-        with path.open(encoding="utf-8-sig") as lines:
-            for line in lines:
-                if line.strip():
-                    document += split(line)
-                elif document:
-                    yield document
-                    document = []
+    unreadable = f"{path} cannot be read: {{}}. Save it as UTF-8."
+    with (
+        turning(lambda error: DataError(unreadable.format(told(error)))),
+        path.open(encoding="utf-8-sig") as lines,
+    ):
+        for line in lines:
+            if line.strip():
+                document += split(line)
+            elif document:
+                yield document
+                document = []
     if document:
         yield document
 

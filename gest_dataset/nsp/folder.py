@@ -97,32 +97,33 @@ gest score DIR --config stereoset_en_intersentence
 ```
 
 Accuracy on {counts["test"]:,} held-out pairs: **{result["accuracy"]:.1%}**, 95 % interval
-{result["accuracy_low"]:.1%} to {result["accuracy_high"]:.1%} (pairs of a document count as one unit; half of all
-pairs follow, so guessing gives 50 %).
+{result["accuracy_low"]:.1%} to {result["accuracy_high"]:.1%} (pairs of a document count as one unit;
+half of all pairs follow, so guessing gives 50 %).
 
 | label | name | of its held-out pairs right |
 | ---: | --- | ---: |
 {labels}
 
-P(label {NEXT}) is the probability that the second sentence is next: `AutoModelForSequenceClassification` loads
-the model, `tokenizer(first, second)` makes its input.
+P(label {NEXT}) is the probability that the second sentence is next: `AutoModelForSequenceClassification`
+loads the model, `tokenizer(first, second)` makes its input.
 
 ## Data
 
-{data}, column `{settings["text"]}`: {counts["documents"]:,} documents, of which {counts["short"]:,} have less than
-two sentences. {counts["train"]:,} pairs were made to learn from: each sentence with the next one, and with a random
-one of another document. Every {EVERY}th document is held out.
+{data}, column `{settings["text"]}`: {counts["documents"]:,} documents, of which {counts["short"]:,} have
+less than two sentences. {counts["train"]:,} pairs were made to learn from: each sentence with the next one,
+and with a random one of another document. Every {EVERY}th document is held out.
 
 ## Settings
 
 | | |
 | --- | --- |
-| updates | {result["steps"]:,} of {updates} pairs ({settings["batch_size"]} in a pass, {settings["accumulate"]} passes) |
+| updates | {result["steps"]:,} of {updates} pairs |
+| pairs in a pass, passes in an update | {settings["batch_size"]}, {settings["accumulate"]} |
 | learning rate | {settings["learning_rate"]:g}, of the new head {settings["head_learning_rate"]:g}; cosine |
 | optimizer | AdamW without weight decay, gradients clipped at 1 |
 | number type of the passes | {settings["dtype"]} (weights: float32) |
 | seed | {settings["seed"]} |
 
-A next-sentence model has the biases of the model that it was made of and of these data. What it was trained on
-decides what "follows" means: it does not say that a sentence is true, or likely in other texts.
+A next-sentence model has the biases of the model that it was made of and of these data. What it was trained
+on decides what "follows" means: it does not say that a sentence is true, or likely in other texts.
 """

@@ -56,7 +56,7 @@ def open_learner(name: str, seed: int) -> Learner:
     model_type = known.model.config.model_type
     if model_type not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES:
         raise ModelError(
-            f"transformers has no classifier of the type {model_type!r}, which {name!r} is: take another model."
+            f"transformers has no classifier of the type {model_type!r}, which {name!r} is. Use another."
         )
     tokenizer, revision = known.tokenizer, known.revision
     del known

@@ -104,11 +104,12 @@ def prepare(
     test = islice(pairs_of(read.held_out, random.Random(seed + 1), _EACH), HELD_OUT)
     counts = Counts(read.documents, read.short, train, _write(folder / TEST, test))
     if not counts.train or not counts.test:
+        usable = read.documents - read.short
         raise DataError(
-            f"The data have {read.documents - read.short} documents of two sentences or more (and {read.short} "
-            f"shorter ones); at least {LEAST} different ones are needed, because random sentences come from "
-            f"other documents and every tenth document is held out. A document is a row of a table, or the "
-            f"lines of a text up to a blank line."
+            f"The data have {usable} documents of two sentences or more (and {read.short} shorter ones); at "
+            f"least {LEAST} different ones are needed, because random sentences come from other documents "
+            f"and every tenth document is held out. A document is a row of a table, or the lines of a text "
+            f"up to a blank line."
         )
     write_json(done, asdict(counts))
     return counts
@@ -149,11 +150,14 @@ def _write(path: Path, pairs: Iterable[Pair]) -> int:
     """A file that `datasets` maps into memory; the number of pairs."""
     stream, number = iter(pairs), 0
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as partial, pa.OSFile(str(partial), "wb") as sink:
-        with pa.ipc.new_stream(sink, _SCHEMA) as writer:
-            while some := list(islice(stream, _TOGETHER)):
-                writer.write_table(pa.Table.from_pylist([asdict(pair) for pair in some], _SCHEMA))
-                number += len(some)
+    with (
+        replacing(path) as partial,
+        pa.OSFile(str(partial), "wb") as sink,
+        pa.ipc.new_stream(sink, _SCHEMA) as writer,
+    ):
+        while some := list(islice(stream, _TOGETHER)):
+            writer.write_table(pa.Table.from_pylist([asdict(pair) for pair in some], _SCHEMA))
+            number += len(some)
     return number
 
 

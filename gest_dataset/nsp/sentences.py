@@ -2,8 +2,8 @@
 
 A sentence ends with a mark of the classes STerm or ATerm (`.`, `?`, `।`, `。` …) and what closes behind it,
 where white space and no small letter follow; full-width marks need no space. It does not end behind what is
-likely an abbreviation, an initial or an ordinal (`Dr.`, `J.`, `z.B.`, `1.`): two sentences in one do less harm
-to next-sentence pairs than half a sentence.
+likely an abbreviation, an initial or an ordinal (`Dr.`, `J.`, `z.B.`, `1.`): two sentences in one do less
+harm to next-sentence pairs than half a sentence.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Next-sentence fine-tuning on transformers' Trainer (section 5.2 of Oeztuerk et al., 2023).
 
-A folder is a training: pairs and checkpoints are below `.nsp-training/`, the record `nsp.json` is written when
-data and model are known to be good, and the model is there when the record has a result. The same call goes on
-from the last whole checkpoint, to the same weights as without the interrupt where the device computes the same
-twice.
+A folder is a training: pairs and checkpoints are below `.nsp-training/`, the record `nsp.json` is written
+when data and model are known to be good, and the model is there when the record has a result. The same call
+goes on from the last whole checkpoint, to the same weights as without the interrupt where the device computes
+the same twice.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _OnePlace(TrainingArguments):
 
     @property
     def device(self) -> torch.device:
-        super().device  # begins what accelerate keeps of the process
+        _ = super().device  # begins what accelerate keeps of the process
         place = torch.device(self.place)
         if place.type == "cuda":
             torch.cuda.set_device(place)

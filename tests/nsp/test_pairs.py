@@ -30,8 +30,8 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Dr. Novak spoke to J. Smith. He left.", ["Dr. Novak spoke to J. Smith.", "He left."]),
         ("Am 3. Mai kam sie. Das ist z.B. gut.", ["Am 3. Mai kam sie.", "Das ist z.B. gut."]),
         (
-            "He said “Go away!” and went. “No?” She stayed.",
-            ["He said “Go away!” and went.", "“No?”", "She stayed."],
+            "He said “Go!” and went. “No?” She sat.",
+            ["He said “Go!” and went.", "“No?”", "She sat."],
         ),
         ("It is 3.5 km. to go", ["It is 3.5 km. to go"]),
         ("他来了。我走了！好吗？", ["他来了。", "我走了！", "好吗？"]),
