@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import regex
@@ -40,13 +40,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a text; `context` is what a word stands in."""
+    """What is wrong with a text; `context` is what a word stands in, `why` what the translator says."""
 
     cell: Cell
     source: str
     translation: str
     kind: str
     context: str = ""
+    why: str = ""
 
 
 Corrections = Mapping[Cell, str]
@@ -103,7 +104,8 @@ def translate_test(
             for kind in _kinds(name, source, new[name], language):
                 # a person has looked at what is no hindrance
                 if checks.KINDS[kind] or cell not in corrections:
-                    problems.append(Problem(cell, source, new[name], kind))
+                    why = answer.problem if kind == checks.MISSING else ""
+                    problems.append(Problem(cell, source, new[name], kind, why=why))
         problems += _of_row(test, row, new, problems)
         if within:
             problems = [_in_context(problem, new["context"]) for problem in problems]
@@ -160,4 +162,4 @@ def _word(source: str, made: str) -> str:
 def _in_context(problem: Problem, context: str) -> Problem:
     if problem.cell.field in ("context", "target"):
         return problem
-    return Problem(problem.cell, problem.source, problem.translation, problem.kind, context)
+    return replace(problem, context=context)

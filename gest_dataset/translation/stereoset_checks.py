@@ -41,7 +41,9 @@ _ENDS = {
     "…": "…",
 }
 _CLOSING = regex.compile(r"[\s\p{Pe}\p{Pf}\p{Pi}\"'’]+$")
-_JOINED = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}-]{BLANK}|{BLANK}[\p{{L}}\p{{M}}\p{{N}}-]")
+# of a script with spaces between words
+_LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
+_JOINED = regex.compile(rf"(?V1){_LETTER}{BLANK}|{BLANK}{_LETTER}")
 _BEHIND = regex.compile(rf"[.!?…।。][\"'”»“]?\s+{BLANK}\W*$")
 _BROKEN = regex.compile(r"\s[,.](?!\.|\d)|[,;:]\s*[,;:.]|(?<!\.)\.\.(?!\.)|[!?]\.(?!\.)")
 _BRACKETS = (("(", ")"), ("[", "]"))

@@ -99,7 +99,8 @@ def _problems(made: Sequence[Made]) -> Iterable[tuple[str, ...]]:
     problems = [problem for one in made for problem in one.problems]
     for problem in sorted(problems, key=lambda problem: not checks.KINDS[problem.kind]):
         cell, out = problem.cell, "yes" if checks.KINDS[problem.kind] else "no"
-        texts = (problem.source, problem.translation, problem.context, problem.kind)
+        told = f"{problem.kind}: {problem.why}" if problem.why else problem.kind
+        texts = (problem.source, problem.translation, problem.context, told)
         yield (cell.test, cell.id, cell.field, *texts, out, "")
 
 
