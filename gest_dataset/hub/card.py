@@ -37,10 +37,11 @@ def told(built: Built) -> Told:
 def merged_card(card: bytes, parts: Sequence[Told], repo: str) -> bytes:
     """A card that is there (or an empty one) with the header and the sections of some configs."""
     before, text, after, body = _split(card, repo)
-    newline = "\r\n" if b"\r\n" in card else "\n"
-    header = merged(text, [part.header for part in parts], repo)
+    newline = "\r\n" if card.partition(b"\n")[0].endswith(b"\r") else "\n"
+    header = merged(text.replace(newline, "\n"), [part.header for part in parts], repo)
     body = with_blocks(body, list(_blocks(parts, read_header(header, repo), repo)), newline)
-    return f"{before}{header.replace(chr(10), newline)}{after}{body}".encode()
+    header = header.replace("\n", newline)
+    return f"{before}{header}{after}{body}".encode()
 
 
 def header_of(card: bytes, repo: str) -> str:
@@ -56,7 +57,7 @@ def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
         raise _unusable(repo, "is not in UTF-8") from error
     if found := _HEADER.match(text):
         start, end = found.span("yaml")
-        return text[:start], found["yaml"].replace("\r\n", "\n"), text[end : found.end()], text[found.end() :]
+        return text[:start], found["yaml"], text[end : found.end()], text[found.end() :]
     if text.lstrip("\ufeff \t\r\n").startswith("---"):
         raise _unusable(repo, "begins with --- and has no other line of --- that ends its header")
     return "---\n", "", "\n---\n", text

@@ -20,6 +20,7 @@ from gest_dataset.builders.config import Config
 from gest_dataset.data.build import CARD, Built, build_config
 from gest_dataset.data.folder import DATA_FILE
 from gest_dataset.data.parquet import read_table, write_table
+from gest_dataset.errors import HubError
 from gest_dataset.hub.card import Told, header_of, merged_card, told
 from gest_dataset.hub.commit import Operation
 from gest_dataset.hub.header import Header, by_config, default_of, read_header
@@ -63,6 +64,7 @@ def changes(parent: Parent, prepared: Sequence[Prepared]) -> tuple[Plan, list[Op
     card = parent.read(CARD) if CARD in parent.files else b""
     header = read_header(header_of(card, where), where)
     there = by_config(header)
+    _check_readable(parent, there, {each.name: each.path for each in prepared})
     new_card = merged_card(card, [each.told for each in prepared], parent.repo.id)
     operations: list[Operation] = []
     parts = []
@@ -81,6 +83,26 @@ def changes(parent: Parent, prepared: Sequence[Prepared]) -> tuple[Plan, list[Op
     kept = tuple(name for name in there if name not in {each.name for each in prepared})
     default = default_of(read_header(header_of(new_card, where), where))
     return Plan(parent.repo, tuple(parts), kept, tuple(removed), default, parent.missing), operations
+
+
+def _check_readable(parent: Parent, there: Mapping[str, Header], paths: Mapping[str, str]) -> None:
+    """Refuse what would make other data of the repository unreadable, or ours.
+
+    `datasets` reads all configs of a repository with one reader, which it takes by the files of the first;
+    and where a card names configs, data that is in none of them is not found any more.
+    """
+    kept = [pattern for name, entry in there.items() if name not in paths for pattern in _patterns(entry)]
+    data = sorted(path for path in parent.files if path.endswith(_DATA))
+    if not there:
+        lost = [path for path in data if path.partition("/")[0] not in paths]
+        reason = "its card names no config for, so that it would not be loaded any more"
+        advice = "Name it under `configs:` in the card, or push to another repository."
+    else:
+        lost = [path for path in data if not path.endswith(".parquet") and _matches(path, kept)]
+        reason = "is not Parquet, and `datasets` reads all configs of a repository in the format of the first"
+        advice = "Change it to Parquet, or push to another repository."
+    if lost:
+        raise HubError(f"{parent.repo} holds {lost[0]}, which {reason}. {advice} Nothing is changed.")
 
 
 def is_same(theirs: RepoFile | None, path: Path) -> bool:

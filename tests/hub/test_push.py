@@ -31,11 +31,11 @@ annotations_creators:
 pretty_name: "Ours"
 configs:
   - config_name: mine
-    data_files: mine/*.csv
+    data_files: mine/*.parquet
 ---
 
 # By hand  \r
-Trailing blanks and\ttabs stay.   
+Trailing blanks \x20 \n and\ttabs stay.
 
 | a | table |
 """
@@ -61,6 +61,13 @@ def check(hub: Hub, tmp_path: Path, *names: str, default: str | None = None, rev
         ours = load_dataset("gest", name, split="test")
         assert theirs.features == ours.features
         assert theirs.to_list() == ours.to_list()
+
+
+def rows_of(tmp_path: Path) -> bytes:
+    """A file of somebody else's config."""
+    path = tmp_path / "theirs.parquet"
+    Dataset.from_dict({"x": [1]}).to_parquet(path)
+    return path.read_bytes()
 
 
 def card(hub: Hub, revision: str = "main") -> str:
@@ -174,7 +181,7 @@ def is_commit(request: Request) -> bool:
 
 
 def test_what_is_written_by_hand_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
-    hub.add("dataset", SET, {"README.md": BY_HAND, "mine/a.csv": b"x\n1\n", "notes.txt": b"n"})
+    hub.add("dataset", SET, {"README.md": BY_HAND, "mine/a.parquet": rows_of(tmp_path), "notes.txt": b"n"})
     gest_dataset.push(SET, "sk_pairs")
     text = hub.read(hub.dataset(SET), "README.md")
     assert BY_HAND.partition(b"\n---\n")[2] in text
@@ -233,13 +240,13 @@ def test_a_card_that_is_no_yaml_is_not_overwritten(hub: Hub, text: bytes) -> Non
 def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path) -> None:
     files = {
         "README.md": b"---\nconfigs:\n- config_name: en\n  data_files: data/*.parquet\n- config_name: both\n"
-        b"  data_files:\n  - split: test\n    path: [shared/*.csv, data/b.csv]\n---\n",
+        b"  data_files:\n  - split: test\n    path: [shared/*.parquet, data/b.parquet]\n---\n",
         "data/a.parquet": b"PAR1",
-        "data/b.csv": b"x\n1\n",
+        "data/b.parquet": b"PAR1",
         "data/deep/c.parquet": b"PAR1",
         "en/test-00000-of-00002.parquet": b"PAR1",
         "en/notes.txt": b"n",
-        "shared/d.csv": b"x\n2\n",
+        "shared/d.parquet": b"PAR1",
     }
     hub.add("dataset", SET, files)
     (done,) = gest_dataset.push(SET, "en")
@@ -248,7 +255,23 @@ def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path)
         "en/test-00000-of-00001.parquet",
         ".gitattributes",
     }
-    check(hub, tmp_path, "en")
+    check(hub, tmp_path, "en", default="en")
+
+
+@pytest.mark.parametrize(
+    ("card", "file", "reason"),
+    [
+        (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "a.csv", "is not Parquet"),
+        (b"---\nlicense: mit\n---\n", "data/a.parquet", "names no config for"),
+        (b"", "a.csv", "names no config for"),
+    ],
+)
+def test_other_data_does_not_become_unreadable(hub: Hub, card: bytes, file: str, reason: str) -> None:
+    repository = hub.add("dataset", SET, {"README.md": card, file: b"x\n1\n"})
+    before = repository.head
+    with pytest.raises(HubError, match=reason):
+        gest_dataset.push(SET, "en")
+    assert repository.head is before
 
 
 def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None:
@@ -292,18 +315,25 @@ Default = Callable[[], str | None]
 @pytest.mark.parametrize(
     ("configs", "default"),
     [
-        ("- config_name: a\n  data_files: a.csv\n", "a"),
-        ("- config_name: a\n  data_files: a.csv\n- config_name: b\n  data_files: a.csv\n", "en"),
+        ("- config_name: a\n  data_files: a.parquet\n", "a"),
+        ("- config_name: a\n  data_files: a.parquet\n- config_name: b\n  data_files: a.parquet\n", "en"),
         (
-            "- config_name: a\n  data_files: a.csv\n- config_name: b\n  default: true\n  data_files: a.csv\n",
+            "- config_name: a\n  data_files: a.parquet\n- config_name: b\n  default: true\n  data_files: a.parquet\n",
             "b",
         ),
-        ("- config_name: a\n  data_files: a.csv\n- config_name: default\n  data_files: a.csv\n", "default"),
-        ("- config_name: en\n  default: true\n  data_files: a.csv\n", "en"),
+        (
+            "- config_name: a\n  data_files: a.parquet\n- config_name: default\n  data_files: a.parquet\n",
+            "default",
+        ),
+        ("- config_name: en\n  default: true\n  data_files: a.parquet\n", "en"),
     ],
 )
 def test_the_default_stays(hub: Hub, tmp_path: Path, configs: str, default: str) -> None:
-    hub.add("dataset", SET, {"README.md": f"---\nconfigs:\n{configs}---\n".encode(), "a.csv": b"x\n1\n"})
+    hub.add(
+        "dataset",
+        SET,
+        {"README.md": f"---\nconfigs:\n{configs}---\n".encode(), "a.parquet": rows_of(tmp_path)},
+    )
     (done,) = gest_dataset.push(SET, "en,sk_pairs")
     assert done.plan.default == default
     check(hub, tmp_path, "en", "sk_pairs", default=default)
