@@ -90,8 +90,6 @@ def _with_default(default: str | None, configs: Sequence[Header]) -> list[Header
     if default is None or len(configs) == 1:
         return list(configs)
     unmarked = [{key: value for key, value in entry.items() if key != "default"} for entry in configs]
-    if default == "default":  # by its name; a second one that says so would be an error
-        return unmarked
     return [
         {_NAME: default, "default": True, **entry} if entry[_NAME] == default else entry for entry in unmarked
     ]

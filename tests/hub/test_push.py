@@ -319,6 +319,7 @@ def test_the_same_rows_are_the_same_bytes(hub: Hub, name: str, monkeypatch: pyte
     ],
 )
 def test_the_default_stays(hub: Hub, tmp_path: Path, configs: str, default: str) -> None:
+    configs = configs.replace("FILES", "data_files: a.parquet\n")
     hub.add(
         "dataset",
         SET,

@@ -68,9 +68,14 @@ def test_what_is_unchanged_makes_no_commit_and_other_files_stay(hub: Hub) -> Non
     gest_dataset.push("org", metrics=True)
     repository = hub.repositories["space", "org/winobias_rate"]
     hub.commit(repository, {"notes.txt": b"n", "app.py": b"edited"})
+    hub.requests.clear()
     done = gest_dataset.push("org", metrics=True)
     assert [each.plan.repo.id for each in done if each.committed.made] == ["org/winobias_rate"]
     assert {part.name: part.what for part in done[-1].plan.parts}["app.py"] == "changed"
+    sent = {request.path for request in hub.requests if request.method == "POST"}
+    assert {path for path in sent if "/spaces/" in path} == {
+        f"/api/spaces/org/winobias_rate/{what}/main" for what in ("preupload", "commit")
+    }
     files = hub.files(repository)
     assert files["notes.txt"] == b"n"
     assert files["app.py"] != b"edited"
