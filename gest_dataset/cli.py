@@ -32,6 +32,7 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push": "The Hub",
 }
 
 app = typer.Typer(
