@@ -113,7 +113,7 @@ def claim_folder(out: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Our files about the configs, a config's folder with its one file, what a kill left of them, or git's."""
+    """What we write about the configs, a config's folder with its file, what a kill left, or git's own."""
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():

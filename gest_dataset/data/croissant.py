@@ -143,7 +143,7 @@ def _references(feature: Any, labels: dict[tuple[str, ...], str]) -> dict[str, A
 
 
 def _listed(feature: Any) -> str:
-    """The labels of a list's numbers, in words: to readers a reference is a join, which a list cannot have."""
+    """The labels of a list's numbers, in words: to readers a reference is a join, and lists have none."""
     if not isinstance(feature, List) or not isinstance(feature.feature, ClassLabel):
         return ""
     return f" ({', '.join(f'{number} {name}' for number, name in enumerate(feature.feature.names))})"

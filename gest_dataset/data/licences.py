@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 # SPDX ids of the licences that upstream states; the Hub has the same in lower case
 _SPDX = ("Apache-2.0", "CC-BY-SA-4.0", "MIT")
-_NOT_STATED = "not stated"
+_NOT_STATED = re.compile(r"not stated(?: \(from (.+)\))?")
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:
@@ -15,15 +16,18 @@ def hub_ids(licences: Iterable[str]) -> list[str]:
     >>> hub_ids(["Apache-2.0", "not stated (from CC-BY-SA-4.0)"])
     ['apache-2.0', 'cc-by-sa-4.0', 'unknown']
     """
-    ids = {name for licence in licences for name in _hub(licence)}
-    return sorted(ids)
+    return sorted({name for licence in _each(licences) for name in _hub(licence)})
 
 
-def _hub(licence: str) -> list[str]:
-    known = [spdx.lower() for spdx in _SPDX if spdx in licence]
-    if _NOT_STATED in licence:
-        known.append("unknown")
-    return known or ["other"]
+def _hub(licence: str) -> Iterator[str]:
+    unstated = _NOT_STATED.fullmatch(licence)
+    if unstated:
+        yield "unknown"
+    stated = unstated[1] if unstated else licence
+    if stated in _SPDX:
+        yield stated.lower()
+    elif stated:
+        yield "other"
 
 
 def references(licences: Iterable[str]) -> list[str]:
@@ -32,7 +36,10 @@ def references(licences: Iterable[str]) -> list[str]:
     >>> references(["MIT", "not stated"])
     ['https://spdx.org/licenses/MIT.html', 'not stated']
     """
-    each = (part for licence in licences for part in licence.split(", "))
-    return list(
-        dict.fromkeys(f"https://spdx.org/licenses/{part}.html" if part in _SPDX else part for part in each)
-    )
+    each = dict.fromkeys(_each(licences))
+    return [f"https://spdx.org/licenses/{name}.html" if name in _SPDX else name for name in each]
+
+
+def _each(licences: Iterable[str]) -> Iterator[str]:
+    """One by one: a config with files of several repositories has theirs with commas."""
+    return (name for licence in licences for name in licence.split(", "))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from huggingface_hub.utils import yaml_dump
+from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.config import Config
