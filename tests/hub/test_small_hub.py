@@ -6,7 +6,6 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,10 @@ from datasets import Dataset, load_dataset
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, constants
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
-from tests.support.hub import Hub, pointed_at, running
+from tests.hub.conftest import BOB, READER
+from tests.support.hub import Hub
 
-ANN, BOB, READER = "hf_of_ann", "hf_of_bob", "hf_that_only_reads"
 LARGE = bytes(range(256)) * 2000
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Hub]:
-    with running(tmp_path) as hub, pointed_at(hub.url, ANN) as patch:
-        patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-        hub.add_account("ann", ANN, organisations=("org",))
-        hub.add_account("bob", BOB)
-        hub.add_account("ann", READER, may_write=False)
-        yield hub
 
 
 def uploaded(api: HfApi, *, create_pr: bool = False, parent: str | None = None) -> str:
