@@ -30,6 +30,7 @@ COMMANDS = {
     "pairs": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push-results": "Results",
 }
 
 app = typer.Typer(
