@@ -30,7 +30,8 @@ COMMANDS = {
     "pairs": "Translators",
     "compare": "Results",
     "report": "Results",
-    "push-results": "Results",
+    "push": "The Hub",
+    "push-results": "The Hub",
 }
 
 app = typer.Typer(

@@ -96,15 +96,6 @@ def built_before(config: Config, out: Path) -> Built | None:
         ) from error
 
 
-def fingerprint_of(content: bytes) -> str | None:
-    """What a config's file, from wherever, says that it was built from; None where it says nothing."""
-    try:
-        told = parse_json((pq.read_metadata(pa.BufferReader(content)).metadata or {})[_KEY])
-        return str(told["fingerprint"])
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-        return None
-
-
 def all_built(out: Path) -> list[Built]:
     """All configs in a folder, in the order of the table."""
     builds = (built_before(config, out) for config in CONFIGS.values())

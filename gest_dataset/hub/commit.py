@@ -18,13 +18,12 @@ from time import sleep
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import (
-    HTTPError,  # type: ignore[attr-defined]  # of httpx or httpx2, whichever the client is built on
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
 
 from gest_dataset.errors import HubError
-from gest_dataset.hub.refusals import passes, reason_of, refusal, seconds_asked
+from gest_dataset.hub.refusals import HTTPError, passes, reason_of, refusal, seconds_asked
 from gest_dataset.hub.repo import MAIN, Parent, Repo, client, read_parent
 
 logger = logging.getLogger(__name__)
@@ -155,8 +154,8 @@ def _mark(operations: Sequence[Operation]) -> str:
     """The line of a commit's description that says what it changes."""
     digest = hashlib.sha256()
     for operation in sorted(operations, key=lambda each: each.path_in_repo):
-        added = isinstance(operation, CommitOperationAdd)
-        content = operation.upload_info.sha256.hex() if added else "removed"
+        added = operation if isinstance(operation, CommitOperationAdd) else None
+        content = added.upload_info.sha256.hex() if added else "removed"
         digest.update(f"{content}  {operation.path_in_repo}\n".encode())
     return f"{_MARK}{digest.hexdigest()}"
 

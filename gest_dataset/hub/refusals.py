@@ -1,24 +1,25 @@
-"""What the Hub's errors mean: which ones pass, how long it asks to wait, what a user does about the others."""
+"""What the Hub's errors mean: which ones pass, how long it asks to wait, what to do about the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from huggingface_hub import constants
+from huggingface_hub import constants, errors
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
-    HTTPError,  # type: ignore[attr-defined]  # of httpx or httpx2, whichever the client is built on
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils import parse_ratelimit_headers
+from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
 
 from gest_dataset.errors import HubError
 from gest_dataset.hub.repo import NO_TOKEN, TOKENS, Repo
 from gest_dataset.translation.cloud import asked_to_wait
 
+# The base of all errors of the client: of httpx or httpx2, whichever it is built on
+HTTPError: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
 # What may be gone at the next try: a conflict with somebody else's commit, too many calls, a Hub in trouble
 _PASSING = frozenset({408, 409, 412, 425, 429})
 _SHOWN = 600  # characters of a client's message
@@ -83,7 +84,7 @@ def reason_of(error: BaseException) -> str:
     return text or type(error).__name__
 
 
-def _http(error: BaseException) -> HTTPError | None:
+def _http(error: BaseException) -> Exception | None:
     """The client's own error behind one that it or a caller has wrapped."""
     return next((each for each in _causes(error) if isinstance(each, HTTPError)), None)
 

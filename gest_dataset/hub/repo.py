@@ -8,7 +8,12 @@ from urllib.parse import quote
 
 from huggingface_hub import HfApi, RepoFile, constants, get_token
 from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status, validate_repo_id
+from huggingface_hub.utils import (  # type: ignore[attr-defined]
+    build_hf_headers,
+    get_session,
+    hf_raise_for_status,
+    validate_repo_id,
+)
 
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.version import __version__

@@ -2,7 +2,7 @@
 
 A file holds one result, of one task of the data set (`benchmark.py`): the headline of a run, with its
 interval, its verdict and what it was measured with in `notes`. It is proposed only where it is known to be of
-that data: the data set's own file says what it was built from, and so does the run.
+that data: the run is of a config as this version has it, and the data set has just these rows.
 """
 
 from __future__ import annotations
@@ -10,18 +10,24 @@ from __future__ import annotations
 import math
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
-from gest_dataset.data.build import fingerprint_of
+from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
+from gest_dataset.data.foreign import told, turning
+from gest_dataset.data.parquet import read_table
+from gest_dataset.data.sources import REPO_VARIABLE
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit
@@ -33,9 +39,9 @@ from gest_dataset.measures.words import told_apart
 from gest_dataset.published.standing import language_models
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.version import __version__
 
 FOLDER = ".eval_results"
-REPO_VARIABLE = "GEST_REPO"
 _DIGITS = 6
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUGGING_FACE = "hf:"  # in front of a translator that is a model
@@ -76,15 +82,17 @@ def push_results(
     lacking: list[str] = []
 
     def build(parent: Parent) -> list[Operation]:
-        data, marks = _read_data(source, {run.manifest.config for run in found})
+        data, published = _read_data(source, {run.manifest.config for run in found})
         assert data.commit is not None, "a data set that was read has a commit"
         files.clear()
         for task, run in by_task.items():
-            _check_data(run, source, marks[run.manifest.config])
+            _check_data(run, source, published[run.manifest.config])
             path = f"{FOLDER}/{source.id.replace('/', '--')}--{task}.yaml"
             files[path] = _text(run, task, source.id, data.commit, report_url)
         lacking[:] = (
-            [] if BENCHMARK in data.files else [f"{source} has no {BENCHMARK}, which names its tasks."]
+            []
+            if BENCHMARK in data.files
+            else [f"{source} has no {BENCHMARK}, where the Hub looks for its tasks: `gest build` writes one."]
         )
         return [
             CommitOperationAdd(path, text.encode())
@@ -172,14 +180,14 @@ def _model_of(run: Run) -> tuple[str, bool]:
     return manifest.subject.removeprefix(_HUGGING_FACE), of_hub
 
 
-def _read_data(source: Repo, configs: Iterable[str]) -> tuple[Parent, dict[str, str | None]]:
-    """The data set's commit, and what the file of each config says that it was built from.
+def _read_data(source: Repo, configs: Iterable[str]) -> tuple[Parent, dict[str, bytes]]:
+    """The data set's commit, and the file of each config.
 
     What passes is raised as it is: then the commit is tried again, and this with it.
     """
     try:
         there = read_parent(client(needs_token=False), source)
-        return there, {config: _mark_of(there, source, config) for config in configs}
+        return there, {config: _file_of(there, config) for config in configs}
     except HTTPError as error:
         if passes(error):
             raise
@@ -187,24 +195,34 @@ def _read_data(source: Repo, configs: Iterable[str]) -> tuple[Parent, dict[str, 
     raise problem  # out here: the client's error holds the request, and that the token
 
 
-def _mark_of(there: Parent, source: Repo, config: str) -> str | None:
+def _file_of(there: Parent, config: str) -> bytes:
     path = f"{config}/{DATA_FILE}"
     if path not in there.files:
         raise HubError(
-            f"{source} has no config {config}. Name the data set that the run was measured on with "
+            f"{there.repo} has no config {config}. Name the data set that the run was measured on with "
             f"--dataset; data of your own are published with `gest push`."
         )
-    return fingerprint_of(there.read(path))
+    return there.read(path)
 
 
-def _check_data(run: Run, source: Repo, mark: str | None) -> None:
-    manifest = run.manifest
-    if manifest.data_fingerprint != mark:
+def _check_data(run: Run, source: Repo, published: bytes) -> None:
+    """The run is of a config as this version builds it, and these are the rows of the data set."""
+    config = run.manifest.config
+    known = CONFIGS.get(config)
+    if known is None or run.manifest.data_fingerprint != fingerprint(known):
         raise HubError(
-            f"The run in {run.path} is not of the data in {manifest.config} of {source}: it was measured on "
-            f"data of its own, or one of them was made by another version of gest-dataset (the run by "
-            f"{manifest.versions['gest_dataset']}). Name the --revision that it was measured on, or score "
-            f"the model again."
+            f"The run in {run.path} is not of {config} as this version of gest-dataset ({__version__}) "
+            f"builds it: it was measured on data of its own, or by another version "
+            f"({run.manifest.versions['gest_dataset']}). Propose it with that one, or score the model again."
+        )
+    with turning(lambda error: HubError(f"{source} has a damaged file for {config}: {told(error)}")):
+        theirs = read_table(pa.BufferReader(published))
+    with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
+        ours = read_table(build_config(known, Path(folder))[0].path)
+    if not ours.equals(theirs):
+        raise HubError(
+            f"{source} has other rows in {config} than the run in {run.path}. Push those of the run (`gest "
+            f"push {source.id} --config {config}`), or name with --revision the commit that has them."
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from huggingface_hub import EvalResultEntry, constants, parse_eval_result_entries
@@ -280,7 +281,7 @@ def _same(result: dict[str, Any]) -> dict[str, Any]:
             {"subject": "org/other", "metadata": {"model": "org/other"}},
             "of the model org/other, not of",
         ),
-        (_same, {"data_fingerprint": "0123456789abcdef"}, "is not of the data in en of the dataset org/gest"),
+        (_same, {"data_fingerprint": "0123456789abcdef"}, "is not of en as this version"),
         (_same, {"config": "own-mine"}, "has no config own-mine"),
         (_same, {"status": "running"}, "is not finished"),
     ],
@@ -304,7 +305,7 @@ def test_a_run_on_rows_that_are_called_like_a_config_is_refused(
     assert rows.info.config_name == "en"
     gest_dataset.score(str(zoo.directory("bert")), rows, templates=[1], device="cpu", output=tmp_path / "run")
     assert read_run(tmp_path / "run").manifest.config == "en"
-    with pytest.raises(HubError, match="is not of the data in en"):
+    with pytest.raises(HubError, match="is not of en as this version"):
         push(tmp_path / "run")
 
 
@@ -364,15 +365,48 @@ def test_the_revision_is_the_commit_that_was_named(there: Hub, scored: Path) -> 
     """A commit of the data set from before: its file is compared, and the entry names it."""
     before = there.dataset(DATA).head.oid
     there.commit(there.dataset(DATA), {"en/test-00000-of-00001.parquet": b"something else"})
-    with pytest.raises(HubError, match="is not of the data in en of the dataset org/gest"):
+    with pytest.raises(HubError, match="the dataset org/gest has a damaged file for en"):
         push(scored / "en")
     (text,) = push(scored / "en", revision=before).files.values()
     assert entry_of(text).dataset_revision == before
 
 
+def test_rows_that_were_changed_are_other_data(
+    there: Hub, scored: Path, folder: Path, tmp_path: Path
+) -> None:
+    """One word of one row; and the same rows in another file are the same."""
+    path = "en/test-00000-of-00001.parquet"
+    table = pq.read_table(folder / path)
+    sentences = ["I slept.", *table["sentence"].to_pylist()[1:]]
+    for rows, said in (
+        (table.set_column(1, "sentence", pa.array(sentences)), "has other rows in en than the run"),
+        (table.slice(1), "has other rows in en than the run"),
+        (table.replace_schema_metadata(None), ""),
+    ):
+        pq.write_table(rows, tmp_path / "rows.parquet", compression="zstd")
+        there.commit(there.dataset(DATA), {path: (tmp_path / "rows.parquet").read_bytes()})
+        if said:
+            with pytest.raises(HubError, match=said):
+                push(scored / "en", dry_run=True)
+        else:
+            assert push(scored / "en").committed.made
+
+
+def test_what_gest_push_has_published_is_the_data(
+    hub: Hub, scored: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From an empty Hub: the data set by `gest push`, then the result, also where GEST_REPO names it."""
+    hub.add("model", MODEL, {"README.md": b"# Tiny\n"})
+    gest_dataset.push(DATA, "en")
+    monkeypatch.setenv("GEST_REPO", DATA)
+    assert push_results(scored / "en", MODEL).committed.made
+
+
 def test_a_data_set_without_tasks_is_said(there: Hub, scored: Path) -> None:
     there.commit(there.dataset(DATA), {"eval.yaml": None})
-    assert push(scored / "en").notes == ("the dataset org/gest has no eval.yaml, which names its tasks.",)
+    assert push(scored / "en").notes == (
+        "the dataset org/gest has no eval.yaml, where the Hub looks for its tasks: `gest build` writes one.",
+    )
 
 
 def test_translators(there: Hub, folder: Path, tmp_path: Path) -> None:
