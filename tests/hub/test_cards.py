@@ -6,15 +6,27 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import mlcroissant
 import pytest
 import yaml
-from huggingface_hub import DatasetCard, DatasetCardData, ModelCard, SpaceCard, SpaceCardData, get_session
+from datasets import load_dataset
+from huggingface_hub import (
+    DatasetCard,
+    DatasetCardData,
+    HfApi,
+    ModelCard,
+    SpaceCard,
+    SpaceCardData,
+    get_session,
+)
+from huggingface_hub.errors import BadRequestError
 from huggingface_hub.repocard import metadata_load
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Config
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
+from gest_dataset.data.croissant import write_croissant
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.hub.benchmark import write_benchmark
 from gest_dataset.languages import LANGUAGES
@@ -39,7 +51,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         use(MIRROR, patch)
         for config in CONFIGS.values():
             build.build_config(config, out)
-        write_benchmark(out, [built.config for built in write_card(out)])
+        builds = write_card(out)
+        write_croissant(out, builds)
+        write_benchmark(out, [built.config for built in builds])
     return out
 
 
@@ -138,6 +152,27 @@ def _validated(hub: Hub, text: str, type: str) -> str:
     answer = get_session().post(f"{hub.url}/api/validate-yaml", json={"content": text, "repoType": type})
     assert answer.status_code == 400
     return "; ".join(error["message"] for error in answer.json()["errors"])
+
+
+def test_a_built_folder_is_taken_whole(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    """The client validates the card, and the Hub card and tasks; who downloads it reads the Croissant."""
+    hub.add_account("ann", "hf_of_ann")
+    hub.add("dataset", "ann/gest")
+    api = HfApi(token="hf_of_ann")
+    api.upload_folder(repo_id="ann/gest", repo_type="dataset", folder_path=folder)
+    copy = Path(api.snapshot_download("ann/gest", repo_type="dataset", local_dir=tmp_path))
+    assert set(hub.dataset("ann/gest").head.files) - {".gitattributes"} == {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    }
+    records = mlcroissant.Dataset(jsonld=str(copy / "croissant.json")).records(record_set="en")
+    rows = load_dataset(str(copy), "en", split="test", cache_dir=str(tmp_path / "rows"))
+    assert [record["en/sentence"].decode() for record in records] == rows["sentence"][:]
+    tasks = (folder / "eval.yaml").read_text(encoding="utf-8")
+    text = tasks.replace("tasks:", "evaluation_framework: ours\ntasks:")
+    with pytest.raises(BadRequestError, match="Invalid input at evaluation_framework"):
+        api.upload_file(
+            repo_id="ann/gest", repo_type="dataset", path_or_fileobj=text.encode(), path_in_repo="eval.yaml"
+        )
 
 
 def test_tasks_are_valid_and_each_is_of_a_config_that_is_there(folder: Path) -> None:

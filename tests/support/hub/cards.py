@@ -55,20 +55,18 @@ def wrong_tasks(content: str) -> list[str]:
     """What is wrong with an `eval.yaml`."""
     told = _load(content)
     if not isinstance(told, dict):
-        return ["✖ Invalid input: expected object"]
-    wrong = [
-        f"✖ Invalid input → at {name}" for name in ("name", "description", "tasks") if not told.get(name)
-    ]
+        return ["Invalid input: expected object"]
+    wrong = [f"Invalid input at {name}" for name in ("name", "description", "tasks") if not told.get(name)]
     if told.get("evaluation_framework", "inspect-ai") not in _WORDS["frameworks"]:
-        wrong.append("✖ Invalid input → at evaluation_framework")
+        wrong.append("Invalid input at evaluation_framework")
     tasks = told.get("tasks") or []
     for place, task in enumerate(tasks):
         if not isinstance(task, dict) or not all(
             isinstance(task.get(k), str) for k in ("id", "config", "split")
         ):
-            wrong.append(f"✖ Invalid input → at tasks[{place}]")
+            wrong.append(f"Invalid input at tasks[{place}]")
     ids = [task.get("id") for task in tasks]
-    return [*wrong, *(f"✖ duplicate task {id}" for id in {*ids} if ids.count(id) > 1)]
+    return [*wrong, *(f"duplicate task {id}" for id in {*ids} if ids.count(id) > 1)]
 
 
 def wrong_results(content: str) -> list[str]:
