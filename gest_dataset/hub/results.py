@@ -159,7 +159,8 @@ def _checked(run: Run, to: str) -> list[str]:
     name, of_hub = _model_of(run)
     if not of_hub:
         return [
-            f"The run in {run.path} names the model {name}, a local copy: that it is {to} is what you say."
+            f"The run in {run.path} names the model {name} and has not loaded it from the Hub: that it is "
+            f"{to} is what you say."
         ]
     if name != to and not any({name, to} <= {*model.hub_ids} for model in language_models().values()):
         raise ConfigError(
@@ -259,7 +260,7 @@ def _notes(manifest: Manifest, result: Mapping[str, Any], of_hub: bool) -> str:
         f"{'mean of templates' if templates[1:] else 'template'} {', '.join(templates)}" if templates else "",
         ", ".join(f"{name} {value}" for name, value in facts.get("options", {}).items()),
         f"convention {facts['convention']}, parser {facts['parser']}" if "convention" in facts else "",
-        "" if of_hub else "a local copy of the model",
+        "" if of_hub else "a copy of the model that was not loaded from the Hub",
         f"model revision {facts['revision'][:12]}" if of_hub and facts["revision"] else "",
         f"gest-dataset {facts['gest_dataset']}",
     ]

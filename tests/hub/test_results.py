@@ -315,9 +315,9 @@ def test_a_local_copy_is_taken_and_said(there: Hub, scored: Path, tmp_path: Path
     pushed = push(tmp_path / "run")
     assert pushed.committed.made
     (note,) = pushed.notes
-    assert f"names the model {path}, a local copy: that it is {MODEL} is what you say" in note
+    assert f"names the model {path} and has not loaded it from the Hub: that it is {MODEL} is what" in note
     (text,) = pushed.files.values()
-    assert "a local copy of the model" in text
+    assert "; a copy of the model that was not loaded from the Hub; " in text.replace("\n    ", " ")
     assert path not in text  # nobody else has that path
 
 
@@ -329,6 +329,8 @@ def test_models_of_the_paper_are_known_under_both_of_their_names(
     facts = {"subject": "gpt2", "metadata": {"model": "gpt2"}}
     run = _edited(scored / "en", tmp_path, _same, **facts)
     assert push(run, to="openai-community/gpt2").committed.made
+    with pytest.raises(ConfigError, match=f"of the model gpt2, not of {MODEL}"):
+        push(run)
 
 
 def test_two_runs_of_a_task_are_refused(there: Hub, scored: Path, tmp_path: Path) -> None:
