@@ -197,8 +197,10 @@ def test_what_is_proposed_is_not_proposed_again(there: Hub, scored: Path) -> Non
 def test_what_is_on_the_page_is_not_proposed_again(there: Hub, scored: Path) -> None:
     pushed = push(scored / "en")
     model(there).merge(1, "ann")
+    there.requests.clear()
     again = push(scored / "en").committed
     assert (again.made, again.pull_request) == (False, None)
+    assert {request.method for request in there.requests} == {"GET"}
     # of two the new one only
     both = push([scored / "en", scored / "winobias_type1_dev"]).committed
     assert both.made
