@@ -154,6 +154,14 @@ def test_facts_of_the_whole(tmp_path: Path) -> None:
     assert f"Licence: {CONFIGS['en'].licence}." in told["recordSet"][2]["description"]
 
 
+def test_what_nobody_knows_is_left_out(tmp_path: Path) -> None:
+    _build(tmp_path, "crows_gender")
+    told = _told(tmp_path)
+    assert not {"rai:dataAnnotationProtocol", "rai:annotationsPerItem"} & told.keys()
+    assert all(value not in (None, "", []) for value in told.values())
+    _read(tmp_path / "croissant.json")
+
+
 def test_licences_are_addresses_where_one_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     from gest_dataset.data.licences import references
 
