@@ -83,7 +83,6 @@ def test_what_cannot_be_pushed_says_what_to_do(push: Push, hub: Hub) -> None:
         (["org/new"], {"HF_TOKEN": READER}, 1, "write rights"),
         (["other/gest"], {}, 1, "below your own"),
         ([SET], {}, 1, "mend its README.md"),
-        ([SET], {"HF_ENDPOINT": "http://127.0.0.1:9"}, 1, "Check the network"),
         ([SET], {"HF_HUB_OFFLINE": "1"}, 1, "Unset it"),
         (["gest"], {}, 2, "NAMESPACE/NAME"),
     )
