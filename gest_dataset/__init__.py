@@ -12,6 +12,7 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
     gest_dataset.push("your-name/gest", "sk_pairs")
+    gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
 """
 
 from importlib import import_module
@@ -23,13 +24,24 @@ from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
     from gest_dataset.hub.push import push
+    from gest_dataset.hub.results import push_results
     from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import score
     from gest_dataset.scoring.scores import Scores
     from gest_dataset.translation.masculine_rates import masculine_rates
 
-__all__ = ["STEREOTYPES", "Scores", "__version__", "compare", "masculine_rates", "push", "report", "score"]
+__all__ = [
+    "STEREOTYPES",
+    "Scores",
+    "__version__",
+    "compare",
+    "masculine_rates",
+    "push",
+    "push_results",
+    "report",
+    "score",
+]
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
@@ -38,6 +50,7 @@ _LATER = {
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
     "push": "gest_dataset.hub.push",
+    "push_results": "gest_dataset.hub.results",
 }
 # Rooms that are there without an import of their own; that of the reports can be called
 _ROOMS = {

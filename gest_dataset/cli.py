@@ -33,6 +33,7 @@ COMMANDS = {
     "compare": "Results",
     "report": "Results",
     "push": "The Hub",
+    "push-results": "The Hub",
 }
 
 app = typer.Typer(

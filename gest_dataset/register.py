@@ -26,7 +26,6 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.version import __version__
 
 NAME = "gest"
-REPO_VARIABLE = "GEST_REPO"
 BUILDER_MODULE = "gest_dataset.builders.builder"
 METRICS = (
     "gest_control_bias",
@@ -91,6 +90,8 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
+            from gest_dataset.data.sources import REPO_VARIABLE
+
             if repo := os.environ.get(REPO_VARIABLE, "").strip():
                 return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
@@ -107,7 +108,7 @@ def _factory(load: Any) -> type:
 def _published(load: Any, repo: str, download_config: Any, download_mode: Any) -> Any:
     """The module of a data set on the Hub (or of a folder of `gest build`) that stands for ours."""
     if repo == NAME:
-        raise ConfigError(f"{REPO_VARIABLE} has to name a data set on the Hub: NAMESPACE/NAME.")
+        raise ConfigError("GEST_REPO has to name a data set on the Hub: NAMESPACE/NAME.")
     return load.dataset_module_factory(repo, download_config=download_config, download_mode=download_mode)
 
 

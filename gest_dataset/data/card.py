@@ -18,6 +18,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import CARD, SIGNATURE, Built, all_built
+from gest_dataset.data.licences import hub_ids
 from gest_dataset.data.parquet import read_table
 from gest_dataset.files import replacing
 from gest_dataset.languages import LANGUAGES, Language
@@ -117,9 +118,7 @@ def _yaml(builds: Sequence[Built], tables: dict[str, pa.Table]) -> str:
             built.config.name: info_of(built.config.features, tables[built.config.name], built.path)
             for built in builds
         },
-        license="other",
-        license_name="one-per-config",
-        license_link="#licences",
+        license=hub_ids(built.config.licence for built in builds),
         task_categories=["fill-mask", "text-generation", "translation"],
         size_categories=[size_category(sum(built.rows for built in builds))],
     )

@@ -7,8 +7,7 @@ import json
 import time
 from typing import Any
 
-import yaml
-
+from tests.support.hub.cards import wrong_card, wrong_tasks
 from tests.support.hub.repositories import (
     LARGE_SIZE,
     LARGE_SUFFIXES,
@@ -26,19 +25,12 @@ _TOKEN_SECONDS = 3600
 
 def validate_yaml(hub: Hub, request: Request) -> Answer:
     asked = request.json()
-    try:
-        _front(asked["content"].encode())
-    except yaml.YAMLError as error:
-        return json_answer({"errors": [{"message": str(error)}], "warnings": []}, 400)
-    return json_answer({"errors": [], "warnings": []})
-
-
-def _front(card: bytes) -> Any:
-    """What stands between the first two lines of dashes."""
-    text = card.decode()
-    if not text.startswith("---\n"):
-        return {}
-    return yaml.safe_load(text[4:].partition("\n---")[0])
+    errors, warnings = wrong_card(asked["content"], asked["repoType"])
+    told = {
+        name: [{"message": message} for message in messages]
+        for name, messages in (("errors", errors), ("warnings", warnings))
+    }
+    return json_answer(told, 400 if errors else 200)
 
 
 def preupload(hub: Hub, request: Request, types: str, id: str, revision: str) -> Answer:
@@ -65,7 +57,7 @@ def commit(hub: Hub, request: Request, types: str, id: str, revision: str) -> An
     wanted = header.get("parentCommit")
     if wanted is not None and not create_pr and not head.oid.startswith(wanted):
         raise RefusedError(412, "", "A commit has happened since. Please refresh and try again.")
-    changes = _changes(hub, head, lines)
+    changes = _changes(hub, found, head, lines)
     if create_pr:
         parent = found.at(wanted or revision)
         made = found.make(parent, changes, header["summary"], account.name, header["description"])
@@ -78,7 +70,7 @@ def commit(hub: Hub, request: Request, types: str, id: str, revision: str) -> An
     return json_answer({"success": True, "commitOid": made.oid, "commitUrl": url, "hookOutput": "", **more})
 
 
-def _changes(hub: Hub, head: Commit, lines: list[Any]) -> dict[str, File | None]:
+def _changes(hub: Hub, found: Repository, head: Commit, lines: list[Any]) -> dict[str, File | None]:
     """All operations, or an error and none of them."""
     changes: dict[str, File | None] = {}
     for line in lines:
@@ -88,8 +80,7 @@ def _changes(hub: Hub, head: Commit, lines: list[Any]) -> dict[str, File | None]
         path = value["path"]
         if key == "file":
             changes[path] = plain_file(base64.b64decode(value["content"]))
-            if path == "README.md":
-                _check_card(base64.b64decode(value["content"]))
+            _check(found, path, base64.b64decode(value["content"]).decode(errors="replace"))
         elif key == "lfsFile":
             if not hub.large.has(value["oid"]):
                 raise RefusedError(400, "", f"The large file {value['oid']} of {path} was not uploaded.")
@@ -105,11 +96,15 @@ def _changes(hub: Hub, head: Commit, lines: list[Any]) -> dict[str, File | None]
     return changes
 
 
-def _check_card(content: bytes) -> None:
-    try:
-        _front(content)
-    except yaml.YAMLError as error:
-        raise RefusedError(400, "", f"Invalid metadata in README.md: {error}") from error
+def _check(found: Repository, path: str, content: str) -> None:
+    """What is validated when it is pushed."""
+    errors: list[str] = []
+    if path == "README.md":
+        errors, _ = wrong_card(content, found.type)
+    elif path == "eval.yaml" and found.type == "dataset":
+        errors = wrong_tasks(content)
+    if errors:
+        raise RefusedError(400, "", f"Invalid metadata in {path}: {'; '.join(errors)}")
 
 
 def xet_token(hub: Hub, request: Request, types: str, id: str, kind: str, revision: str) -> Answer:
