@@ -40,10 +40,6 @@ _OTHER_ANIMALS = (
 _OTHER_PROCESSES = (
     "the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
 )
-_OF_THE_ENGINE = (
-    *("tests/probes", "tests/scoring", "-m", "not slow"),
-    *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES})"),
-)
 # Further ones that do no other arithmetic, and tests of tokenisers and data alone
 _BESIDE_THE_ENGINE = (
     "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
@@ -70,7 +66,14 @@ ROOMS = {
             "--deselect=tests/statistics/test_told.py::test_warnings_point_at_the_statistic",
         ),
     ),
-    "probes": Room("probes", _OF_THE_ENGINE),
+    "probes": Room(
+        "probes",
+        (
+            *("tests/probes", "tests/scoring/test_exact.py", "tests/scoring/test_skips.py"),
+            *("tests/scoring/test_repr.py", "tests/scoring/test_endpoint.py", "-m", "not slow"),
+            *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES} or roberta or llama or bent)"),
+        ),
+    ),
     "scoring": Room(
         "scoring",
         (
