@@ -141,6 +141,7 @@ def prepare(room: Room, folder: Path) -> None:
         "pytest_add_cli_args_test_selection": list(room.tests),
         "process_isolation": "forkserver",  # torch does not like to be forked after it has run
         "use_git_change_detection": False,
+        "timeout_multiplier": 2.0,  # of processor time, doubled by mutmut: load does not count
     }
     own = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
