@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("probes", "statistics", "published", "gender"),
     ("measures",),
     ("runs",),
-    ("scoring", "translation"),
+    ("scoring", "translation", "answers"),
     ("report", "calibration", "demo"),
     ("hub", "studies"),
     ("commands", "metrics"),
