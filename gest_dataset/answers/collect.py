@@ -14,10 +14,11 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from gest_dataset.answers.cost import Price
-from gest_dataset.answers.prompt import Answer, Prompt, Sampling, Speaker
+from gest_dataset.answers.speaker import Sampling, Speaker, key_of
 from gest_dataset.data import kept
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ScoringError
+from gest_dataset.probes.prompt import Answer, Prompt
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said BLOB, checksum BLOB) WITHOUT ROWID"
 _FILE = "answers.sqlite3"
@@ -70,7 +71,7 @@ def collect(
     """
     start = time.perf_counter()
     with _opened(folder) as shelf:
-        keys = {prompt: prompt.key(sampling) for prompt in prompts}
+        keys = {prompt: key_of(prompt, sampling) for prompt in prompts}
         different = set(keys.values())
         missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
         there = len(different) - len(missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gest_dataset.answers.prompt import Answer, Prompt
+from gest_dataset.probes.prompt import Answer, Prompt
 
 SAMPLE = 20
 

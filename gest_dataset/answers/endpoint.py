@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gest_dataset.answers.prompt import CUT, EMPTY, FILTERED, Answer, Prompt, Sampling
+from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ModelError, ScoringError
+from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.scoring.endpoint import client as http
 from gest_dataset.scoring.endpoint.abilities import served_model
 from gest_dataset.scoring.endpoint.at_once import at_once

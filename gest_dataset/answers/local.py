@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from gest_dataset.answers.prompt import EMPTY, Answer, Prompt, Sampling
+from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ModelError
+from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
 from gest_dataset.scoring.loading import CAUSAL, Loaded, load_model
 
 # Tokens in a batch, the answers' counted in

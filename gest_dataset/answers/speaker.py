@@ -1,4 +1,4 @@
-"""A question in words, the answer to it, and how answers are drawn."""
+"""How answers are drawn, and who gives them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-# Why an answer says nothing; what a server or a model tells of an end that is none
-EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
+from gest_dataset.probes.prompt import Answer, Prompt
 
 
 @dataclass(frozen=True)
@@ -31,34 +30,11 @@ class Sampling:
         return {**asdict(self), "stop": list(self.stop)}
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """What is said to a model about one row: `variant` names the wording, the order of options, …"""
-
-    id: str
-    variant: str
-    text: str
-    repeat: int = 0
-
-    def key(self, sampling: Sampling) -> bytes:
-        """A digest of all that its answer depends on, beside the model; the same wording is asked once."""
-        drawn = {name: value for name, value in sampling.facts().items() if name != "repeats"}
-        told = [self.text, self.repeat, drawn]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model said, to the letter; `problem` is why it says nothing, if it does not.
-
-    `top` are the likeliest first tokens with ln P, where they were asked for and given.
-    """
-
-    text: str
-    tokens_in: int
-    tokens_out: int
-    problem: str = ""
-    top: tuple[tuple[str, float], ...] = ()
+def key_of(prompt: Prompt, sampling: Sampling) -> bytes:
+    """A digest of all that an answer depends on, beside the model; the same wording is asked once."""
+    drawn = {name: value for name, value in sampling.facts().items() if name != "repeats"}
+    told = [prompt.text, prompt.repeat, drawn]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
 
 
 class Speaker(Protocol):
