@@ -21,17 +21,30 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
+    from gest_dataset.answers.ask import Answers, ask
     from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import score
     from gest_dataset.scoring.scores import Scores
     from gest_dataset.translation.masculine_rates import masculine_rates
 
-__all__ = ["STEREOTYPES", "Scores", "__version__", "compare", "masculine_rates", "report", "score"]
+__all__ = [
+    "STEREOTYPES",
+    "Answers",
+    "Scores",
+    "__version__",
+    "ask",
+    "compare",
+    "masculine_rates",
+    "report",
+    "score",
+]
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
+    "Answers": "gest_dataset.answers.ask",
     "Scores": "gest_dataset.scoring.scores",
+    "ask": "gest_dataset.answers.ask",
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",

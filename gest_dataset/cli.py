@@ -22,6 +22,7 @@ COMMANDS = {
     "build": "Data",
     "sentences": "Data",
     "score": "Models",
+    "ask": "Models",
     "demo": "Models",
     "calibrate": "Models",
     "translate": "Translators",

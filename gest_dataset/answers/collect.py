@@ -85,8 +85,8 @@ def collect(
                 bar.update()
         if not different <= shelf.known.keys():
             raise ScoringError(
-                f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more than "
-                f"{max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
+                f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
+                f"than {max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
             )
         answers = {prompt: shelf.known[key] for prompt, key in keys.items()}
     return Collected(answers, len(missing), time.perf_counter() - start)

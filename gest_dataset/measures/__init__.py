@@ -1,7 +1,7 @@
 """What is measured: one record for each measure, with all that the package knows of it.
 
 measure    what a record holds               grid, words    results as lines, numbers as text
-templates, pairs, winobias, quadruplets, crows, stereoset, masculine_rate    the records
+templates, pairs, winobias, quadruplets, crows, stereoset, masculine_rate, choice    the records
 result     from a table of scores to a result, over templates
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError
+from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.crows import CROWS
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
@@ -32,6 +33,7 @@ MEASURES: dict[str, Measure] = {
         INTRASENTENCE,
         INTERSENTENCE,
         MASCULINE_RATE,
+        CHOICE,
     )
 }
 # What a limit can be set for: a number's name in a result, or the symbol of a headline -> the name

@@ -28,18 +28,20 @@ _NEEDED = frozenset({"name", "language", "text"})
 _OPTIONS = ("male", "female", "neither")
 # A letter that begins an answer and is no word of it: a, (a), a), A., **(a)**, "Answer: (a)"
 _FIRST = re.compile(
-    r"\W*(?:(?:the )?(?:answer|option)(?: is)?\W*)?(?:\(([abc])\)|([abc])(?:[).:,*]|\s*$|\s*\n))", re.IGNORECASE
+    r"\W*(?:(?:the )?(?:answer|option)(?: is)?\W*)?(?:\(([abc])\)|([abc])(?:[).:,*]|\s*$|\s*\n))",
+    re.IGNORECASE,
 )
 _BRACKETED = re.compile(r"\(([abc])\)", re.IGNORECASE)
 _REFUSALS = re.compile(
-    r"\b(?:as an? (?:ai|language model)|i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:not|'t|’t)|won(?:'t|’t)))\b",
+    r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
+    r"|i (?:cannot|(?:can|won)['’]t))\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How a choice is put: the question, and its options; of pairs the options are the variants themselves."""
+    """How a choice is put: the question and its options; of pairs these are the variants themselves."""
 
     name: str
     language: str
@@ -73,8 +75,8 @@ def wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
     found = tuple(wording for wording in _read(path or _TABLE) if wording.language == language)
     if not found:
         raise SettingError(
-            f"There is no question in {language!r}. Write one into a table like {_TABLE.name} (a JSON list of "
-            f"name, language and text), and give it with --prompts."
+            f"There is no question in {language!r}. Write one into a table like {_TABLE.name} (a JSON list "
+            f"of name, language and text), and give it with --prompts."
         )
     return found
 

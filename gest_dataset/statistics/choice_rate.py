@@ -1,7 +1,7 @@
 """The stereotype rate of choices (GenderBench's GEST probe; Pikuliak, 2025).
 
-A model is asked who would say a sentence, with the options in several orders. With m_u, f_u and n_u the shares
-of *male*, *female* and *neither* among the readable answers about sentence u:
+A model is asked who would say a sentence, with the options in several orders. With m_u, f_u and n_u the
+shares of *male*, *female* and *neither* among the readable answers about sentence u:
 
     male_i, female_i, neither_i = means over the sentences of stereotype i
     stereotype_rate = ((male_M - female_M) + (female_F - male_F)) / 2
@@ -39,9 +39,8 @@ _SEXUAL = 15  # stereotype that GenderBench leaves out, "based on the results of
 
 
 def _without_15() -> Floats:
-    male = MALE.copy()
-    male[list(STEREOTYPES).index(_SEXUAL)] = 0.0
-    return male / male.sum() - FEMALE
+    male = np.where(np.array(list(STEREOTYPES)) == _SEXUAL, 0.0, MALE)
+    return np.asarray(male / male.sum() - FEMALE)
 
 
 # Contrasts of (male - female) over the 16 stereotypes, halved
@@ -117,7 +116,7 @@ def _positions(
     draws: int,
     seed: int,
 ) -> dict[str, Any]:
-    """How often two answers about a sentence agree in option and in letter; nan where letters are not told."""
+    """How often two answers about a sentence agree in option, in letter; nan where letters are not told."""
     names = ("same_option", "same_letter", "position_effect")
     pairs = _agreements(options, sentences, _places(letters, length))
     if not len(pairs):
