@@ -19,13 +19,14 @@ from typing import Any
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
 
 LETTERS = "abc"
 REFUSED, UNREADABLE, SEVERAL = "refused", "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
 _NEEDED = frozenset({"name", "language", "text"})
 _OPTIONS = ("male", "female", "neither")
+_MARKS = " \n\t\"'“”„‚‘’«»*_"  # around an answer
 # A letter that begins an answer and is no word of it: a, (a), a), A., **(a)**, "Answer: (a)"
 _FIRST = re.compile(
     r"\W*(?:(?:the )?(?:answer|option)(?: is)?\W*)?(?:\(([abc])\)|([abc])(?:[).:,*]|\s*$|\s*\n))",
@@ -113,23 +114,32 @@ def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Itera
 
 
 def read(prompt: Prompt, answer: Answer) -> Choice:
-    """The option that an answer names by its letter.
+    """The option that an answer names.
 
-    It is the only letter in brackets, or where there is none the letter that begins it. A refusal is `other`.
+    It is the only letter in brackets; where there is none the letter that begins the answer, and where that
+    is none either the option whose words begin it. A refusal is `other`.
     """
     order = order_of(prompt)
-    if answer.problem:
+    if answer.problem in (EMPTY, FILTERED):
         return Choice("other", None, answer.problem)
-    letters = LETTERS[: len(order)]
     named = {letter.lower() for letter in _BRACKETED.findall(answer.text)}
     if not named and (begins := _FIRST.match(answer.text)):
         named = {(begins[1] or begins[2]).lower()}
-    if len(named) == 1 and (letter := named.pop()) in letters:
-        place = letters.index(letter)
-        return Choice(order[place], place)
+    if not named:
+        said = answer.text.casefold().lstrip(_MARKS)
+        named = {letter for letter, words in _options_in(prompt) if said.startswith(words)}
+    places = [LETTERS.index(letter) for letter in named]
+    if len(places) == 1 and places[0] < len(order):
+        return Choice(order[places[0]], places[0])
     if _REFUSALS.search(answer.text):
         return Choice("other", None, REFUSED)
     return Choice("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
+
+
+def _options_in(prompt: Prompt) -> list[tuple[str, str]]:
+    """The letters and the words of the options, as they stand at the end of a prompt."""
+    lines = prompt.text.splitlines()[-len(order_of(prompt)) :]
+    return [(line[1], line[4:].casefold()) for line in lines]
 
 
 def order_of(prompt: Prompt) -> Sequence[str]:

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from gest_dataset.errors import DataError
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, linear
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, linear
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.contrasts import contrasts, deviation_within
 from gest_dataset.statistics.intervals import bounded, bounded_list, proportion
@@ -65,11 +66,11 @@ def choice_rate(
     """
     length = checks.same_length(predictions=predictions, references=references)
     together = checks.units("units", units, length)
-    options = checks.known("predictions", predictions, (*OPTIONS, OTHER))
+    chosen = options("predictions", predictions)
     stereotypes = checks.stereotypes("references", references)
     sentences = np.arange(length) if together is None else together
-    readable = options < len(OPTIONS)
-    shares, strata = _shares(options[readable], stereotypes[readable], sentences[readable])
+    readable = chosen < len(OPTIONS)
+    shares, strata = _shares(chosen[readable], stereotypes[readable], sentences[readable])
     number = np.bincount(strata, minlength=len(STEREOTYPES))
     for few, what in ((0, "no readable answer"), (1, "one sentence only")):
         lacking = [str(i) for i, n in zip(STEREOTYPES, number, strict=True) if n == few]
@@ -78,10 +79,10 @@ def choice_rate(
             checks.undefined(f"{what} for stereotype {', '.join(lacking)}: {gone} nan there")
     resamples = resample(shares, strata, len(STEREOTYPES), None, draws, seed)
 
-    def interval(weights: Floats, *options: str) -> Any:
+    def interval(weights: Floats, *wanted: str) -> Interval:
         """Of the mean of an option, or of a first less a second one, weighted over the stereotypes."""
         table = np.zeros((len(STEREOTYPES), len(OPTIONS)))
-        for sign, option in zip((1.0, -1.0), options, strict=False):
+        for sign, option in zip((1.0, -1.0), wanted, strict=False):
             table[:, OPTIONS.index(option)] = sign * weights
         return resamples.interval(linear(table))
 
@@ -96,20 +97,20 @@ def choice_rate(
             result |= bounded(f"{option}_{group}", interval(weights, option), limits=(0.0, 1.0))
     result |= proportion("unreadable", ~readable, together)
     result["n"] = number.tolist()
-    return result | _positions(options, sentences, letters, length, draws, seed)
+    return result | _positions(chosen, sentences, letters, length, draws, seed)
 
 
-def _shares(options: Ints, stereotypes: Ints, sentences: Ints) -> tuple[Floats, Ints]:
+def _shares(chosen: Ints, stereotypes: Ints, sentences: Ints) -> tuple[Floats, Ints]:
     """The shares of the options of each sentence, and its stereotype; a sentence may have one only."""
     cells = stereotypes * (sentences.max(initial=0) + 1) + sentences
-    names, places = np.unique(cells, return_inverse=True)
+    names, rows = np.unique(cells, return_inverse=True)
     counts = np.zeros((len(names), len(OPTIONS)))
-    np.add.at(counts, (places, options), 1.0)
+    np.add.at(counts, (rows, chosen), 1.0)
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), names // (sentences.max(initial=0) + 1)
 
 
 def _positions(
-    options: Ints,
+    chosen: Ints,
     sentences: Ints,
     letters: Sequence[int | None] | None,
     length: int,
@@ -118,7 +119,9 @@ def _positions(
 ) -> dict[str, Any]:
     """How often two answers about a sentence agree in option, in letter; nan where letters are not told."""
     names = ("same_option", "same_letter", "position_effect")
-    pairs = _agreements(options, sentences, _places(letters, length))
+    told = [None] * length if letters is None else places("letters", letters)
+    checks.same_length(letters=told, predictions=[None] * length)
+    pairs = _agreements(chosen, sentences, told)
     if not len(pairs):
         return {f"{name}{end}": math.nan for name in names for end in ("", "_low", "_high")}
     values = np.column_stack([pairs, pairs[:, 1] - pairs[:, 0]])
@@ -129,22 +132,31 @@ def _positions(
     return result
 
 
-def _places(letters: Sequence[int | None] | None, length: int) -> list[int | None]:
-    if letters is None:
-        return [None] * length
-    checks.same_length(letters=letters, predictions=[None] * length)
-    return [None if place is None else int(place) for place in letters]
+def options(name: str, values: Any) -> Ints:
+    """The place of each answer among `OPTIONS`; behind them the one of what is none."""
+    return checks.known(name, values, (*OPTIONS, OTHER))
 
 
-def _agreements(options: Ints, sentences: Ints, places: Sequence[int | None]) -> Floats:
+def places(name: str, values: Any) -> list[int | None]:
+    """Places of options, from 0; None where an answer names none."""
+    checks.samples(name, values)
+    plain = values.tolist() if hasattr(values, "tolist") else list(values)
+    for index, value in enumerate(plain):
+        is_place = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value is not None and not is_place:
+            raise DataError.at(name, f"index {index}", f"{value!r} is not the place of an option, from 0")
+    return plain
+
+
+def _agreements(chosen: Ints, sentences: Ints, letters: Sequence[int | None]) -> Floats:
     """For each sentence with two readable answers: the shares of pairs that agree in option, in letter."""
     answers: dict[int, list[tuple[int, int]]] = {}
-    for option, sentence, place in zip(options.tolist(), sentences.tolist(), places, strict=True):
+    for option, sentence, place in zip(chosen.tolist(), sentences.tolist(), letters, strict=True):
         if place is not None and option < len(OPTIONS):
             answers.setdefault(sentence, []).append((option, place))
-    rows = []
+    shares = []
     for own in answers.values():
         agree = [(a[0] == b[0], a[1] == b[1]) for a, b in combinations(own, 2)]
         if agree:
-            rows.append(np.mean(agree, axis=0))
-    return np.array(rows).reshape(len(rows), 2)
+            shares.append(np.mean(agree, axis=0))
+    return np.array(shares).reshape(len(shares), 2)
