@@ -8,7 +8,7 @@ import datasets
 import pyarrow as pa
 
 from gest_dataset.builders.families import GEST
-from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
+from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line, of_stereotypes
 from gest_dataset.measures.measure import TOO_FEW, Contrast, Facts, Headline, Inputs, Measure, Result, Unit
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import choice_rate
@@ -47,7 +47,12 @@ def grid(result: Result) -> Grid:
         both = tuple(Estimate.of(result, f"{option}_{group}") for option in ("male", "female"))
         lines.append(Line(f"mean of the {gender} stereotypes", both, short=group, ends_section=True))
     lines += [
-        Line(f"{name}  {meaning}", (Estimate.of(result, name),), short=name, strong=name == "stereotype_rate")
+        Line(
+            f"{name}  {meaning}",
+            (Estimate.of(result, name), NOTHING),
+            short=name,
+            strong=name == "stereotype_rate",
+        )
         for name, meaning in _MEANINGS.items()
     ]
     axis = Axis(False, (0.0, 1.0), "0: never chosen; 1: always")
@@ -114,7 +119,11 @@ CHOICE = Measure(
     probe=None,
     inputs=inputs,
     statistic=choice_rate,
-    numbers=("stereotype_rate", "stereotype_rate_without_15", "unreadable", "position_effect"),
+    numbers=(
+        *("stereotype_rate", "stereotype_rate_without_15"),
+        *("male_f", "male_m", "female_f", "female_m", "neither_f", "neither_m"),
+        *("unreadable", "same_option", "same_letter", "position_effect"),
+    ),
     headlines=(_headline(),),
     unit=Unit("sentence, with all of its answers", "id"),
     contrast=Contrast("stereotype", _CONTRAST),

@@ -33,6 +33,8 @@ COLUMNS: dict[str, list[Any]] = {
     "log_ratio": RANDOM.normal(size=NUMBER).tolist(),
     "occupation_gender": [("male", "female")[i % 2] for i in range(NUMBER)],
     "gender": [("male", "female", "unknown")[i % 3] for i in range(NUMBER)],
+    "option": RANDOM.choice(["male", "female", "neither", "other"], size=NUMBER).tolist(),
+    "place": RANDOM.integers(0, 3, size=NUMBER).tolist(),
     **{
         f"logp_{side}_{kind}": RANDOM.normal(size=NUMBER).tolist()
         for side in ("original", "control")
@@ -72,7 +74,10 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
     assert len(found) == 7
     for probe in found:
         assert MEASURES[probe.name].probe is probe
-    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {"masculine-rate"}
+    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
+        "masculine-rate",
+        "choice",
+    }
 
 
 def test_a_record_that_lacks_something_fails_where_it_is_made() -> None:
