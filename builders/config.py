@@ -22,7 +22,10 @@ STRING = Value("string")
 
 @dataclass(frozen=True)
 class Family:
-    """What the configs of one data set have in common: a section of the dataset card."""
+    """What the configs of one data set have in common: a section of the dataset card.
+
+    From `collection` on: how the data came about, for its Responsible-AI fields; empty where nobody knows.
+    """
 
     name: str
     title: str
@@ -30,6 +33,13 @@ class Family:
     homepage: str
     citation: str
     limits: str
+    collection: str = ""
+    collection_type: str = ""  # words of that vocabulary, with semicolons
+    annotation: str = ""
+    annotations_per_item: str = ""
+    annotators: str = ""
+    biases: str = ""
+    personal: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
+    gest_dataset.push("your-name/gest", "sk_pairs")
+    gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
 """
 
 from importlib import import_module
@@ -22,6 +24,8 @@ from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
     from gest_dataset.answers.ask import Answers, ask
+    from gest_dataset.hub.push import push
+    from gest_dataset.hub.results import push_results
     from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import score
@@ -36,6 +40,8 @@ __all__ = [
     "ask",
     "compare",
     "masculine_rates",
+    "push",
+    "push_results",
     "report",
     "score",
 ]
@@ -48,6 +54,8 @@ _LATER = {
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
+    "push": "gest_dataset.hub.push",
+    "push_results": "gest_dataset.hub.results",
 }
 # Rooms that are there without an import of their own; that of the reports can be called
 _ROOMS = {

@@ -33,6 +33,8 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push": "The Hub",
+    "push-results": "The Hub",
 }
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""`gest build`: configs as Parquet files with a dataset card."""
+"""`gest build`: configs as Parquet files with a dataset card, Croissant metadata and the Hub's tasks."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def run(
 ) -> None:
     """Write configs as Parquet files with a dataset card.
 
+    Beside it are Croissant metadata (croissant.json) and the tasks that results on the Hub name (eval.yaml).
     Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] then reads them, with no import of this
     package. Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
     A config that is already there is not built again. The demo's own data (demo_…) are no test
@@ -38,8 +39,10 @@ def run(
     from gest_dataset.builders import CONFIGS
     from gest_dataset.data import build as building
     from gest_dataset.data.card import write_card
+    from gest_dataset.data.croissant import write_croissant
     from gest_dataset.data.selection import names
     from gest_dataset.files import alone
+    from gest_dataset.hub.benchmark import write_benchmark
 
     asked = [*(configs or []), *([] if config is None else [config])]
     chosen = list(names(",".join(asked) if asked else "all"))
@@ -64,7 +67,10 @@ def run(
     finally:
         old: list[str] = []
         if done:
-            listed = {built.config.name for built in write_card(out_dir)}
+            builds = write_card(out_dir)
+            write_croissant(out_dir, builds)
+            write_benchmark(out_dir, [built.config for built in builds])
+            listed = {built.config.name for built in builds}
             old = [name for name in building.present(out_dir) if name not in listed]
         if as_json and (done or failed):
             left = by_reason(failed)

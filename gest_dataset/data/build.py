@@ -1,4 +1,4 @@
-"""`gest build`: configs written as Parquet files beside a dataset card.
+"""`gest build`: configs written as Parquet files beside what describes them.
 
 The folder that results is a dataset of its own: `load_dataset(DIR, CONFIG)` reads it without this
 package, and so does the Hub.
@@ -18,7 +18,16 @@ from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
-from gest_dataset.data.folder import DATA_FILE, SUMS, is_whole, noted, path_of, write_config
+from gest_dataset.data.folder import (
+    BENCHMARK,
+    CROISSANT,
+    DATA_FILE,
+    SUMS,
+    is_whole,
+    noted,
+    path_of,
+    write_config,
+)
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
 from gest_dataset.files import LOCK, claim, is_left_of
@@ -26,7 +35,10 @@ from gest_dataset.version import __version__
 
 CARD = "README.md"
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
+HOMEPAGE = "https://pypi.org/project/gest-dataset/"
 _KEY = b"gest"
+# The files that are written about the configs, and what each of ours has in it
+_ABOUT = {CARD: SIGNATURE, CROISSANT: HOMEPAGE, BENCHMARK: HOMEPAGE}
 
 
 @dataclass(frozen=True)
@@ -101,13 +113,13 @@ def claim_folder(out: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Our card and checksums, a config's folder with its one file, what a kill left of them, or git's own."""
+    """What we write about the configs, a config's folder with its file, what a kill left, or git's own."""
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
         return path.name in CONFIGS and all(is_left_of(child, DATA_FILE) for child in path.iterdir())
-    if path.name == CARD:
-        return SIGNATURE.encode() in path.read_bytes()
+    if path.name in _ABOUT:
+        return _ABOUT[path.name].encode() in path.read_bytes()
     if path.name == SUMS:
         return bool(noted(path.parent).keys() & CONFIGS.keys())
-    return is_left_of(path, CARD) or is_left_of(path, SUMS)
+    return any(is_left_of(path, name) for name in (*_ABOUT, SUMS))

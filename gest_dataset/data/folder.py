@@ -17,6 +17,8 @@ from gest_dataset.errors import DataError
 from gest_dataset.files import replacing
 
 SUMS = "SHA256SUMS"
+CROISSANT = "croissant.json"
+BENCHMARK = "eval.yaml"
 DATA_FILE = "test-00000-of-00001.parquet"
 _AGAIN = "Run the command again that has written it (`gest build`, `gest pairs` …)."
 _LINE = re.compile(rf"([0-9a-f]{{64}})  (\w+)/{re.escape(DATA_FILE)}")

@@ -25,6 +25,7 @@ from gest_dataset.errors import SourceError, UnreachableError
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
 TABLE_VARIABLE = "GEST_SOURCES"
+REPO_VARIABLE = "GEST_REPO"  # a data set on the Hub that stands for ours
 _TABLE = Path(__file__).with_name("sources.json")
 _PAUSES = (1.0, 2.0, 4.0)  # seconds between tries
 _TIMEOUT = 30.0

@@ -192,7 +192,7 @@ def test_killed_build_goes_on(script_environment: Mapping[str, str], tmp_path: P
     done = subprocess.run(command, env=script_environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     files = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert files == {"README.md", "SHA256SUMS", "test-00000-of-00001.parquet"}
+    assert files == {"README.md", "SHA256SUMS", "croissant.json", "eval.yaml", "test-00000-of-00001.parquet"}
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
