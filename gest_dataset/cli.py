@@ -31,6 +31,7 @@ COMMANDS = {
     "pairs": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push": "The Hub",
 }
 
 app = typer.Typer(
