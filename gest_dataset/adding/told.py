@@ -38,17 +38,18 @@ def _pairs(added: Addition) -> Iterator[str]:
     if all(sizes.values()):
         smallest = power.smallest_shown(power.error_per_deviation(weights, list(sizes.values())))
         yield (
-            f"With these pairs a test finds a difference of the two groups of stereotypes (ln g_s) with a "
-            f"power of 80 % if it is at least {smallest:.2f} standard deviations of ln r."
+            f"With these pairs a test finds a difference between the two groups of stereotypes (ln g_s) with "
+            f"a power of 80 % if it is about {smallest:.2f} standard deviations of ln r, or more."
         )
     else:
         yield "A stereotype without a pair has no q_i, and without all q_i there is no g_s."
-    rule = "have to begin" if added.first_letter else "need not begin"
-    yield (
-        f"The two words of a pair {rule} with the same letter"
-        + (" (--any-letter changes it)." if added.first_letter else " (--first-letter changes it)")
-        + ("" if added.first_letter else f"; of {added.other_letters:,} pairs they do not: look at them.")
-    )
+    if added.first_letter:
+        yield "The two words of a pair have to begin with the same letter (--any-letter changes it)."
+    elif added.other_letters:
+        yield (
+            f"The two words of {added.other_letters:,} pairs begin with different letters: articles and "
+            f"pronouns do, and so do words that are not the same (--first-letter leaves them out)."
+        )
     if added.genders is None:
         yield "Nobody has looked at the genders of the variants: --model (and --rules) would."
     else:

@@ -68,8 +68,12 @@ def run(
         Path | None,
         typer.Option(help="Where the rows that are left out go, as CSV (default: beside the config)."),
     ] = None,
-    replace: Annotated[bool, typer.Option(help="Replace what was added of this language before.")] = False,
-    remove: Annotated[bool, typer.Option(help="Take away what was added of this language.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace what was added of this language before.")
+    ] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Take away what was added of this language.")
+    ] = False,
 ) -> None:
     """Add a language: check files against GEST's sentences, and keep CODE_translations and CODE_pairs.
 

@@ -139,7 +139,7 @@ def test_the_rule_of_the_first_letter(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], rows)
     added = gest_dataset.add_language("gl", variants=path)
     assert (added.first_letter, added.other_letters) == (False, 1)
-    assert any("of 1 pairs they do not: look at them" in note for note in notes(added))
+    assert any("words of 1 pairs begin with different letters" in note for note in notes(added))
     with pytest.raises(DataError, match=rf"not one of its 1 rows stands.*{pairs.FIRST_LETTER}"):
         gest_dataset.add_language("ast", variants=path, first_letter=True)
     with pytest.raises(DataError, match=pairs.FIRST_LETTER):
