@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from datasets import ClassLabel, List, Value, get_dataset_config_names, load_dataset
 
-from gest_dataset import languages
+from gest_dataset import builders, languages
 from gest_dataset.builders import CONFIGS, GROUPS, fingerprint, get_config
 from gest_dataset.builders.added import NewConfig
 from gest_dataset.builders.config import Family, Field
@@ -200,8 +200,6 @@ def damage(home: Path, **changes: Any) -> None:
 def test_damaged_facts_are_no_hindrance_to_others(
     hindi: Path, changes: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    from gest_dataset import builders
-
     keep(replace(NEW, name="hi_other"), rows())
     damage(hindi, **changes)
     with caplog.at_level(logging.WARNING, "gest_dataset"):
@@ -214,10 +212,24 @@ def test_damaged_facts_are_no_hindrance_to_others(
     forget("hi_pairs")
 
 
+def damage_all(home: Path, content: bytes) -> None:
+    (home / "configs" / "hi_pairs" / "facts.json").write_bytes(content)
+    (home / "languages" / "hi" / "facts.json").write_bytes(content)
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'"\\ud800"'])
-def test_facts_that_are_no_json(hindi: Path, content: bytes) -> None:
-    (hindi / "configs" / "hi_pairs" / "facts.json").write_bytes(content)
-    (hindi / "languages" / "hi" / "facts.json").write_bytes(content)
+def test_facts_that_are_no_json(hindi: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    damage_all(hindi, content)
+    languages.refresh()
+    builders.refresh()
+    assert "hi" not in LANGUAGES
+    assert "hi_pairs" not in CONFIGS
+    said = [record.getMessage().split(":")[0] for record in caplog.records]
+    assert said == ["hi cannot be used", "hi_pairs cannot be used"]
+
+
+def test_what_is_damaged_or_not_ours_is_told_by_the_command(hindi: Path) -> None:
+    damage_all(hindi, b"{")
     (hindi / "configs" / ".DS_Store").write_bytes(b"")
     (hindi / "configs" / "notes.txt").write_bytes(b"")
     (hindi / "configs" / "sk_pairs").mkdir()
@@ -230,8 +242,6 @@ def test_facts_that_are_no_json(hindi: Path, content: bytes) -> None:
 
 
 def test_a_folder_with_a_name_of_our_own_is_not_taken_for_it(hindi: Path) -> None:
-    from gest_dataset import builders
-
     (hindi / "configs" / "hi_pairs").rename(hindi / "configs" / "sk_pairs")
     builders.refresh()
     assert CONFIGS["sk_pairs"].added is None
