@@ -30,6 +30,7 @@ from gest_dataset.hub.repo import Parent
 _OWN_METADATA = b"gest"
 # Nothing else is taken away with a config, however wide its patterns are
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
+_ABOUT = frozenset({"croissant.json", "dataset_infos.json"})
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _check_readable(parent: Parent, there: Mapping[str, Header], paths: Mapping[
     and where a card names configs, data that is in none of them is not found any more.
     """
     kept = [pattern for name, entry in there.items() if name not in paths for pattern in _patterns(entry)]
-    data = sorted(path for path in parent.files if path.endswith(_DATA))
+    data = sorted(path for path in parent.files if path.endswith(_DATA) and path not in _ABOUT)
     if not there:
         lost = [path for path in data if path.partition("/")[0] not in paths]
         reason = "its card names no config for, so that it would not be loaded any more"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -309,23 +308,14 @@ def test_the_same_rows_are_the_same_bytes(hub: Hub, name: str, monkeypatch: pyte
     assert whats(done.plan)[name] == UNCHANGED
 
 
-Default = Callable[[], str | None]
-
-
 @pytest.mark.parametrize(
     ("configs", "default"),
     [
-        ("- config_name: a\n  data_files: a.parquet\n", "a"),
-        ("- config_name: a\n  data_files: a.parquet\n- config_name: b\n  data_files: a.parquet\n", "en"),
-        (
-            "- config_name: a\n  data_files: a.parquet\n- config_name: b\n  default: true\n  data_files: a.parquet\n",
-            "b",
-        ),
-        (
-            "- config_name: a\n  data_files: a.parquet\n- config_name: default\n  data_files: a.parquet\n",
-            "default",
-        ),
-        ("- config_name: en\n  default: true\n  data_files: a.parquet\n", "en"),
+        ("- config_name: a\n  FILES", "a"),
+        ("- config_name: a\n  FILES- config_name: b\n  FILES", "en"),
+        ("- config_name: a\n  FILES- config_name: b\n  default: true\n  FILES", "b"),
+        ("- config_name: a\n  FILES- config_name: default\n  FILES", "default"),
+        ("- config_name: en\n  default: true\n  FILES", "en"),
     ],
 )
 def test_the_default_stays(hub: Hub, tmp_path: Path, configs: str, default: str) -> None:

@@ -38,6 +38,11 @@ class LargeFiles:
         (self.lfs / sha256).write_bytes(content)
         return sha256
 
+    def forget(self) -> None:
+        """What came by LFS is not there any more; what came by xet is shared with clients that still run."""
+        for path in self.lfs.iterdir():
+            path.unlink()
+
     def has(self, sha256: str) -> bool:
         return (self.lfs / sha256).exists() or self.xet_hash(sha256) is not None
 
