@@ -166,6 +166,27 @@ def test_a_language_with_rules(tmp_path: Path) -> None:
     assert "szl" not in languages()
 
 
+def test_masculine_rates_by_rules_of_a_file(tmp_path: Path) -> None:
+    """The language is one like others; only how often its rules are wrong nobody has measured."""
+    texts = [row["text"] for row in labelled("sk") if row["gender"] in ("male", "female")]
+    given = [sentence.text for sentence in sentences()]
+    rows = [(source, texts[place]) for place, source in enumerate(dict.fromkeys(given))]
+    translations = write_csv(tmp_path / "t.csv", ["source", "translation"], rows)
+    write_rules("sk", tmp_path / "rules.json")
+    parses = tmp_path / "parses.conllu"
+    parses.write_bytes((PARSES / "sk.conllu").read_bytes())
+    gest_dataset.add_language("szl", translations, rules=tmp_path / "rules.json")
+    run = tmp_path / "run"
+    rates = gest_dataset.masculine_rates(
+        f"file:{translations}", "szl", parser="conllu", model=parses, output=run
+    )
+    result = rates.result()
+    assert sum(result["n"]) > 20
+    assert "f_s_corrected" not in result
+    gest_dataset.report([run], tmp_path / "report.html")
+    assert "Silesian" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_rules_that_are_refused_leave_nothing(tmp_path: Path, home: Path) -> None:
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], [("a", "b", "c")])
     (tmp_path / "rules.json").write_text("{}")
