@@ -1,6 +1,6 @@
 """Configs that a user has added: kept in the home (`gest_dataset/home.py`), read like those of this package.
 
-    GEST_HOME/configs/NAME/facts.json      what the config is, and the SHA-256 of its rows
+    GEST_HOME/configs/NAME/facts.json      what the config is, the SHA-256 of its rows, and its own
     GEST_HOME/configs/NAME/SHA-256.parquet the rows
 
 The rows are written first and named by their content: whatever happens meanwhile, the facts name rows that
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ GROUP = "added"
 # What a folder of this package and a name of `datasets` can be; no path, and nothing that a shell reads
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _ROWS_AT_ONCE = 1000
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_CHECKSUM = "checksum"  # of the facts themselves
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def facts_of(new: NewConfig, rows: int, digest: str) -> dict[str, object]:
         name: {"meaning": one.meaning, "feature": Features({name: one.feature}).to_dict()[name]}
         for name, one in new.fields.items()
     }
-    return {
+    facts = {
         "family": asdict(new.family),
         "description": new.description,
         "languages": list(new.languages),
@@ -67,6 +67,7 @@ def facts_of(new: NewConfig, rows: int, digest: str) -> dict[str, object]:
         "rows": rows,
         "sha256": digest,
     }
+    return {**facts, _CHECKSUM: _mark(facts)}
 
 
 def rows_file(folder: Path, digest: str) -> Path:
@@ -79,13 +80,17 @@ def read_added(taken: Container[str]) -> tuple[dict[str, Config], dict[str, str]
 
     None has a name that is taken.
     """
-    found, damaged = added(FOLDER, partial(_config, taken))
+    found, damaged = added(FOLDER, partial(config_of, taken))
     return dict(sorted(found.items(), key=lambda one: (one[1].family.name, one[0]))), damaged
 
 
-def _config(taken: Container[str], name: str, facts: Facts) -> Config:
+def config_of(taken: Container[str], name: str, facts: Facts) -> Config:
+    """The config that facts tell of."""
     if not NAME.fullmatch(name) or name in taken:
         raise facts.broken(f"{name!r} is no name that a config can be added under")
+    mark = _mark({key: value for key, value in facts.values.items() if key != _CHECKSUM})
+    if facts.text(_CHECKSUM) != mark:
+        raise facts.broken("it was damaged, or changed by hand")
     told_of = facts.inner("family")
     family = Family(name=told_of.text("name"), **{key: told_of.text(key) for key in _TEXTS})
     languages = facts.texts("languages")
@@ -93,8 +98,6 @@ def _config(taken: Container[str], name: str, facts: Facts) -> Config:
     if unknown or not languages:
         raise facts.broken(f"its language {', '.join(unknown) or ''} is not there")
     digest = facts.text("sha256")
-    if not _DIGEST.fullmatch(digest):
-        raise facts.broken(f"{digest!r} is no SHA-256")
     path = rows_file(facts.path.parent, digest)
     fields = _fields(facts)
     left_out = facts.inner("dropped")
@@ -107,12 +110,12 @@ def _config(taken: Container[str], name: str, facts: Facts) -> Config:
         read=partial(_rows, path, digest, fields, {key: left_out.number(key) for key in left_out.values}),
         published_rows=facts.number("rows"),
         languages=languages,
-        added=Added(path, _mark(facts), facts.text("licence")),
+        added=Added(path, mark, facts.text("licence")),
     )
 
 
-def _mark(facts: Facts) -> str:
-    return hashlib.sha256(json.dumps(facts.values, sort_keys=True).encode()).hexdigest()
+def _mark(facts: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 _TEXTS = ("title", "description", "homepage", "citation", "limits")

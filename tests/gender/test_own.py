@@ -94,6 +94,7 @@ def test_a_small_grammar_is_enough(tmp_path: Path) -> None:
         ({"pronouns": [1]}, "pronouns is [1], not a list of texts"),
         ({"saying": ["a"]}, "saying is ['a'], not a text"),
         ({"saying": "("}, "saying is no regular expression"),
+        ({"first": "(?i)am"}, "first is no regular expression"),  # a flag has to stand in front of all
         ({"verbs": []}, "the file has 'verbs', which is none of auxiliaries, certain"),
         ({"forms": []}, "forms is [], not an object"),
         ({"forms": {"future": {}}}, "forms has 'future', which is none of"),

@@ -63,7 +63,8 @@ def grammar_from(content: Any, kinds: Collection[str], path: object) -> Grammar:
             return frozenset(texts)
         checked(value, where, "a text", lambda one: isinstance(one, str))
         try:
-            re.compile(value)
+            for expression in (value, f"(?:{value})$"):  # as they are asked
+                re.compile(expression)
         except re.error as error:
             raise broken(where, f"is no regular expression ({error})") from error
         return value
