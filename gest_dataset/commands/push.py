@@ -47,12 +47,14 @@ def run(
     are, and what is unchanged makes no commit. After a fault the same command may be run again. The token is
     that of [bold]hf auth login[/bold], or HF_TOKEN.
     """
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub import constants
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
     from gest_dataset.data.selection import names
     from gest_dataset.hub.push import push
 
-    if not err.is_terminal:  # the client's bars of what is uploaded
+    # the client's bars of what is uploaded are for people who have not said what they want
+    if not err.is_terminal and constants.HF_HUB_DISABLE_PROGRESS_BARS is None:
         disable_progress_bars()
     bar = progress_bar()
     task = bar.add_task("", total=len(names(config or "all")), visible=config is not None or not metrics)
@@ -88,7 +90,8 @@ def run(
 def _show(plan: Plan) -> None:
     """The plan as a table: each config or file, and what is not touched."""
     named = f"{plan.repo}{' (new)' if plan.missing else ''}"
-    table = new_table(f"To push to {named}", out, "part", "", "rows", "kB")
+    out.print(f"To push to {named}:", soft_wrap=True)
+    table = new_table("", out, "part", "", "rows", "kB")
     for part in plan.parts:
         rows = "" if part.rows is None else f"{part.rows:,}"
         table.add_row(part.name, part.what, rows, f"{part.size / 1000:,.0f}")

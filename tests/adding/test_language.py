@@ -12,8 +12,9 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
+from gest_dataset import languages
 from gest_dataset.adding import Addition, remove_language
-from gest_dataset.adding.checks import EMPTY, ENGLISH, GARBLED, SCRIPT, TOO_LONG
+from gest_dataset.adding.checks import EMPTY, ENGLISH, GARBLED, SCRIPT, TOO_LONG, problem
 from gest_dataset.adding.reading import ANOTHER, DOUBLED
 from gest_dataset.adding.sentences import DISAGREE, NO_SOURCE, STEREOTYPE, UNKNOWN
 from gest_dataset.adding.told import notes
@@ -112,6 +113,21 @@ def test_every_row_that_is_left_out_has_its_reason(tmp_path: Path) -> None:
         "I slept in forest without a tent.",
         "I carried the piano up the stairs.",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "english", "wrong"),
+    [
+        ("I went bungee jumping", (), ENGLISH),
+        ("Fui I went", (), ENGLISH),
+        ("Fui I went mesmo", (), None),  # half of the words are those of the source
+        ("She is a model", ("she", "is", "a"), ENGLISH),
+        ("Ela is a modelo", ("is", "a"), None),
+        ("Батман Bruce", (), SCRIPT),
+    ],
+)
+def test_how_much_english_is_too_much(text: str, english: tuple[str, ...], wrong: str | None) -> None:
+    assert problem(text, "I went bungee-jumping.", "Latn", english) == wrong
 
 
 def test_pairs_that_are_none(tmp_path: Path) -> None:
@@ -247,6 +263,7 @@ def test_a_code_that_cannot_be_added(code: str, said: str, tmp_path: Path, home:
             "Hindi. Say which it is with --map COLUMN=translation.",
         ),
         (["Satz", "hi"], {}, "no column for source or id: looked for source, original, from"),
+        (["translation", "x"], {"translation": "source"}, "no column for translation"),
         (["Satz", "hi"], {"Sotz": "source"}, "there is no column 'Sotz'. t.csv has Satz, hi"),
         (["Satz", "hi"], {"Satz": "quelle"}, "'quelle' is no field: use one of source, id"),
         (["Satz", "hi"], {"Satz": "source", "hi": "source"}, "gives source to several columns"),
@@ -305,6 +322,16 @@ def test_a_language_twice(tmp_path: Path) -> None:
         gest_dataset.add_language("hi", path)
     gest_dataset.add_language("hi", path, replace=True)
     assert CONFIGS["hi_translations"].published_rows == 1
+
+
+def test_a_language_does_not_stay_without_its_configs(tmp_path: Path) -> None:
+    path = translations_file(tmp_path / "t.csv", "hi")
+    gest_dataset.add_language("hi", path)
+    languages.forget("hi")  # as where somebody has removed its folder
+    write_csv(path, ["source", "translation"], [(TIRED, HINDI)])
+    with pytest.raises(ConfigError, match="was added before"):
+        gest_dataset.add_language("hi", path)
+    assert "hi" not in LANGUAGES
 
 
 def test_bulgarian_gets_pairs_only(tmp_path: Path) -> None:

@@ -76,6 +76,14 @@ def test_the_line_that_is_no_utf_8(place: int, tmp_path: Path) -> None:
     assert f"line {head.count(10) + 1}: this is not UTF-8" in str(caught.value)
 
 
+def test_a_letter_that_two_pieces_share_does_not_move_the_line(tmp_path: Path) -> None:
+    head = b"text\n"
+    filler = b"a" * ((1 << 20) - len(head) - 2)
+    (tmp_path / "a.csv").write_bytes(head + filler + "€".encode() + b"\xff\nb\n")
+    with pytest.raises(DataError, match="line 2: this is not UTF-8"):
+        list(stream(tmp_path / "a.csv").rows)
+
+
 def test_a_file_that_ends_within_a_letter(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("text\na\ně".encode()[:-1])
     with pytest.raises(DataError, match="line 3: this is not UTF-8"):

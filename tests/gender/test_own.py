@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from gest_dataset.adding.gendered import WRONG_GENDER
 from gest_dataset.builders.pairs import differing_word
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender import detect, languages, own, write_rules
+from gest_dataset.gender.detect import detect_by
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers import table
 from gest_dataset.gender.rules import RULES, rules_of
@@ -85,6 +87,19 @@ def test_a_small_grammar_is_enough(tmp_path: Path) -> None:
     right = [one.gender == row["gender"] for one, row in zip(found, rows, strict=True) if one.rule]
     assert sum(right) > 10
     assert sum(right) >= 0.9 * len(right)
+
+
+@pytest.mark.parametrize("language", ["ru", "uk", "sk"])
+def test_no_kind_of_word_has_to_be_there(language: str) -> None:
+    """Conditions of rules ask for persons and past tenses as well."""
+    whole = GRAMMARS[language]
+    forms = {kind: one for kind, one in whole.forms.items() if kind != "past"}
+    words = {kind: one for kind, one in whole.words.items() if kind != "person"}
+    texts = [row["text"] for row in labelled(language)]
+    found = detect_by(
+        replace(whole, forms=forms, words=words), texts, language, "conllu", PARSES / f"{language}.conllu"
+    )
+    assert any(one.rule for one in found)
 
 
 @pytest.mark.parametrize(
