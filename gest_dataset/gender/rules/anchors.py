@@ -319,7 +319,7 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     return any(
         (other.upos == "VERB" and first_finite(other)) or other.form in grammar.certain for other in around
     ) and not any(
-        grammar.forms["past"].gender(other)
+        grammar.gender(other, "past")
         or other.form in grammar.auxiliaries | grammar.pronouns
         or other_person(other, grammar)
         or (other.upos == "ADJ" and other.relation != "amod")
