@@ -20,13 +20,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("measures",),
     ("runs",),
     ("scoring", "translation"),
-<<<<<<< HEAD
     ("adding", "report", "calibration", "demo"),
-    ("hub", "studies"),
-=======
-    ("report", "calibration", "demo"),
     ("hub", "nsp", "studies"),
->>>>>>> main
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
     ("register", "cli", "__main__", ""),
