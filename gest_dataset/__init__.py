@@ -11,6 +11,7 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
+    gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
     gest_dataset.push("your-name/gest", "sk_pairs")
     gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
 """
@@ -23,6 +24,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
+    from gest_dataset.adding import add_language
     from gest_dataset.answers.ask import Answers, ask
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
@@ -37,6 +39,7 @@ __all__ = [
     "Answers",
     "Scores",
     "__version__",
+    "add_language",
     "ask",
     "compare",
     "masculine_rates",
@@ -54,6 +57,7 @@ _LATER = {
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
+    "add_language": "gest_dataset.adding",
     "push": "gest_dataset.hub.push",
     "push_results": "gest_dataset.hub.results",
 }

@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "Data",
     "build": "Data",
     "sentences": "Data",
+    "add-language": "Data",
     "score": "Models",
     "ask": "Models",
     "nsp-train": "Models",
