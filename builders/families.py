@@ -29,6 +29,7 @@ _FAMILIES = _read(Path(__file__).parent)
 GEST = _FAMILIES["gest"]
 TRANSLATIONS = _FAMILIES["translations"]
 PAIRS = _FAMILIES["pairs"]
+NEUTRAL = _FAMILIES["neutral"]
 STEREOSET = _FAMILIES["stereoset"]
 STEREOSET_CONTROL = _FAMILIES["stereoset_control"]
 CROWS = _FAMILIES["crows"]
