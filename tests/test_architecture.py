@@ -14,7 +14,7 @@ from tests.support.modules import PACKAGE, modules
 ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "languages", "printable", "stereotypes", "version"),
+    ("errors", "files", "home", "languages", "printable", "stereotypes", "version"),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),
