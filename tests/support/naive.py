@@ -206,7 +206,7 @@ def with_start(reader: Reader, text: Text) -> Text:
     return Text(ids, offsets, special, pieces, text.source, text.unknown)
 
 
-# ---- GEST: templates, pairs, neutral sentences, WinoBias ----------------------------------------------------------------
+# ---- GEST: templates, pairs, neutral sentences, WinoBias ---------------------------------------------
 
 
 def template(reader: Reader, row: Row, number: int) -> float:
@@ -271,7 +271,7 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
 
 
 def neutral(reader: Reader, row: Row) -> float:
-    """ln P(sentence in a man's frame) - ln P(in a woman's); but for causal models, of the words that differ."""
+    """ln P(sentence in a man's frame) - ln P(in a woman's), of the words that differ; causal: of the texts."""
     texts = [tokenise(reader, row[side]) for side in ("masculine", "feminine")]
     if reader.family == "causal":
         return likelihoods(reader, *texts)
