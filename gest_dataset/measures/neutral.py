@@ -16,8 +16,8 @@ NEUTRAL = stereotype.of_gest(
     methods=(
         "For each translation of GEST that does not show the speaker’s gender we computed ln r = ln P(the "
         "sentence, said by a man) − ln P(the same, said by a woman), in the frames of Rowe et al. (2025) "
-        "with a full stop at the end; of masked models and encoder-decoders it is that of the words in which the "
-        "two frames differ. " + stereotype.RATE
+        "with a full stop at the end; of masked models and encoder-decoders it is that of the words in which "
+        "the two frames differ. " + stereotype.RATE
     ),
     families=(GEST, DATA),
 )

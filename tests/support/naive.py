@@ -271,7 +271,7 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
 
 
 def neutral(reader: Reader, row: Row) -> float:
-    """ln P(sentence in a man's frame) - ln P(in a woman's), of the words that differ; causal: of the texts."""
+    """ln P(in a man's frame) - ln P(in a woman's): of the words that differ; causal models: of the texts."""
     texts = [tokenise(reader, row[side]) for side in ("masculine", "feminine")]
     if reader.family == "causal":
         return likelihoods(reader, *texts)
