@@ -4,9 +4,10 @@
 
 A text is neutral where the detector finds nothing (a conflict or a text that no rule was asked about is no
 finding of nothing), and where besides no word could be a gendered form of a person: none that the grammar of
-the language reads as one, whoever it is about, and no adjective that the parser gives a gender in a case in
-which it could be the speaker's, and no masculine noun for a person that is said of somebody. The second half loses neutral texts, about 40 % of them, and keeps
-out most of what the detector misses: a masculine sentence in a masculine frame would look like a stereotype.
+the language reads as one, whoever it is about, no adjective that the parser gives a gender in a case in which
+it could be the speaker's, and no masculine noun for a person that is said of somebody. The second half loses
+neutral texts, about 40 % of them, and keeps out most of what the detector misses: a masculine sentence in a
+masculine frame would look like a stereotype. The test mirror's texts are asked as well.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
-TEST_MIRROR = Path(__file__).resolve().parents[1] / "tests" / "mirror"  # its texts are asked as well
+TEST_MIRROR = Path(__file__).resolve().parents[1] / "tests" / "mirror"
 
 
 def could_be_gendered(token: Token, tree: Tree, language: str) -> bool:
