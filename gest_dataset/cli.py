@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "Data",
     "build": "Data",
     "sentences": "Data",
+    "import-eurogest": "Data",
     "score": "Models",
     "demo": "Models",
     "calibrate": "Models",
