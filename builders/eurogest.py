@@ -1,9 +1,9 @@
 """EuroGEST as configs of ours: pairs, and neutral sentences in frames (Rowe et al., 2025).
 
-On the Hub it is one data set with a split for each language, a file named by it (`Slovak.csv`) with the columns
-GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has either a pair (its translation shows
-the speaker's gender) or a neutral translation. A local copy may be such a file, or a folder with files whose
-path names a language by its English name or its code. Google Translate made the translations.
+On the Hub it is one data set with a split for each language, a file named by it (`Slovak.csv`) with the
+columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has either a pair (its
+translation shows the speaker's gender) or a neutral translation. A local copy may be such a file, or a folder
+with files whose path names a language by its English name or its code. Google Translate made the translations.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def files_by_language(data: Path) -> dict[str, list[Path]]:
             found.setdefault(named, []).append(file)
     if not found:
         raise ConfigError(
-            f"{data} has no file of EuroGEST: the name of each says its language, as Slovak.csv or sk.parquet "
-            f"does, and it ends with {', '.join(SUFFIXES)}."
+            f"{data} has no file of EuroGEST: the name of each says its language, as Slovak.csv or sk.parquet does, "
+            f"and it ends with {', '.join(SUFFIXES)}."
         )
     return found
 

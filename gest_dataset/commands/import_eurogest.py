@@ -30,9 +30,7 @@ def run(
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(
-            help="Codes with commas, as in sk,de (default: all that are there).", metavar="CODE,..."
-        ),
+        typer.Option(help="Codes with commas, as in sk,de (default: all there are).", metavar="CODE,..."),
     ] = None,
     frames: Annotated[
         str,
