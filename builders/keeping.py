@@ -10,7 +10,7 @@ A config that is kept is there at once, in this process and in those to come: `l
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,26 +27,18 @@ from gest_dataset.home import FACTS, home, read_facts, remove
 from gest_dataset.languages import LANGUAGES
 
 
-def check_new(new: NewConfig) -> None:
-    """Whether a config can be added at all: its name, its family and its languages."""
-    if not NAME.fullmatch(new.name):
-        raise ConfigError(f"{new.name!r} is no name of a config: letters, digits, _ and - make one.")
-    own = {name.casefold(): name for name in [*builders.BUILT_IN, *builders.GROUPS, GROUP]}
-    if new.name.casefold() in own:
+def check_name(name: str) -> None:
+    """Whether a config can be added under a name."""
+    if not NAME.fullmatch(name):
+        raise ConfigError(f"{name!r} is no name of a config: letters, digits, _ and - make one.")
+    own = {other.casefold(): other for other in [*builders.BUILT_IN, *builders.GROUPS, GROUP]}
+    if name.casefold() in own:
         raise ConfigError(
-            f"{own[new.name.casefold()]} is a name that gest-dataset has itself: choose another one."
+            f"{own[name.casefold()]} is a name that gest-dataset has itself: choose another one."
         )
-    others = {name.casefold(): name for name in builders.CONFIGS if name != new.name}
-    if new.name.casefold() in others:
-        raise ConfigError(f"There is a config {others[new.name.casefold()]}: choose another name.")
-    families = {config.family.name: config.family for config in builders.BUILT_IN.values()}
-    if families.get(new.family.name, new.family) != new.family:
-        raise ConfigError(f"{new.family.name!r} is a data set of gest-dataset: give yours another name.")
-    for code in new.languages:
-        if code not in LANGUAGES:
-            raise ConfigError(
-                f"There is no language {code!r}: add it first, with gest_dataset.languages.keep."
-            )
+    others = {other.casefold(): other for other in builders.CONFIGS if other != name}
+    if name.casefold() in others:
+        raise ConfigError(f"There is a config {others[name.casefold()]}: choose another name.")
 
 
 def keep(new: NewConfig, rows: Iterable[Row], replace: bool = False) -> Config:
@@ -54,20 +46,31 @@ def keep(new: NewConfig, rows: Iterable[Row], replace: bool = False) -> Config:
 
     An equal one that is there already stays as it is; another one gives way where `replace` says so.
     """
-    check_new(new)
-    content, number = _parquet(new, rows)
-    digest = hashlib.sha256(content).hexdigest()
-    facts = facts_of(new, number, digest)
-    folder = home() / FOLDER / new.name
-    if not _is_there(folder, facts, content):
+    return keep_together([(new, rows)], replace)[0]
+
+
+def keep_together(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: bool = False) -> list[Config]:
+    """Add several configs: where one of them cannot be added, none is."""
+    ready = []
+    for new, rows in configs:
+        _check(new)
+        content, number = _parquet(new, rows)
+        facts = facts_of(new, number, hashlib.sha256(content).hexdigest())
+        folder = home() / FOLDER / new.name
+        if _is_there(folder, facts, content):
+            continue
         if folder.exists() and not replace:
             raise ConfigError(
                 f"A config {new.name} was added before, and is another one. Replace it (--replace, or "
                 f"replace=True), or remove it first."
             )
-        _write(folder, facts, content, digest)
+        ready.append((folder, facts, content))
+    if ready:
+        with alone(home()):
+            for folder, facts, content in ready:
+                _write(folder, facts, content)
     builders.refresh()
-    return builders.get_config(new.name)
+    return [builders.get_config(new.name) for new, _ in configs]
 
 
 def forget(name: str) -> None:
@@ -78,6 +81,16 @@ def forget(name: str) -> None:
         raise ConfigError(f"No config {name!r} was added. Those that were: {offered}.")
     remove(FOLDER, name)
     builders.refresh()
+
+
+def _check(new: NewConfig) -> None:
+    check_name(new.name)
+    families = {config.family.name: config.family for config in builders.BUILT_IN.values()}
+    if families.get(new.family.name, new.family) != new.family:
+        raise ConfigError(f"{new.family.name!r} is a data set of gest-dataset: give yours another name.")
+    for code in new.languages:
+        if code not in LANGUAGES:
+            raise ConfigError(f"There is no language {code!r}: add it first (gest_dataset.languages.keep).")
 
 
 def _parquet(new: NewConfig, rows: Iterable[Row]) -> tuple[bytes, int]:
@@ -101,11 +114,12 @@ def _is_there(folder: Path, facts: dict[str, Any], content: bytes) -> bool:
         return False
 
 
-def _write(folder: Path, facts: dict[str, Any], content: bytes, digest: str) -> None:
-    with alone(home()):
-        with replacing(rows_file(folder, digest)) as partial:
-            partial.write_bytes(content)
-        write_json(folder / FACTS, facts)
-        for other in folder.glob("*.parquet"):
-            if other != rows_file(folder, digest):
-                other.unlink()
+def _write(folder: Path, facts: dict[str, Any], content: bytes) -> None:
+    """The rows, then the facts that name them, and then the rows before are of no use any more."""
+    file = rows_file(folder, facts["sha256"])
+    with replacing(file) as partial:
+        partial.write_bytes(content)
+    write_json(folder / FACTS, facts)
+    for other in folder.glob("*.parquet"):
+        if other != file:
+            other.unlink()

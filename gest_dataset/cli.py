@@ -22,6 +22,7 @@ COMMANDS = {
     "build": "Data",
     "sentences": "Data",
     "import-eurogest": "Data",
+    "add-language": "Data",
     "score": "Models",
     "demo": "Models",
     "calibrate": "Models",
@@ -31,6 +32,7 @@ COMMANDS = {
     "pairs": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push": "The Hub",
 }
 
 app = typer.Typer(

@@ -100,9 +100,14 @@ def keep(language: Language, replace: bool = False) -> Language:
     return language
 
 
+def is_added(code: str) -> bool:
+    """Whether a language was added by a user."""
+    return code in LANGUAGES and code not in _BUILT_IN
+
+
 def forget(code: str) -> None:
     """Take an added language away."""
-    if code in _BUILT_IN or code not in LANGUAGES:
+    if not is_added(code):
         raise ConfigError(f"No language {code!r} was added.")
     home.remove(ADDED, code)
     refresh()

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("measures",),
     ("runs",),
     ("scoring", "translation"),
-    ("report", "calibration", "demo"),
+    ("adding", "report", "calibration", "demo"),
     ("hub", "studies"),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
