@@ -3,7 +3,7 @@
 On the Hub it is one data set with a split for each language, a file named by it (`Slovak.csv`) with the
 columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has either a pair (its
 translation shows the speaker's gender) or a neutral translation. A local copy may be such a file, or a folder
-with files whose path names a language by its English name or its code. Google Translate made the translations.
+with files whose path names a language by its English name or its code. Google Translate made all of them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gest_dataset import languages
+from gest_dataset.adding.codes import language_of
 from gest_dataset.builders import frames, neutral, pairs
 from gest_dataset.builders.added import NewConfig
 from gest_dataset.builders.config import Config, Dropped, Fields, Row
@@ -26,7 +28,7 @@ from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.data import sources
 from gest_dataset.data.tables import Table, read_table
 from gest_dataset.errors import ConfigError, DataError, SourceError
-from gest_dataset.languages import LANGUAGES, Language
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 
 HUB_ID = "utter-project/EuroGEST"
@@ -38,27 +40,26 @@ EMPTY = "neither a pair nor a neutral sentence"
 HALF = "a pair of which one side is missing"
 _PART = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
 
-# The languages of EuroGEST that this package has itself
+# The languages of EuroGEST that this package has itself, and the name and the kin of the others
 _OURS = ("en", "de", "fr", "es", "tr", "ru", "uk", "hr", "sl", "cs", "pl", "sk", "bg")
-# and the others: name, ISO 639-3, script, kin
 _OTHERS = {
-    "da": ("Danish", "dan", "Latn", "Germanic"),
-    "nl": ("Dutch", "nld", "Latn", "Germanic"),
-    "et": ("Estonian", "est", "Latn", "Uralic"),
-    "fi": ("Finnish", "fin", "Latn", "Uralic"),
-    "el": ("Greek", "ell", "Grek", "Hellenic"),
-    "hu": ("Hungarian", "hun", "Latn", "Uralic"),
-    "ga": ("Irish", "gle", "Latn", "Celtic"),
-    "it": ("Italian", "ita", "Latn", "Romance"),
-    "lv": ("Latvian", "lav", "Latn", "Baltic"),
-    "lt": ("Lithuanian", "lit", "Latn", "Baltic"),
-    "mt": ("Maltese", "mlt", "Latn", "Semitic"),
-    "pt": ("Portuguese", "por", "Latn", "Romance"),
-    "ro": ("Romanian", "ron", "Latn", "Romance"),
-    "sv": ("Swedish", "swe", "Latn", "Germanic"),
-    "ca": ("Catalan", "cat", "Latn", "Romance"),
-    "gl": ("Galician", "glg", "Latn", "Romance"),
-    "no": ("Norwegian", "nor", "Latn", "Germanic"),
+    "da": ("Danish", "Germanic"),
+    "nl": ("Dutch", "Germanic"),
+    "et": ("Estonian", "Uralic"),
+    "fi": ("Finnish", "Uralic"),
+    "el": ("Greek", "Hellenic"),
+    "hu": ("Hungarian", "Uralic"),
+    "ga": ("Irish", "Celtic"),
+    "it": ("Italian", "Romance"),
+    "lv": ("Latvian", "Baltic"),
+    "lt": ("Lithuanian", "Baltic"),
+    "mt": ("Maltese", "Semitic"),
+    "pt": ("Portuguese", "Romance"),
+    "ro": ("Romanian", "Romance"),
+    "sv": ("Swedish", "Germanic"),
+    "ca": ("Catalan", "Romance"),
+    "gl": ("Galician", "Romance"),
+    "no": ("Norwegian", "Germanic"),
 }
 
 
@@ -89,7 +90,7 @@ class _Line:
 def names() -> dict[str, str]:
     """The code of each language of EuroGEST, and its English name."""
     own = {code: LANGUAGES[code].name for code in _OURS}
-    return own | {code: facts[0] for code, facts in _OTHERS.items()}
+    return own | {code: name for code, (name, _) in _OTHERS.items()}
 
 
 def download() -> Path:
@@ -115,22 +116,23 @@ def download() -> Path:
 
 
 def files_by_language(data: Path) -> dict[str, list[Path]]:
-    """The files of a copy by the language that their path below it names; one file may be given itself."""
+    """The files of a copy by the language that their path names; one file may be given itself."""
     if not data.exists():
         raise ConfigError(f"There is no file or folder {data}.")
+    data = data.resolve()
     files = [data] if data.is_file() else sorted(p for p in data.rglob("*") if p.suffix.lower() in SUFFIXES)
     codes = {name.casefold(): code for code, name in names().items()} | {code: code for code in names()}
     found: dict[str, list[Path]] = {}
     for file in files:
-        path = file if data.is_file() else file.relative_to(data)
-        parts = [_PART.sub("", path.stem), *(part.casefold() for part in path.parts[:-1][::-1])]
+        folders = file.relative_to(data.parent).parts[-2::-1]  # the nearest first
+        parts = [_PART.sub("", file.stem), *folders]
         named = next((codes[part.casefold()] for part in parts if part.casefold() in codes), None)
         if named is not None:
             found.setdefault(named, []).append(file)
     if not found:
         raise ConfigError(
-            f"{data} has no file of EuroGEST: the name of each says its language, as Slovak.csv or sk.parquet does, "
-            f"and it ends with {', '.join(SUFFIXES)}."
+            f"{data} has no file of EuroGEST. The name of each says its language, like Slovak.csv and "
+            f"sk.parquet, and ends with {', '.join(SUFFIXES)}."
         )
     return found
 
@@ -171,10 +173,11 @@ def _stereotype(value: Any, path: Path, where: str) -> int:
     return int(number)
 
 
-def pair_rows(language: str, lines: Sequence[_Line], dropped: Dropped) -> list[Row]:
-    """The pairs that keep the rules of `pairs`."""
+def pair_rows(language: str, lines: Sequence[_Line], first_letter: bool, dropped: Dropped) -> list[Row]:
+    """The pairs that keep the rules of `pairs`; that of the first letter was made for Slavic languages."""
+    make = partial(pair_row, language, [SYSTEM], first_letter=first_letter)
     made = (
-        pair_row(language, [SYSTEM], line.stereotype, line.source, line.masculine, line.feminine)
+        make(line.stereotype, line.source, line.masculine, line.feminine)
         for line in lines
         if line.masculine and line.feminine
     )
@@ -251,7 +254,7 @@ def _import_one(code: str, lines: Sequence[_Line], kind: str, replace: bool) -> 
     half = sum(bool(line.masculine) != bool(line.feminine) for line in lines)
     of_pairs |= Counter({EMPTY: nothing, HALF: half})
     name, refused = names()[code], ""
-    rows = pair_rows(code, lines, of_pairs)
+    rows = pair_rows(code, lines, _kin(code) == "Slavic", of_pairs)
     made = [_new(code, "pairs", f"Pairs of EuroGEST in {name}, one word apart", pairs.FIELDS, of_pairs)]
     every = [rows]
     if any(line.neutral for line in lines):
@@ -263,10 +266,13 @@ def _import_one(code: str, lines: Sequence[_Line], kind: str, replace: bool) -> 
         except ConfigError as error:
             refused = str(error)
     if any(every) and code not in LANGUAGES:
-        english, iso3, script, kin = _OTHERS[code]
-        languages.keep(Language(code, english, iso3, script=script, family=kin))
+        languages.keep(language_of(code, *_OTHERS[code]))
     kept = tuple(keep(new, rows, replace) for new, rows in zip(made, every, strict=True) if rows)
     return Imported(code, kept, dict(of_pairs + of_neutral), refused)
+
+
+def _kin(code: str) -> str:
+    return LANGUAGES[code].family if code in _OURS else _OTHERS[code][1]
 
 
 def _new(code: str, what: str, told: str, fields: Fields, dropped: Dropped) -> NewConfig:
