@@ -11,11 +11,8 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
-<<<<<<< HEAD
     gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
-=======
     gest_dataset.push("your-name/gest", "sk_pairs")
->>>>>>> hub
 """
 
 from importlib import import_module
