@@ -216,7 +216,7 @@ def _merged(made: Iterable[Row | str], dropped: Dropped) -> list[Row]:
 
 
 def import_eurogest(
-    data: Path | None = None,
+    data: str | Path | None = None,
     chosen: Sequence[str] | None = None,
     kind: str = "pronoun",
     *,
@@ -235,7 +235,7 @@ def import_eurogest(
         raise ConfigError(
             f"EuroGEST has no language {unknown[0]!r}: choose from {', '.join(sorted(names()))}."
         )
-    files = files_by_language(data if data is not None else download())
+    files = files_by_language(Path(data) if data is not None else download())
     absent = [code for code in chosen or () if code not in files]
     if absent:
         raise ConfigError(f"There is no file of {', '.join(absent)}, only of {', '.join(sorted(files))}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from gest_dataset.builders.config import features_of
 from gest_dataset.builders.frames import Frame, frame_for, frames_of, sources_of
 from gest_dataset.builders.neutral import FIELDS, neutral_row
 from gest_dataset.data import sources
+from gest_dataset.errors import DataError
+from gest_dataset.scoring.own_data import read_own
 from tests.scoring.test_exact import LANGUAGE_MODELS, LOG_RATIO, Probe, assert_equal, reader, run
 from tests.support import naive, zoo
 from tests.support.naive import Score
@@ -111,3 +114,21 @@ def test_unequal_surroundings_are_skipped() -> None:
     skipped = run(reader("roberta"), broken, {}).skipped.to_pylist()
     assert [entry["id"] for entry in skipped] == [row["id"]]
     assert "other tokens" in skipped[0]["reason"]
+
+
+@pytest.mark.parametrize("span", ["[12, 19]", "12", "[19, 12]", "[1, 2, 3]", ""])
+def test_spans_of_a_file_of_ones_own(span: str, tmp_path: Path) -> None:
+    """As JSON in a file of text; what is none is said with its row."""
+    columns = ["masculine", "feminine", "masculine_span", "feminine_span", "stereotype"]
+    cells = ["„Mám hlad,“ povedal.", "„Mám hlad,“ povedala.", span, "[12, 20]", "3"]
+    path = tmp_path / "mine.tsv"
+    path.write_text("\t".join(columns) + "\n" + "\t".join(f'"{cell}"' for cell in cells), encoding="utf-8")
+    if span != "[12, 19]":
+        with pytest.raises(
+            DataError, match=r"row 1: `masculine_span` is .*, not \[start, end\] in characters"
+        ):
+            read_own(path)
+        return
+    read = read_own(path)
+    assert read[0]["masculine"][slice(*read[0]["masculine_span"])] == "povedal"
+    assert run(reader("roberta"), read, {}).metadata["measure"] == "neutral"
