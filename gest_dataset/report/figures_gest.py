@@ -214,7 +214,7 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
             where = f"template {template}" if in_template else language_name(run.language)
             models = beside(run.kind, template if in_template else run.language, options)
             if run.measure is NEUTRAL:  # of which nothing is published
-                models = []
+                models = ()
             columns.append(Column(run.number, run.label, where, models, *numbers_of(result, "q")))
     return columns
 
