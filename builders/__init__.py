@@ -14,6 +14,7 @@ from gest_dataset.builders import (
     crows,
     demo,
     gest,
+    neutral,
     pairs,
     slovak,
     stereoset,
@@ -29,13 +30,14 @@ DEFAULT_CONFIG = "en"
 
 BUILT_IN: dict[str, Config] = {
     config.name: config
-    for family in (gest, translations, pairs, stereoset, controls, crows, slovak, winobias, demo)
+    for family in (gest, translations, pairs, neutral, stereoset, controls, crows, slovak, winobias, demo)
     for config in family.CONFIGS
 }
 
 # Name of a group -> the families of its configs
 _FAMILIES = {
     "slavic": ("pairs",),
+    "neutral": ("neutral",),
     "controls": ("stereoset_control", "crows_control", "slovak_gender"),
     "crows": ("crows",),
     "stereoset": ("stereoset",),

@@ -12,6 +12,7 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
     gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
+    gest_dataset.import_eurogest("EuroGEST", ["sk"])
     gest_dataset.push("your-name/gest", "sk_pairs")
     gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
 """
@@ -24,7 +25,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.adding import add_language
+    from gest_dataset.adding import add_language, import_eurogest
     from gest_dataset.answers.ask import Answers, ask
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
@@ -42,6 +43,7 @@ __all__ = [
     "add_language",
     "ask",
     "compare",
+    "import_eurogest",
     "masculine_rates",
     "push",
     "push_results",
@@ -58,6 +60,7 @@ _LATER = {
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
     "add_language": "gest_dataset.adding",
+    "import_eurogest": "gest_dataset.adding",
     "push": "gest_dataset.hub.push",
     "push_results": "gest_dataset.hub.results",
 }

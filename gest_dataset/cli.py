@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "Data",
     "build": "Data",
     "sentences": "Data",
+    "import-eurogest": "Data",
     "add-language": "Data",
     "score": "Models",
     "ask": "Models",

@@ -83,7 +83,8 @@ def test_a_config_page_describes_every_field_and_shows_a_row_of_ours(site: Path)
             assert cell in facts
             assert cell in example
         assert ("this project's tests" in example) != (config.embedded is not None)
-        if "sentence" in config.fields:
+        # the Serbian in Latin letters of the mirror is made of the Cyrillic one
+        if "sentence" in config.fields and name != "sr_neutral":
             (sentence,) = re.findall(r"<code>sentence</code></td>\s*<td>(.*?)</td>", example)
             assert unescape(sentence) in _OUR_TEXTS
 

@@ -21,6 +21,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.result import units_of
 from gest_dataset.measures.templates import TEMPLATES
@@ -40,7 +41,7 @@ class Lacking(Exception):
 
 
 def sureness(run: Run) -> Sureness:
-    """How sure a run's numbers are: of templates, pairs and masculine rates; empty for other measures.
+    """How sure a run's numbers are: of templates, pairs, neutral sentences, masculine rates; else empty.
 
     Keys: `permutation_p`; of models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
     `creators`, `confounders`; of translators `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking` says of
@@ -49,7 +50,7 @@ def sureness(run: Run) -> Sureness:
     measure = MEASURES[run.manifest.measure]
     if measure is MASCULINE_RATE:
         return _of_translations(run)
-    if measure not in (TEMPLATES, PAIRS):
+    if measure not in (TEMPLATES, PAIRS, NEUTRAL):
         return {}
     told: Sureness = {"permutation_p": _number(run.result["result"]["g_s_permutation_p"]), "lacking": {}}
     for name, part in _PARTS.items():

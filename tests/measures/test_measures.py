@@ -71,7 +71,7 @@ def every_probe() -> list[Probe]:
 
 def test_every_probe_has_one_measure_of_its_name() -> None:
     found = every_probe()
-    assert len(found) == 7
+    assert len(found) == 8
     for probe in found:
         assert MEASURES[probe.name].probe is probe
     assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
@@ -174,7 +174,7 @@ def test_bounds_are_told_apart_from_marks(
 
 def test_the_level_of_q_is_not_read() -> None:
     """Section 4.2.1 of the paper: only differences between stereotypes mean something."""
-    for name in ("templates", "pairs"):
+    for name in ("templates", "pairs", "neutral"):
         axis = MEASURES[name].grid(result_of(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
         assert axis is not None
         assert "more likely" not in axis.caption
@@ -186,6 +186,7 @@ def test_the_level_of_q_is_not_read() -> None:
 UNITS = {
     "templates": None,
     "pairs": "source",
+    "neutral": "source",
     "winobias": "occupation",
     "quadruplets": "original",
     "crows": None,
@@ -240,6 +241,7 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
     ("name", "null", "deviations"),
     [
         ("templates", 1, 0.2),
+        ("neutral", 1, 0.2),
         ("winobias", 1, 0.25),
         ("quadruplets", 0, 0.15),
         ("crows", 0, 0.15),

@@ -403,3 +403,14 @@ def test_what_a_set_lacks_may_be_left_out() -> None:
     icat = evaluate.load("stereoset_icat")
     samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
     assert rounded(icat.compute(**samples)) == judged("stereoset_icat", statistics.stereoset_icat(**samples))
+
+
+def test_eurogests_scale_is_one_of_the_metrics() -> None:
+    """With its zone, which is that of a ratio, and the work that it is from."""
+    inputs, function = CASES["gest_stereotype_rate"]
+    metric = evaluate.load("gest_stereotype_rate")
+    result = metric.compute(**inputs, scale="eurogest")
+    assert rounded(result) == expected("gest_stereotype_rate", scale="eurogest")
+    assert result["g_s"] != pytest.approx(function(**inputs)["g_s"])
+    assert "EuroGEST" in metric.info.citation
+    assert "Women Are Beautiful" in metric.info.citation
