@@ -135,6 +135,7 @@ def topical(
             "masculine-rate), a --model to score, or a folder of --scores."
         )
     models = [one for one in found if one.columns is not None]
+    sources |= {"words": ", ".join(words)}
     topic = _topic(found, words)
     tables = [topic, _like_table_3(found, words), _confounders(models), _parts(models)]
     return Study(
