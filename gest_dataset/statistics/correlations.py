@@ -4,7 +4,8 @@
 
 The interval is Tukey's jackknife of z = atanh R (Fisher, 1915): with z_-i without sample i, the
 variance of z is (n - 1) / n times the sum of the squares of z_-i - mean z_-i, and Student's t has n - 1
-degrees of freedom. It speaks of other samples (rows), and takes the correlations of a mean for what they are: of the same samples.
+degrees of freedom. It speaks of other samples (rows), and takes the correlations of a mean for what they are:
+of the same samples.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 COMMANDS = ("templates",)
 HELP = """Repeat what the papers did around their scores, on any models.
 
-A study takes finished runs (folders that gest score has written), and models to score first. It ends in tables
-and figures like the papers', with the papers' numbers beside, and is kept in a folder: a page, a CSV of each
-table, an SVG of each figure. One that was stopped goes on.
+A study takes finished runs (folders that gest score has written), and models to score first. It ends in
+tables and figures like the papers', with the papers' numbers beside, and is kept in a folder: a page, a CSV
+of each table, an SVG of each figure. One that was stopped goes on.
 """
 EXAMPLES = (
     "Examples: [bold]gest study templates gest-runs[/bold], [bold]gest study templates --model "
