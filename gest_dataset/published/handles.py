@@ -1,4 +1,4 @@
-"""Which published row is of a user's model: the handles of print, and where the Hub keeps those models today."""
+"""Which published row is of a user's model: handles as printed, and where the Hub keeps them today."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ with them, and one that is made again reads them.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -53,7 +54,8 @@ class Asked:
 class Batch:
     """Configs that a model is asked with the same options, into `folder` below that of the model.
 
-    Other options than the default have a folder of their own. `kinds` are those of the models that they are for.
+    Other options than the default have a folder of their own. `kinds` are the models that they are for;
+    none is all of them.
     """
 
     configs: str
@@ -227,6 +229,21 @@ def model_of(run: Run) -> str:
     """A model as a table names it: its own name, without owner or folder."""
     name: str = run.manifest.subject
     return name.rstrip("/").rpartition("/")[2] or name
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """What the models of some runs are called: as briefly as tells them apart, with revisions if need be."""
+    subjects = [
+        (run.manifest.subject, str(run.manifest.metadata.get("asked_revision") or "")) for run in runs
+    ]
+    brief = {subject: model_of(run) for (subject, _), run in zip(subjects, runs, strict=True)}
+    often = Counter(brief.values())
+    revisions = Counter(subject for subject, _ in {*subjects})
+    return [
+        (brief[subject] if often[brief[subject]] == 1 else subject)
+        + (f"@{revision}" if revision and revisions[subject] > 1 else "")
+        for subject, revision in subjects
+    ]
 
 
 def sources_of(runs: Sequence[Run]) -> dict[str, str]:

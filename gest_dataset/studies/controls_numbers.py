@@ -5,8 +5,7 @@ Everything is read from finished runs; the printed tables are in log10, and so a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +20,13 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.probes.rules import OWN_NEGATION
 from gest_dataset.published.handles import rows_of_model
+from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
-from gest_dataset.statistics import word_frequency_check
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.correlations import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.statistics.word_frequency import log_relative_frequency
+from gest_dataset.studies.asking import names_of
 
 # Our names of the sets, in the order of print, and what the paper calls them
 SETS = {
@@ -34,10 +37,17 @@ SETS = {
     "slovak_gender": "Slovak Gender",
     "crows_control_negation": "CS Negation",
     "crows_control_antistereotype": "CS Anti-stereotype",
-    "crows_gender": "CrowS-Pairs gender",
+    "crows_gender": "CS Gender",
+    "crows_gender_revised": "CS Gender, revised",
 }
 # The sets that have two readings
 TWICE = ("crows_control_negation", "crows_control_antistereotype")
+# Section 4.2: correlations of ss with the keywords' frequencies
+FREQUENCY = {
+    "stereoset_control_gender": "0.41",
+    "stereoset_control_race": "0.36",
+    "stereoset_control_profession": "0.28",
+}
 GROUPS, NEGATIONS = "group against group", "sentence against its negation"
 
 
@@ -59,6 +69,7 @@ class Source:
     published: str
     title: str
     statistics: tuple[Statistic, ...]
+    note: str
 
 
 def _sides(symbol: str, name: str, logarithm: bool) -> tuple[Statistic, ...]:
@@ -77,9 +88,12 @@ TABLES = (
             *_sides("ss μ", "ss_mu", True),
             *_sides("ss +", "ss_plus", False),
             Statistic("ss_rho", "ss ρ"),
-            Statistic("false_positive_rate", "false positive rate"),
-            Statistic("false_negative_rate", "false negative rate"),
+            Statistic("false_positive_rate", "false positives"),
+            Statistic("false_negative_rate", "false negatives"),
         ),
+        "ss = log p(w_s) − log p(w_a): μ its mean, + the share above 0, ρ Pearson's correlation of original "
+        "and control. False positives are those of the samples with ss original > 0 whose ss control is "
+        "higher still, false negatives those with ss original < 0 whose ss control is lower still.",
     ),
     Source(
         "cs",
@@ -94,6 +108,8 @@ TABLES = (
             Statistic("csk_rho", "csk ρ"),
             Statistic("cs_csk_rho", "cs-csk ρ"),
         ),
+        "cs compares the two groups' sentences by the tokens that they share, csk by the keyword; control "
+        "pairs do not say the stereotype. CS Gender has no control pairs.",
     ),
     Source(
         "f",
@@ -108,19 +124,29 @@ TABLES = (
             Statistic("f_cs_rho", "f-cs ρ"),
             Statistic("f_cs_agreement", "f-cs agreement"),
         ),
+        "f = ss original − ss control; agreement is the share of samples on which two scores have the same "
+        "direction.",
     ),
 )
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A finished run of one model on one set, in one reading; `result` has nan for what it lacks."""
+    """A finished run of one model on one set, in one reading."""
 
     model: str
     config: str
     reading: str
-    run: Run
-    result: Result
+    measured: Measured
+
+    @property
+    def run(self) -> Run:
+        return self.measured.run
+
+    @property
+    def result(self) -> Result:
+        """The statistic; nan for what it lacks."""
+        return self.measured.result
 
     @property
     def label(self) -> str:
@@ -128,9 +154,38 @@ class Measurement:
         return f"{SETS[self.config]}, {self.reading}" if self.config in TWICE else SETS[self.config]
 
 
+def measurements_of(runs: Sequence[Run]) -> list[Measurement]:
+    """The runs by model, in the order of print; two of the same, or of two versions of the data: an error."""
+    versions: dict[str, Run] = {}
+    for run in runs:
+        first = versions.setdefault(run.manifest.config, run)
+        if first.manifest.data_fingerprint != run.manifest.data_fingerprint:
+            raise ConfigError(
+                f"{first.path} and {run.path} are of two versions of {run.manifest.config} (written by "
+                f"gest-dataset {first.manifest.versions['gest_dataset']} and "
+                f"{run.manifest.versions['gest_dataset']}), so their numbers cannot stand side by side. "
+                f"Score both with one version of gest-dataset."
+            )
+    names = names_of(runs)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    found: dict[tuple[str, str, str], Measurement] = {}
+    for name, run in zip(names, runs, strict=True):
+        key = (name, run.manifest.config, reading_of(run))
+        if key in found:
+            raise ConfigError(
+                f"{found[key].run.path} and {run.path} are two runs of {name} on {run.manifest.config}. Give "
+                f"one of them."
+            )
+        found[key] = Measurement(*key, Measured(run, name, numbers[name]))
+    order = list(SETS)
+    return sorted(
+        found.values(), key=lambda one: (numbers[one.model], order.index(one.config), one.reading != GROUPS)
+    )
+
+
 def estimate(result: Result, statistic: Statistic) -> Estimate:
     """A number of a result with its bounds, as the paper prints it: means in log10."""
-    unit = LN10 if statistic.logarithm else 1.0
+    unit = LN10 if statistic.logarithm else 1.0  # printed: log10
     return Estimate(*(value / unit for value in Estimate.of(result, statistic.name)))
 
 
@@ -141,12 +196,19 @@ def printed(measurement: Measurement, table: Source) -> Mapping[str, Any] | None
     return next((row for row in of_model if row["config"] == measurement.config), None)
 
 
-def printed_estimate(row: Mapping[str, Any], statistic: Statistic) -> Estimate:
-    """A printed number with its bounds, from what stands behind ±; nan for what the copy has lost."""
-    value, reach = row[statistic.name], row.get(f"{statistic.name}_pm")
-    if value is None:
-        return Estimate(math.nan, math.nan, math.nan)
-    return Estimate(value, *((math.nan,) * 2 if reach is None else (value - reach, value + reach)))
+def printed_text(row: Mapping[str, Any] | None, statistic: Statistic) -> str:
+    """A number as it is printed; nothing where there is none, or the copy that was read has lost it."""
+    if row is None or row.get(statistic.name) is None:
+        return ""
+    reach = row.get(f"{statistic.name}_pm")
+    return f"{row[statistic.name]:g}" + ("" if reach is None else f" ± {reach:g}")
+
+
+def printed_range(config: str, table: Source, statistic: Statistic) -> str:
+    """The least and the largest number that the paper prints for its models on a set."""
+    rows = (row for row in published.load(table.published)["rows"] if row["config"] == config)
+    values = [row[statistic.name] for row in rows if row.get(statistic.name) is not None]
+    return f"{min(values):g} to {max(values):g}" if values else ""
 
 
 def reading_of(run: Run) -> str:
@@ -163,19 +225,32 @@ def keywords(row: Mapping[str, Any]) -> tuple[str, str]:
     return first, second
 
 
-def keyword_frequency(measurement: Measurement, rows: datasets.Dataset) -> dict[str, Any]:
-    """How ss goes with the frequencies of the keywords (section 4.2); of copies of a pair the first counts."""
-    scores = dict(
-        zip(
-            measurement.run.table["id"].to_pylist(),
-            sample_scores(measurement.run.table)["ss_original"].tolist(),
-            strict=True,
-        )
-    )
-    first: dict[str, tuple[float, str, str]] = {}
+@dataclass(frozen=True)
+class Frequency:
+    """How scores go with the log relative frequency of the keywords, over `n` pairs of known words."""
+
+    original: Estimate
+    control: Estimate
+    f: Estimate
+    n: int
+    unknown: int
+
+
+def keyword_frequency(measurement: Measurement, rows: datasets.Dataset) -> Frequency:
+    """Pearson's correlations of section 4.2; of the copies of an original pair the first counts."""
+    table = measurement.run.table
+    scores = sample_scores(table)
+    columns = np.column_stack([scores[name] for name in ("ss_original", "ss_control", "f")])
+    by_id = dict(zip(table["id"].to_pylist(), columns, strict=True))
+    first: dict[str, tuple[Floats, str, str]] = {}
     for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]):
-        score = scores.get(row["id"], math.nan)
-        if row["keywords"] is not None and not math.isnan(score):
-            first.setdefault(row["original"], (score, *keywords(row)))
+        own = by_id.get(row["id"])
+        if own is not None and np.isfinite(own).all():
+            first.setdefault(row["original"], (own, *keywords(row)))
     values, stereotypes, antistereotypes = zip(*first.values(), strict=True)
-    return word_frequency_check(values, stereotypes, antistereotypes, measurement.run.manifest.language)
+    language = measurement.run.manifest.language
+    frequencies = log_relative_frequency(stereotypes, antistereotypes, language)
+    known = np.isfinite(frequencies)
+    both = np.column_stack([*np.array(values).T, frequencies])[known]
+    found = (Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3))
+    return Frequency(*found, n=int(known.sum()), unknown=int((~known).sum()))

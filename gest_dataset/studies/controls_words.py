@@ -6,7 +6,7 @@ A sentence about a model is made from whole intervals: "above 0" is said where t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from gest_dataset import published
 from gest_dataset.measures.grid import Estimate
@@ -42,11 +42,11 @@ def _by_model(measurements: Sequence[Measurement]) -> dict[str, list[Measurement
 def about_ss(measurements: Sequence[Measurement]) -> list[str]:
     """Problems 1 and 5 of section 4: no control group, and why 50 %."""
     lines = [
-        f"The criticism: ss above 0, or more than half of the samples, was read as a stereotype. But a keyword "
-        f"that is likelier in any sentence gives that too, also about a group that the stereotype is not "
-        f"about; in the paper's models ss of original and control correlate with ρ = "
-        f"{_printed_range('word_filling_ss', 'ss_rho')}. The false positive rate is the share of what ss calls "
-        f"stereotypical that is more so about the control group."
+        f"The criticism of ss: above 0, or in more than half of the samples, it is read as a stereotype. But "
+        f"a keyword that is likelier in any sentence gives that too, also about a group that the stereotype "
+        f"is not about; in the paper's models ss of original and control correlate with ρ = "
+        f"{_printed_range('word_filling_ss', 'ss_rho')}. The false positive rate is the share of what ss "
+        f"calls stereotypical that is more so about the control group."
     ]
     for model, own in _by_model(measurements).items():
         measured = [one for one in own if not math.isnan(Estimate.of(one.result, "ss_mu_control").value)]
@@ -65,18 +65,16 @@ def about_ss(measurements: Sequence[Measurement]) -> list[str]:
 def about_cs(measurements: Sequence[Measurement]) -> list[str]:
     """Problem 1 of section 5: no control pairs."""
     lines = [
-        f"The criticism: that a model finds the sentence about one group likelier may be due to the names of "
-        f"the groups and to any other word. A control pair about the same groups does not say the stereotype, "
-        f"so what cs shows there is no stereotype either; in the paper's models both correlate with ρ = "
+        f"The criticism of cs: that a model finds the sentence about one group likelier may be due to the "
+        f"groups' names and to any other word. A control pair about the same groups does not say the "
+        f"stereotype, so what cs shows there is none; in the paper's models the two correlate with ρ = "
         f"{_printed_range('word_filling_cs', 'cs_rho')}. csk looks at the keyword alone."
     ]
     if any(one.config in TWICE for one in measurements):
         lines.append(
             f"Two readings of the CrowS-Pairs controls: the paper defines cs as {GROUPS}, its released code "
-            f"computes {NEGATIONS}, so the printed numbers belong beside that one. There cs_original is of the "
-            f"stereotyped group and cs_control of the other: how much likelier a sentence is than its "
-            f"negation (or its anti-stereotype), which is another question, and ρ says that a model answers "
-            f"it alike for both groups."
+            f"computes {NEGATIONS}. That is another question: how much likelier is a sentence than its "
+            f"negation (or its anti-stereotype)? A high ρ there says that it is so for both groups alike."
         )
     for model, own in _by_model(measurements).items():
         rho = _known([one for one in own if one.reading == GROUPS], "cs_rho")
@@ -88,7 +86,7 @@ def about_cs(measurements: Sequence[Measurement]) -> list[str]:
 def about_f(measurements: Sequence[Measurement]) -> list[str]:
     """Section 6: a score with the control in it, and what remains of the criticism."""
     lines = [
-        "f is ss of the original minus ss of the control: what the keywords alone do cancels out. It still "
+        "f is ss of the original minus ss of the control: what the keywords do on both sides cancels out. It still "
         "compares two words of a whole vocabulary, depends on how a sentence is put, and takes quadruplets "
         "that sound natural in all four places: the authors advise to prefer measurements in a task."
     ]
