@@ -9,5 +9,6 @@ studies.keep(found, Path("mine"), [])
 from gest_dataset.studies.asking import Asked
 from gest_dataset.studies.study import Study, Table, keep, read_study
 from gest_dataset.studies.templates import templates
+from gest_dataset.studies.validity import validity
 
-__all__ = ["Asked", "Study", "Table", "keep", "read_study", "templates"]
+__all__ = ["Asked", "Study", "Table", "keep", "read_study", "templates", "validity"]

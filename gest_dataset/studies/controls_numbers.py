@@ -243,7 +243,7 @@ def keyword_frequency(measurement: Measurement, rows: datasets.Dataset) -> Frequ
     columns = np.column_stack([scores[name] for name in ("ss_original", "ss_control", "f")])
     by_id = dict(zip(table["id"].to_pylist(), columns, strict=True))
     first: dict[str, tuple[Floats, str, str]] = {}
-    for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]):
+    for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_list():
         own = by_id.get(row["id"])
         if own is not None and np.isfinite(own).all():
             first.setdefault(row["original"], (own, *keywords(row)))

@@ -15,7 +15,7 @@ class Lacking(Exception):
 
 @dataclass(frozen=True)
 class Pair:
-    """`ours` beside `printed`, which is a text with the digits of print; `why` explains a known difference."""
+    """`ours` beside `printed`, a text with the digits of print; `why` explains a known difference."""
 
     what: str
     ours: float
