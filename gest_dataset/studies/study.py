@@ -147,35 +147,59 @@ class Study:
 
 
 def keep(study: Study, folder: Path, command: Sequence[str]) -> Path:
-    """Write a study into its folder, and say where its page is; one of the same name is replaced."""
+    """Write a study into its folder, and say where its page is; one of the same name is replaced.
+
+    One that is there as it is, but for the command, stays: drawing takes longer than all else that is read again.
+    """
     claim_study(folder, study.name)
     with alone(folder):
-        told = {
-            "format": FORMAT,
-            "name": study.name,
-            "title": study.title,
-            "tables": [asdict(table) | {"rows": table.rows} for table in study.tables],
-            "figures": [{"name": f.name, "title": f.title, "caption": f.caption} for f in study.figures],
-            "sentences": study.sentences,
-            "notes": study.notes,
-            "sources": dict(study.sources),
-            "signature": study.signature,
-            "versions": versions(),
-            "command": list(command),
-        }
+        told: dict[str, Any] = plain(
+            {
+                "format": FORMAT,
+                "name": study.name,
+                "title": study.title,
+                "tables": [asdict(table) | {"rows": table.rows} for table in study.tables],
+                "figures": [{"name": f.name, "title": f.title, "caption": f.caption} for f in study.figures],
+                "sentences": study.sentences,
+                "notes": study.notes,
+                "sources": dict(study.sources),
+                "signature": study.signature,
+                "versions": versions(),
+                "command": list(command),
+            }
+        )
+        if _is_there(folder, told):
+            return folder / PAGE
         files = {f"{table.name}.csv": table.csv.encode() for table in study.tables}
         for figure in study.figures:
             files[f"{figure.name}.csv"] = figure.csv.encode()
             files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
         files[PAGE] = page.rendered(study, command).encode()
-        old = set(_written(folder)) - {*files}
+        for name in set(_written(folder)) - {*files}:
+            (folder / name).unlink(missing_ok=True)
+        write_json(folder / STUDY, told)  # whose files the folder may hold, also where it ends here
         for name, content in files.items():
             with replacing(folder / name) as unfinished:
                 unfinished.write_bytes(content)
-        write_json(folder / STUDY, plain(told))
-        for name in old:
-            (folder / name).unlink(missing_ok=True)
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        write_json(folder / STUDY, told | {"files": hashes})
     return folder / PAGE
+
+
+def _is_there(folder: Path, told: Mapping[str, Any]) -> bool:
+    """Whether a folder has this very study, with all of its files as they were written."""
+    if not (folder / STUDY).exists():
+        return False
+    there = _read(folder)
+    files = there.pop("files", None)
+    return (
+        isinstance(files, dict)
+        and there | {"command": None} == told | {"command": None}
+        and all(
+            (folder / name).is_file() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == known
+            for name, known in files.items()
+        )
+    )
 
 
 def claim_study(folder: Path, name: str) -> None:

@@ -1,0 +1,7 @@
+"""placeholder"""
+
+EXAMPLES = ""
+
+
+def run() -> None:
+    """x"""

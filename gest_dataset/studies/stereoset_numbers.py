@@ -1,0 +1,121 @@
+"""The numbers of StereoSet's tables: for each model and language LMS, SS and ICAT of one test, or of both.
+
+Table 7 asks one test in several ways. Everywhere else a model has one of them between sentences: as the paper
+does, a causal model its generative score, all others that of a next-sentence head where they have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gest_dataset import published
+from gest_dataset.builders.stereoset import TESTS
+from gest_dataset.errors import ConfigError
+from gest_dataset.measures.measure import Result
+from gest_dataset.published.handles import rows_of_model
+from gest_dataset.statistics import stereoset_icat
+from gest_dataset.studies.stereoset_answers import CAUSAL, GENERATIVE, NSP, RATIO, Answers
+
+WITHIN, BETWEEN = ((test,) for test in TESTS)
+SCORES = ("lms", "ss", "icat")
+MULTICLASS = ("multiclass_lms", "multiclass_ss", "macro_icat", "micro_icat")
+WAYS_ASKED = (NSP, GENERATIVE, RATIO)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of the paper: its number, its name among the published ones, tests, and columns."""
+
+    number: int
+    published: str
+    tests: tuple[str, ...]
+    scores: tuple[str, ...]
+    title: str
+
+
+TABLES = (
+    Source(2, "stereoset_intrasentence", WITHIN, SCORES, "Within sentences"),
+    Source(3, "stereoset_intersentence", BETWEEN, SCORES, "Between sentences"),
+    Source(4, "stereoset_overall", TESTS, SCORES, "Both tests together"),
+    Source(5, "stereoset_multiclass", TESTS, MULTICLASS, "Both tests together, averaged over targets"),
+    Source(8, "stereoset_multiclass_intrasentence", WITHIN, MULTICLASS, "Within, averaged over targets"),
+    Source(9, "stereoset_multiclass_intersentence", BETWEEN, MULTICLASS, "Between, averaged over targets"),
+)
+WAYS = Source(7, "stereoset_ways", BETWEEN, SCORES, "Between sentences, asked in several ways")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The result of a model in a language, over one test or both; `way` says how it was asked between."""
+
+    model: str
+    language: str
+    tests: tuple[str, ...]
+    way: str
+    result: Result
+    metadata: Mapping[str, Any]
+
+
+def entries(answers: Sequence[Answers]) -> list[Entry]:
+    """One entry for each model, language and set of tests that there are answers for, in the paper's way."""
+    found: list[Entry] = []
+    for key, own in _by_model(answers).items():
+        within, between = _one_way(own)
+        for parts in ([within], [between], [within, between]):
+            there = [part for part in parts if part is not None]
+            if there and len(there) == len(parts):
+                found.append(_entry(key, there))
+    return found
+
+
+def in_several_ways(answers: Sequence[Answers]) -> list[Entry]:
+    """The entries of table 7: each way in which a model was asked between sentences."""
+    return [
+        _entry(key, [part])
+        for key, own in _by_model(answers).items()
+        for way in WAYS_ASKED
+        for part in own
+        if part.way == way
+    ]
+
+
+def printed(entry: Entry, table: Source) -> Mapping[str, Any] | None:
+    """The paper's row for the same model and language; table 7's is of the same way, too."""
+    rows = published.load(table.published)["rows"]
+    of_model = rows_of_model(rows, entry.metadata, "handle")
+    same = (row for row in of_model if row["language"] == entry.language)
+    return next((row for row in same if row.get("way", entry.way) == entry.way), None)
+
+
+def _by_model(answers: Sequence[Answers]) -> dict[tuple[str, str], list[Answers]]:
+    """The answers of each model and language; two to the same question are an error."""
+    found: dict[tuple[str, str], list[Answers]] = {}
+    for part in answers:
+        own = found.setdefault((part.model, part.language), [])
+        if any((other.test, other.way) == (part.test, part.way) for other in own):
+            raise ConfigError(
+                f"There are two answers of {part.model} to stereoset_{part.language}_{part.test}"
+                f"{f' ({part.way})' if part.way else ''}. Give folders that have one run of each."
+            )
+        own.append(part)
+    return found
+
+
+def _one_way(answers: Sequence[Answers]) -> tuple[Answers | None, Answers | None]:
+    """A model's answers within sentences, and those between them that its kind is judged by."""
+    within = next((part for part in answers if part.test == TESTS[0]), None)
+    between = {part.way: part for part in answers if part.test == TESTS[1]}
+    kind = next((part.kind for part in answers if part.kind != NSP), NSP)
+    preferred = (GENERATIVE, NSP) if kind == CAUSAL else (NSP, GENERATIVE)
+    return within, next((between[way] for way in (*preferred, RATIO) if way in between), None)
+
+
+def _entry(key: tuple[str, str], parts: Sequence[Answers]) -> Entry:
+    """The result of one test as its run has it, or computed here from the scores of one or both."""
+    result = parts[0].result if len(parts) == 1 else None
+    if result is None:
+        inputs = {name: [value for part in parts for value in part.inputs[name]] for name in parts[0].inputs}
+        result = stereoset_icat(**inputs)
+    return Entry(*key, tuple(part.test for part in parts), parts[-1].way, result, parts[0].metadata)
