@@ -86,9 +86,9 @@ def about_cs(measurements: Sequence[Measurement]) -> list[str]:
 def about_f(measurements: Sequence[Measurement]) -> list[str]:
     """Section 6: a score with the control in it, and what remains of the criticism."""
     lines = [
-        "f is ss of the original minus ss of the control: what the keywords do on both sides cancels out. It still "
-        "compares two words of a whole vocabulary, depends on how a sentence is put, and takes quadruplets "
-        "that sound natural in all four places: the authors advise to prefer measurements in a task."
+        "f is ss of the original minus ss of the control: what the keywords do on both sides cancels out. It "
+        "still compares two words of a whole vocabulary, depends on how a sentence is put, and takes "
+        "quadruplets that sound natural in all four places: the authors prefer measurements in a task."
     ]
     for model, own in _by_model(measurements).items():
         found = [one for one in own if not math.isnan(Estimate.of(one.result, "f_mu").value)]
