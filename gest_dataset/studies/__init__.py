@@ -7,8 +7,22 @@ studies.keep(found, Path("mine"), [])
 """
 
 from gest_dataset.studies.asking import Asked
+from gest_dataset.studies.heuristics import draw as draw_sheet
+from gest_dataset.studies.heuristics import heuristics
 from gest_dataset.studies.study import Study, Table, keep, read_study
 from gest_dataset.studies.templates import templates
+from gest_dataset.studies.topical import topical
 from gest_dataset.studies.validity import validity
 
-__all__ = ["Asked", "Study", "Table", "keep", "read_study", "templates", "validity"]
+__all__ = [
+    "Asked",
+    "Study",
+    "Table",
+    "draw_sheet",
+    "heuristics",
+    "keep",
+    "read_study",
+    "templates",
+    "topical",
+    "validity",
+]

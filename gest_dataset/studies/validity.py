@@ -183,7 +183,7 @@ Rates = dict[tuple[str, str, str], Estimate]
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, float]:
-    """Pearson's r with Fisher's interval, and its p-value; of two points r is always 1 or -1, and not told."""
+    """Pearson's r with Fisher's interval, and its p-value; r of two points is always 1 or -1, so nan."""
     a, b = np.array(first, dtype=float), np.array(second, dtype=float)
     known = np.isfinite(a) & np.isfinite(b)
     a, b = a[known], b[known]
@@ -238,8 +238,8 @@ def _of_models(subjects: Sequence[Subject], rates: Rates) -> Table:
             for one in subjects
             for config in one.winobias
         ),
-        "Ratios of geometric means; g_s of GEST is the mean over templates. Intervals are those of the runs: over "
-        "sentences, and over occupations.",
+        "Ratios of geometric means; g_s of GEST is the mean over templates. Intervals are those of the runs: "
+        "over sentences, and over occupations.",
     )
 
 
