@@ -54,14 +54,15 @@ class Asked:
 class Batch:
     """Configs that a model is asked with the same options, into `folder` below that of the model.
 
-    Other options than the default have a folder of their own. `kinds` are the models that they are for;
-    none is all of them.
+    Other options than the default have a folder of their own. `kinds` and `models` say what models they are
+    for; none is all of them.
     """
 
     configs: str
     options: Options = field(default_factory=Options)
     folder: str = ""
     kinds: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 def runs_of(
@@ -125,6 +126,8 @@ def _planned(asked: Asked, model: str, batches: Sequence[Batch]) -> list[_Part]:
     home = asked.folder / RUNS / default_folder(model, revision, asked.limit).name
     parts = []
     for batch in batches:
+        if batch.models and model not in batch.models:
+            continue
         wanted = names(batch.configs)
         there = {name: _finished(home / batch.folder / name, name, model, asked) for name in wanted}
         kept = {name: run for name, run in there.items() if run is not None}
@@ -229,6 +232,20 @@ def model_of(run: Run) -> str:
     """A model as a table names it: its own name, without owner or folder."""
     name: str = run.manifest.subject
     return name.rstrip("/").rpartition("/")[2] or name
+
+
+def check_same_data(runs: Sequence[Run]) -> None:
+    """Refuse runs of two versions of a config: their numbers do not stand side by side."""
+    first: dict[str, Run] = {}
+    for run in runs:
+        other = first.setdefault(run.manifest.config, run)
+        if other.manifest.data_fingerprint != run.manifest.data_fingerprint:
+            written = [one.manifest.versions["gest_dataset"] for one in (other, run)]
+            raise ConfigError(
+                f"{other.path} and {run.path} are of two versions of {run.manifest.config} (written by "
+                f"gest-dataset {' and '.join(written)}), so their numbers cannot stand side by side. Score "
+                f"both with one version of gest-dataset."
+            )
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:

@@ -26,7 +26,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlations import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.word_frequency import log_relative_frequency
-from gest_dataset.studies.asking import names_of
+from gest_dataset.studies.asking import check_same_data, names_of
 
 # Our names of the sets, in the order of print, and what the paper calls them
 SETS = {
@@ -156,16 +156,7 @@ class Measurement:
 
 def measurements_of(runs: Sequence[Run]) -> list[Measurement]:
     """The runs by model, in the order of print; two of the same, or of two versions of the data: an error."""
-    versions: dict[str, Run] = {}
-    for run in runs:
-        first = versions.setdefault(run.manifest.config, run)
-        if first.manifest.data_fingerprint != run.manifest.data_fingerprint:
-            raise ConfigError(
-                f"{first.path} and {run.path} are of two versions of {run.manifest.config} (written by "
-                f"gest-dataset {first.manifest.versions['gest_dataset']} and "
-                f"{run.manifest.versions['gest_dataset']}), so their numbers cannot stand side by side. "
-                f"Score both with one version of gest-dataset."
-            )
+    check_same_data(runs)
     names = names_of(runs)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     found: dict[tuple[str, str, str], Measurement] = {}
@@ -245,8 +236,8 @@ def keyword_frequency(measurement: Measurement, rows: datasets.Dataset) -> Frequ
     first: dict[str, tuple[Floats, str, str]] = {}
     for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_list():
         own = by_id.get(row["id"])
-        if own is not None and np.isfinite(own).all():
-            first.setdefault(row["original"], (own, *keywords(row)))
+        if row["original"] not in first and own is not None and np.isfinite(own).all():
+            first[row["original"]] = (own, *keywords(row))
     values, stereotypes, antistereotypes = zip(*first.values(), strict=True)
     language = measurement.run.manifest.language
     frequencies = log_relative_frequency(stereotypes, antistereotypes, language)

@@ -88,8 +88,7 @@ def about_f(measurements: Sequence[Measurement]) -> list[str]:
     lines = [
         "f is ss of the original minus ss of the control: what the keywords do on both sides cancels out. It "
         "still compares two words of a whole vocabulary, depends on how a sentence is put, and takes "
-        "quadruplets that sound natural in all four places: the authors advise to prefer measurements in a "
-        "task."
+        "quadruplets that sound natural in all four places: the authors prefer measurements in a task."
     ]
     for model, own in _by_model(measurements).items():
         found = [one for one in own if not math.isnan(Estimate.of(one.result, "f_mu").value)]

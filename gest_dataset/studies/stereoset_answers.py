@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Inputs, Result
 from gest_dataset.measures.result import inputs_of
 from gest_dataset.probes.stereoset import METHODS
+from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
 
 # A file of the authors' scores: model, their classes within and between sentences, language
@@ -34,8 +36,8 @@ GENERATIVE, RATIO = METHODS[CAUSAL]
 class Answers:
     """What one model answered to one test in one language.
 
-    `way` is how it was asked between sentences, and empty within. `inputs` are what the statistic takes;
-    `result` is there where a run has it. `metadata` are those of a run.
+    `way` is how it was asked between sentences, and empty within. `inputs` are what the statistic takes.
+    `run` is there where these are not the authors'; `metadata` say which model it is.
     """
 
     model: str
@@ -44,24 +46,22 @@ class Answers:
     way: str
     kind: str
     inputs: Inputs
-    result: Result | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any]
+    run: Run | None = None
+
+    @property
+    def result(self) -> Result | None:
+        """The statistic, where a run has it; nan for what it lacks."""
+        return None if self.run is None else Measured(self.run, self.model, 0).result
 
 
-def of_run(run: Run, model: str | None = None) -> Answers:
-    """The answers of a run on one of our configs, under another name of the model where one is given."""
-    facts = run.manifest.metadata
+def of_run(run: Run, model: str, facts: Mapping[str, Any]) -> Answers:
+    """The answers of a run, under the name of its model; `facts` are those of the model."""
+    own = run.manifest.metadata
     _, language, test = run.manifest.config.split("_")
     inputs = inputs_of(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
     return Answers(
-        model or run.manifest.subject,
-        language,
-        test,
-        way_of(facts) if test == TESTS[1] else "",
-        facts["kind"],
-        inputs,
-        run.result["result"],
-        facts,
+        model, language, test, way_of(own) if test == TESTS[1] else "", own["kind"], inputs, facts, run
     )
 
 
@@ -71,8 +71,11 @@ def way_of(facts: Mapping[str, Any]) -> str:
     return str(asked or METHODS[facts["kind"]][0])
 
 
-def released(folder: Path) -> list[Answers]:
-    """The answers in a folder of the authors' files, such as `gpt2_GPT2LM_GPT2LM_d_en.json`."""
+def released(folder: Path) -> tuple[list[Answers], dict[str, str]]:
+    """The answers in a folder of the authors' files, and the hash of each file.
+
+    Their names are such as `gpt2_GPT2LM_GPT2LM_d_en.json`: the model, a class for each test, the language.
+    """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder. Give the one that the authors' files of scores are in.")
     named = [(path, _FILE.fullmatch(path.name)) for path in sorted(folder.iterdir())]
@@ -82,7 +85,8 @@ def released(folder: Path) -> list[Answers]:
             f"{folder} holds no file of StereoSet scores. Their names are such as "
             f"gpt2_GPT2LM_GPT2LM_d_en.json: the model, a class for each test, the language."
         )
-    return [answers for path, match in found for answers in _of_file(path, match)]
+    answers = [part for path, match in found for part in _of_file(path, match)]
+    return answers, {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in found}
 
 
 def _of_file(path: Path, match: re.Match[str]) -> list[Answers]:
@@ -105,7 +109,7 @@ def _of_file(path: Path, match: re.Match[str]) -> list[Answers]:
             way if test == TESTS[1] else "",
             "",
             _inputs(path, test, language, own),
-            metadata=facts,
+            facts,
         )
         for test, own in scores.items()
     ]

@@ -1,4 +1,4 @@
-"""The numbers of StereoSet's tables: for each model and language LMS, SS and ICAT of one test, or of both.
+"""The numbers of StereoSet's tables: LMS, SS and ICAT of each model and language, over one test or both.
 
 Table 7 asks one test in several ways. Everywhere else a model has one of them between sentences: as the paper
 does, a causal model its generative score, all others that of a next-sentence head where they have one.
@@ -33,17 +33,53 @@ class Source:
     tests: tuple[str, ...]
     scores: tuple[str, ...]
     title: str
+    note: str
 
 
-TABLES = (
-    Source(2, "stereoset_intrasentence", WITHIN, SCORES, "Within sentences"),
-    Source(3, "stereoset_intersentence", BETWEEN, SCORES, "Between sentences"),
-    Source(4, "stereoset_overall", TESTS, SCORES, "Both tests together"),
-    Source(5, "stereoset_multiclass", TESTS, MULTICLASS, "Both tests together, averaged over targets"),
-    Source(8, "stereoset_multiclass_intrasentence", WITHIN, MULTICLASS, "Within, averaged over targets"),
-    Source(9, "stereoset_multiclass_intersentence", BETWEEN, MULTICLASS, "Between, averaged over targets"),
+_PLAIN = (
+    "In per cent, with intervals at 95 %: LMS is how often a meaningful candidate beats the unrelated one, SS "
+    "how often the stereotype beats the anti-stereotype, ICAT = LMS · min(SS, 100 − SS) / 50. "
 )
-WAYS = Source(7, "stereoset_ways", BETWEEN, SCORES, "Between sentences, asked in several ways")
+_OVER_TARGETS = (
+    "In per cent, with intervals at 95 %: LMS and SS are means over the targets, micro ICAT is that of these "
+    "means, macro ICAT the mean of the targets' ICAT (it has no interval: docs/metrics.md). "
+)
+_BETWEEN = (
+    "Between sentences `nsp` is a next-sentence head, `generative` eq. 5, `ratio` the measure of Nadeem et al. "
+    "(2021), which appendix E criticises. The paper's T5 were trained for next sentences first. "
+)
+TABLES = (
+    Source(2, "stereoset_intrasentence", WITHIN, SCORES, "Within sentences", _PLAIN),
+    Source(3, "stereoset_intersentence", BETWEEN, SCORES, "Between sentences", _PLAIN + _BETWEEN),
+    Source(4, "stereoset_overall", TESTS, SCORES, "Both tests together", _PLAIN + _BETWEEN),
+    Source(
+        5,
+        "stereoset_multiclass",
+        TESTS,
+        MULTICLASS,
+        "Both tests together, averaged over targets",
+        _OVER_TARGETS + _BETWEEN,
+    ),
+    Source(
+        8,
+        "stereoset_multiclass_intrasentence",
+        WITHIN,
+        MULTICLASS,
+        "Within, averaged over targets",
+        _OVER_TARGETS,
+    ),
+    Source(
+        9,
+        "stereoset_multiclass_intersentence",
+        BETWEEN,
+        MULTICLASS,
+        "Between, averaged over targets",
+        _OVER_TARGETS + _BETWEEN,
+    ),
+)
+WAYS = Source(
+    7, "stereoset_ways", BETWEEN, SCORES, "Between sentences, asked in several ways", _PLAIN + _BETWEEN
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +91,7 @@ class Entry:
     tests: tuple[str, ...]
     way: str
     result: Result
-    metadata: Mapping[str, Any]
+    parts: tuple[Answers, ...]
 
 
 def entries(answers: Sequence[Answers]) -> list[Entry]:
@@ -82,11 +118,16 @@ def in_several_ways(answers: Sequence[Answers]) -> list[Entry]:
 
 
 def printed(entry: Entry, table: Source) -> Mapping[str, Any] | None:
-    """The paper's row for the same model and language; table 7's is of the same way, too."""
+    """The paper's row for the same model and language, asked between sentences in the same way."""
     rows = published.load(table.published)["rows"]
-    of_model = rows_of_model(rows, entry.metadata, "handle")
+    of_model = rows_of_model(rows, entry.parts[0].metadata, "handle")
     same = (row for row in of_model if row["language"] == entry.language)
-    return next((row for row in same if row.get("way", entry.way) == entry.way), None)
+    return next((row for row in same if entry.way in ("", printed_way(row))), None)
+
+
+def printed_way(row: Mapping[str, Any]) -> str:
+    """How a model of print was asked between sentences: of GPT-2's only table 7 has another way (note 16)."""
+    return str(row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP))
 
 
 def _by_model(answers: Sequence[Answers]) -> dict[tuple[str, str], list[Answers]]:
@@ -118,4 +159,4 @@ def _entry(key: tuple[str, str], parts: Sequence[Answers]) -> Entry:
     if result is None:
         inputs = {name: [value for part in parts for value in part.inputs[name]] for name in parts[0].inputs}
         result = stereoset_icat(**inputs)
-    return Entry(*key, tuple(part.test for part in parts), parts[-1].way, result, parts[0].metadata)
+    return Entry(*key, tuple(part.test for part in parts), parts[-1].way, result, tuple(parts))

@@ -149,8 +149,7 @@ class Study:
 def keep(study: Study, folder: Path, command: Sequence[str]) -> Path:
     """Write a study into its folder, and say where its page is; one of the same name is replaced.
 
-    One that is there as it is, but for the command, stays: drawing takes longer than all else that is read
-    again.
+    One that is there as it is, but for the command, stays: drawing takes longer than all else.
     """
     claim_study(folder, study.name)
     with alone(folder):

@@ -22,9 +22,7 @@ _BOUNDS = "bounds of print are a little asymmetric, as those of a resampling; ou
 
 
 def rates(version: str, table: int, scores: Path | None) -> list[Pair]:
-    """q_i and bounds in print, beside those of the released scores: means of log10 r, on the scale of
-    print.
-    """
+    """q_i and their bounds in print, beside those of the released scores, on the scale of print."""
     try:
         found = {one.name: one for one in of_files(needed(scores))[0]}
     except GestError as error:
