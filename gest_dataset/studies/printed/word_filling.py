@@ -1,8 +1,7 @@
 """Checks of the word-filling paper: sizes of its data sets, and what its printed tables say of each other.
 
-No scores of single samples are released. That f is the difference of ss (and of csk) between original and
-control is all that the tables allow: each pair is one printed mean against two others, so a last digit may be
-rounded off.
+No scores of single samples are released. That f is the difference of ss between original and control is all
+that the tables allow.
 """
 
 from __future__ import annotations
@@ -27,11 +26,8 @@ _SIZES = {
     "crows_control_antistereotype": "65",
     "slovak_gender": "142",
 }
-_ORIGINALS = {"gender": "254", "race": "959", "profession": "808"}  # of StereoSet
-_WHY = {
-    "stereoset_control_gender": "the released file holds 251 quadruplets",
-    "originals, gender": "contexts of the released development set about gender, one candidate of each kind",
-}
+_ORIGINALS = {"race": "959", "profession": "808"}  # of StereoSet
+_WHY = {"stereoset_control_gender": "the released file holds 251 quadruplets"}
 
 
 def sizes(_: Path | None) -> list[Pair]:
@@ -45,9 +41,7 @@ def sizes(_: Path | None) -> list[Pair]:
 
 
 def differences(_: Path | None) -> list[Pair]:
-    """Tables 3, 11 and 12 beside the differences of tables 1, 7 and 8: f is ss of original less ss of
-    control.
-    """
+    """Tables 3, 11 and 12 beside tables 1, 7 and 8: f is ss of the original less ss of the control."""
     ss: dict[tuple[str, str], dict[str, Any]] = {
         (row["model"], row["config"]): row for row in published.load("word_filling_ss")["rows"]
     }
@@ -55,18 +49,9 @@ def differences(_: Path | None) -> list[Pair]:
     for row in published.load("word_filling_f")["rows"]:
         own = ss[row["model"], row["config"]]
         ours = own["ss_mu_original"] - own["ss_mu_control"]
-        digits = max(
-            len(f"{value}".partition(".")[2]) for value in (own["ss_mu_original"], own["ss_mu_control"])
-        )
-        # the printed f at the digits that the two means have
-        pairs.append(
-            Pair(
-                f"{row['model']}, {row['config']}: f as a difference of printed ss",
-                ours,
-                f"{row['f_mu']:.{min(digits, 2)}f}",
-                "each of the two means is rounded in print, so that their difference can be one digit off",
-            )
-        )
+        what = f"{row['model']}, {row['config']}: f as the difference of printed means"
+        # both means have two digits in print, where f can have three
+        pairs.append(Pair(what, ours, f"{row['f_mu']}", slack=2 * 0.005))
     return pairs
 
 
