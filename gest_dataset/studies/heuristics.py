@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from gest_dataset import published
-from gest_dataset.builders.pairs import WordDifference, differing_word
+from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.words import shown, spoken_percent
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.reading import Run, find_runs, sha256
 from gest_dataset.statistics.intervals import proportion
 from gest_dataset.statistics.shares import Shares, rate_contrast
 from gest_dataset.studies import sheets
@@ -85,8 +85,6 @@ def candidates_of_pairs(file: Path) -> list[Candidate]:
 
 def judged(masculine: str, feminine: str) -> str | None:
     """What the first-letter rule says of two sentences; None where they do not differ in one word."""
-    from gest_dataset.builders.pairs import FIRST_LETTER
-
     difference = differing_word(masculine, feminine)
     if isinstance(difference, WordDifference):
         return "positive"
@@ -126,15 +124,8 @@ def heuristics(sheet: str | Path) -> Study:
         TITLE,
         tuple(table for table in tables if table.rows),
         sentences=tuple(_sentences(labelled)),
-        sources={path.name: sheets_hash(path)},
+        sources={path.name: sha256(path.read_bytes())},
     )
-
-
-def sheets_hash(path: Path) -> str:
-    """What a filled sheet was, as a hash."""
-    from gest_dataset.runs.reading import sha256
-
-    return sha256(path.read_bytes())
 
 
 def released(file: Path) -> Labelled:
@@ -170,20 +161,19 @@ def _matrix(labelled: Labelled) -> Table:
         right = _share(labelled, lambda o, label, outcome=outcome: label == _RIGHT.get(outcome), outcome)
         paper = " ".join(str(printed[outcome][label]) for label in kind.labels)
         rows.append((outcome, *own, sum(own), right if outcome in _RIGHT else None, paper))
-    labels = [f"{label}: {meaning}" for label, meaning in kind.labels.items()]
     number = 4 if kind.name == GENDER else 5
     return Table(
         "confusion",
         f"What people say of what the heuristic says (like table {number})",
-        ("predicted", *labels, "n", "right, %", "the paper's counts"),
+        ("predicted", *kind.labels, "n", "right, %", "the paper's counts"),
         tuple(rows),
-        "Right: what is predicted is what people say; of unknown ones, that the sentence shows no gender. "
-        "Intervals: Agresti-Coull, at 95 %, of the rows of the sheet as they are.",
+        "; ".join(f"{label}: {meaning}" for label, meaning in kind.labels.items())
+        + ". Right: what is predicted is what people say; of unknown ones, that the sentence shows no "
+        "gender. Intervals: Agresti-Coull, at 95 %, of the rows of the sheet as they are.",
     )
 
 
-def _share(labelled: Labelled, hit: object, *outcomes: str) -> Estimate:
-    assert callable(hit)
+def _share(labelled: Labelled, hit: Callable[[str, str], bool], *outcomes: str) -> Estimate:
     values = [hit(outcome, label) for _, outcome, label in labelled.rows if outcome in outcomes]
     return Estimate.of(proportion("share", values, scale=100), "share")
 

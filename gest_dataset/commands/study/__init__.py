@@ -1,6 +1,6 @@
 """`gest study`: what the papers did around their scores, a file for each study; `COMMANDS` lists them."""
 
-COMMANDS = ("templates", "validity", "topical", "controls", "stereoset", "heuristics")
+COMMANDS = ("templates", "validity", "topical", "controls", "stereoset", "heuristics", "all")
 HELP = """Repeat what the papers did around their scores, on any models.
 
 A study takes finished runs (folders that gest score has written), and models to score first. It ends in

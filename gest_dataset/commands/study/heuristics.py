@@ -45,9 +45,9 @@ def run(
 ) -> None:
     """How often are the heuristics right? Sheets for people to label. (appendix C of the GEST paper)
 
-    [bold]--draw[/bold] writes a sheet with an empty column label: M, F or N (neutral) of a translation; C, G or X of
-    a pair. It does not say what was predicted: that stands in FILE.key.json, which is needed to read the
-    sheet again. [bold]--sheet[/bold] prints the confusion matrix with intervals, and the yield to expect.
+    [bold]--draw[/bold] writes a sheet with an empty column label: M, F or N (neutral) of a translation; C, G
+    or X of a pair. It does not say what was predicted: that stands in FILE.key.json, which is needed to read
+    the sheet again. [bold]--sheet[/bold] prints the confusion matrix with intervals, and the yield to expect.
     """
     if (draw is None) == (sheet is None):
         raise ConfigError(
