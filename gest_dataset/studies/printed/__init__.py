@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gest_dataset.studies.printed import gest_data, gest_scores
+from gest_dataset.studies.printed import gest_data, gest_scores, stereoset, word_filling
 from gest_dataset.studies.printed.pair import Lacking, Pair
 
-CHECKS: Mapping[str, Callable[[Path | None], list[Pair]]] = {**gest_data.CHECKS, **gest_scores.CHECKS}
+CHECKS: Mapping[str, Callable[[Path | None], list[Pair]]] = {
+    **gest_data.CHECKS,
+    **gest_scores.CHECKS,
+    **stereoset.CHECKS,
+    **word_filling.CHECKS,
+}
 
 __all__ = ["CHECKS", "Lacking", "Pair"]
