@@ -79,7 +79,7 @@ def runs_of(
         if asked.folder is None:
             raise ConfigError("Models are scored into a folder of the study. Name it with --output.")
         claim_study(asked.folder, study)
-        failed: list[GestError] = []
+        failed: dict[str, GestError] = {}
 
         def tried(model: str, work: Callable[[], Any]) -> Any:
             try:
@@ -87,8 +87,7 @@ def runs_of(
             except (ConfigError, OutputError):
                 raise
             except GestError as error:
-                logger.warning("%s is left out: %s", model, error)
-                failed.append(error)
+                failed[model] = error
                 return None
 
         # a model of a kind that cannot be asked shows before another one is asked for hours
@@ -96,7 +95,9 @@ def runs_of(
         for model, parts in plans.items():
             found += tried(model, partial(_scored, asked, model, parts)) or [] if parts else []
         if failed and not found:
-            raise failed[0]
+            raise next(iter(failed.values()))
+        for model, error in failed.items():
+            logger.warning("%s is left out: %s", model, error)
     suiting = [run for run in found if suits(run)]
     for run in found:
         if run not in suiting:
@@ -193,10 +194,10 @@ def _asked_now(asked: Asked, model: str, part: _Part) -> list[Run]:
     outcome = score_configs(
         model, part.missing, part.home, asked.command, *how, done=done, **dict(asked.loading)
     )
-    for name, reason in {**outcome.left_out, **outcome.failed}.items():
-        logger.warning("%s on %s is left out: %s", model, name, reason)
     if not made and outcome.failed:
         raise next(iter(outcome.failed.values()))
+    for name, reason in {**outcome.left_out, **outcome.failed}.items():
+        logger.warning("%s on %s is left out: %s", model, name, reason)
     return made
 
 

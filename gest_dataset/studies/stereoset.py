@@ -6,10 +6,10 @@ table 7 (discriminative against generative scoring between sentences) for any mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
@@ -36,6 +36,7 @@ from gest_dataset.studies.stereoset_numbers import (
     entries,
     in_several_ways,
     printed,
+    printed_range,
 )
 from gest_dataset.studies.study import Cell, Study, Table
 
@@ -143,45 +144,34 @@ def study_of(answers: Sequence[Answers], sources: dict[str, str]) -> Study:
 
 
 def _table(source: Source, found: Sequence[Entry]) -> Table:
-    """A table of the paper: these models with its numbers beside, then its own models in the same languages."""
+    """A table of the paper, a row a number: these models, the same one in print, all of print."""
     ways = TESTS[1] in source.tests
     if source is WAYS:  # one way alone is compared with nothing
         found = [one for one in found if _is_compared(one, found)]
     rows: list[tuple[Cell, ...]] = []
-    told: list[Mapping[str, Any]] = []
     for one in found:
         row = printed(one, source)
-        told += [row] if row is not None else []
-        values = [Estimate.of(one.result, name) for name in source.scores]
-        own = [
-            value if _bounded(name) else value.value
-            for name, value in zip(source.scores, values, strict=True)
-        ]
-        rows.append(
-            (
-                one.model,
-                one.language,
-                *([one.way] if ways else []),
-                *own,
-                int(one.result["n"]),
-                *_texts(row, source),
-            )
-        )
-    there = {one.language for one in found}
-    for row in published.load(source.published)["rows"]:
-        if row["language"] in there and row not in told:
-            name = f"{row['model']} ({row['handle']})"
-            way = [row.get("way", "")] if ways else []
+        for name in source.scores:
+            value = Estimate.of(one.result, name)
             rows.append(
-                (name, row["language"], *way, *[None] * (len(source.scores) + 1), *_texts(row, source))
+                (
+                    one.model,
+                    one.language,
+                    *([one.way] if ways else []),
+                    _HEADINGS[name],
+                    # a mean over targets that has no interval (docs/metrics.md)
+                    value if name != "macro_icat" else Estimate(value.value, math.nan, math.nan),
+                    int(one.result["n"]),
+                    "" if row is None else f"{row[name]:g}",
+                    printed_range(one, source, name),
+                )
             )
     return Table(
         f"table-{source.number}",
         f"{source.title} (like table {source.number})",
         (
             *("model", "language", *(["way"] if ways else [])),
-            *(_HEADINGS[name] for name in source.scores),
-            *("n", *(f"paper: {_HEADINGS[name]}" for name in source.scores)),
+            *("score", "value", "n", "paper", "paper's models"),
         ),
         tuple(rows),
         source.note + published.load(source.published)["note"].partition("Hub names). ")[2],
@@ -192,15 +182,6 @@ def _is_compared(one: Entry, found: Sequence[Entry]) -> bool:
     """Whether there is another way of the same model, or the paper prints this one."""
     ways = sum((other.model, other.language) == (one.model, one.language) for other in found)
     return ways > 1 or printed(one, WAYS) is not None
-
-
-def _bounded(name: str) -> bool:
-    return name != "macro_icat"  # a mean over targets that has no interval (docs/metrics.md)
-
-
-def _texts(row: Mapping[str, Any] | None, source: Source) -> list[str]:
-    """The paper's numbers as printed."""
-    return ["" if row is None else f"{row[name]:g}" for name in source.scores]
 
 
 def _figures(found: Sequence[Entry]) -> list[Panel]:
@@ -217,10 +198,10 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
         ss = [Estimate.of(one.result, "ss") for one in own]
         above, below = sum(one.low > 50 for one in ss), sum(one.high < 50 for one in ss)
         yield (
-            f"{where.capitalize()} the whole interval of SS lies above 50 in {above} and below 50 in {below} of "
-            f"{len(own)} results (a model in a language)."
+            f"{where.capitalize()} the whole interval of SS lies above 50 in {above} and below 50 in {below} "
+            f"of {len(own)} results (a model in a language)."
         )
-    yield "A model that picks at random has LMS 50, SS 50 and ICAT 50; ICAT alone does not tell which moved it."
+    yield "A model that picks at random has LMS 50, SS 50 and ICAT 50; ICAT alone does not say what moved it."
     for one in asked:
         for other in asked:
             same = (one.model, one.language) == (other.model, other.language)
@@ -254,13 +235,14 @@ def _notes(found: Sequence[Entry]) -> Iterator[str]:
     for one in found:
         if (one.model, one.language) not in whole:
             yield (
-                f"{one.model} in {LANGUAGES[one.language].name}: {one.tests[0]} only, so it is not in tables 4 "
-                f"and 5."
+                f"{one.model} in {LANGUAGES[one.language].name}: {one.tests[0]} only, so it is not in tables "
+                f"4 and 5."
             )
-    generative = [one.model for one in found if one.tests == TESTS[1:] and one.parts[0].kind == "seq2seq"]
+    between = (one for one in found if one.tests == TESTS[1:])
+    generative = [one.model for one in between if one.parts[0].kind == "seq2seq"]
     if generative:
         yield (
-            f"Between sentences {', '.join(dict.fromkeys(generative))} had no checkpoint with a next-sentence "
-            f"head (--nsp MODEL=CHECKPOINT, made by gest nsp-train), so its generative score stands in tables "
-            f"3, 4, 5 and 9; the paper's T5 have one there."
+            f"{', '.join(dict.fromkeys(generative))}: no checkpoint with a next-sentence head was given "
+            f"(--nsp MODEL=CHECKPOINT, made by gest nsp-train), so the generative score stands in tables 3, "
+            f"4, 5 and 9, where the paper's T5 have that of the head."
         )

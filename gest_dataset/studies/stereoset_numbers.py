@@ -37,16 +37,16 @@ class Source:
 
 
 _PLAIN = (
-    "In per cent, with intervals at 95 %: LMS is how often a meaningful candidate beats the unrelated one, SS "
-    "how often the stereotype beats the anti-stereotype, ICAT = LMS · min(SS, 100 − SS) / 50. "
+    "In per cent, with intervals at 95 %: LMS is how often a meaningful candidate beats the unrelated one, "
+    "SS how often the stereotype beats the anti-stereotype, ICAT = LMS · min(SS, 100 − SS) / 50. "
 )
 _OVER_TARGETS = (
     "In per cent, with intervals at 95 %: LMS and SS are means over the targets, micro ICAT is that of these "
     "means, macro ICAT the mean of the targets' ICAT (it has no interval: docs/metrics.md). "
 )
 _BETWEEN = (
-    "Between sentences `nsp` is a next-sentence head, `generative` eq. 5, `ratio` the measure of Nadeem et al. "
-    "(2021), which appendix E criticises. The paper's T5 were trained for next sentences first. "
+    "Between sentences `nsp` is a next-sentence head, `generative` eq. 5, `ratio` the measure of Nadeem et "
+    "al. (2021), which appendix E criticises. The paper's T5 were trained for next sentences first. "
 )
 TABLES = (
     Source(2, "stereoset_intrasentence", WITHIN, SCORES, "Within sentences", _PLAIN),
@@ -123,6 +123,13 @@ def printed(entry: Entry, table: Source) -> Mapping[str, Any] | None:
     of_model = rows_of_model(rows, entry.parts[0].metadata, "handle")
     same = (row for row in of_model if row["language"] == entry.language)
     return next((row for row in same if entry.way in ("", printed_way(row))), None)
+
+
+def printed_range(entry: Entry, table: Source, name: str) -> str:
+    """The least and the largest number that the paper prints for its models in the language, in this way."""
+    rows = (row for row in published.load(table.published)["rows"] if row["language"] == entry.language)
+    values = [row[name] for row in rows if table is not WAYS or row["way"] == entry.way]
+    return f"{min(values):g} to {max(values):g}" if values else ""
 
 
 def printed_way(row: Mapping[str, Any]) -> str:

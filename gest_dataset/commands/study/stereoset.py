@@ -27,8 +27,7 @@ def run(
     language: Annotated[
         str | None,
         typer.Option(
-            help="Of --model: codes with commas of en, de, fr, es, tr (default: the paper's models in theirs, "
-            "others in all).",
+            help="Of --model: some of en,de,fr,es,tr (default: the paper's models in theirs, others in all).",
             metavar="CODE,...",
         ),
     ] = None,

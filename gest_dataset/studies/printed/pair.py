@@ -15,16 +15,12 @@ class Lacking(Exception):
 
 @dataclass(frozen=True)
 class Pair:
-    """`ours` beside `printed`, a text with the digits of print; `why` explains a known difference.
-
-    `slack` is what rounding can have moved ours by, where it is made of printed numbers.
-    """
+    """`ours` beside `printed`, a text with the digits of print; `why` explains a known difference."""
 
     what: str
     ours: float
     printed: str
     why: str = ""
-    slack: float = 0.0
 
     @property
     def agrees(self) -> bool:
@@ -35,7 +31,7 @@ class Pair:
         """
         mantissa, _, exponent = self.printed.lower().partition("e")
         digits = len(mantissa.partition(".")[2]) - int(exponent or 0)
-        return abs(self.difference) <= (0.5 * 10.0**-digits + self.slack) * (1 + 1e-9)
+        return abs(self.difference) <= 0.5 * 10.0**-digits * (1 + 1e-9)
 
     @property
     def difference(self) -> float:

@@ -1,61 +1,99 @@
-"""Checks of the word-filling paper: sizes of its data sets, and what its printed tables say of each other.
+"""Checks of the word-filling paper: the sizes of its sets, and what the printed numbers say of each other.
 
-No scores of single samples are released. That f is the difference of ss between original and control is all
-that the tables allow.
+The authors released no scores, so nothing else can be computed without their models. Two things hold the
+print to itself: f is the difference of the printed ss, and the reach of a share's interval follows from the
+share and the size of its set (Agresti-Coull, as in the authors' other paper).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from gest_dataset import published
+from gest_dataset.builders.controls import FIELDS, mark_keywords
+from gest_dataset.statistics.intervals import agresti_coull
 from gest_dataset.studies.printed.gest_data import data_of
 from gest_dataset.studies.printed.pair import Pair
 
-# Table 5: the data sets, and their sizes in print
-_SIZES = {
+# Table 5; of StereoSet those samples that differ in one keyword, each once
+_OF_STEREOSET = {"gender": "254", "race": "959", "profession": "808"}
+_OF_CONTROLS = {
     "stereoset_control_gender": "250",
     "stereoset_control_gender_filtered": "147",
     "stereoset_control_race": "9620",
     "stereoset_control_profession": "8090",
-    "crows_gender": "262",
     "crows_control_negation": "66",
     "crows_control_antistereotype": "65",
     "slovak_gender": "142",
 }
-_ORIGINALS = {"race": "959", "profession": "808"}  # of StereoSet
-_WHY = {"stereoset_control_gender": "the released file holds 251 quadruplets"}
+_OF_CROWS = "262"
+_SHARES = {
+    "word_filling_ss": ("ss_plus_original", "ss_plus_control"),
+    "word_filling_cs": ("cs_plus_original", "cs_plus_control"),
+    "word_filling_f": ("f_plus",),
+}
+_ROUNDED = "made of rounded numbers"
+_OTHER_N = (
+    "made of a rounded share and of the whole set, of which each tokenizer leaves out other samples; how "
+    "many is not printed"
+)
 
 
 def sizes(_: Path | None) -> list[Pair]:
-    """Table 5: rows of each config; of race and profession also the pairs that the controls are made of."""
-    pairs = [Pair(name, len(data_of(name)), printed, _WHY.get(name, "")) for name, printed in _SIZES.items()]
-    for bias_type in ("race", "profession"):
-        rows = data_of(f"stereoset_control_{bias_type}")
-        originals = Counter(zip(rows["original_stereotype"], rows["original_antistereotype"], strict=True))
-        pairs.append(Pair(f"different originals, {bias_type}", len(originals), _ORIGINALS[bias_type]))
+    """Table 5: StereoSet's samples with one keyword, and the sets with controls."""
+    rows = data_of("stereoset_en_intrasentence")
+    types = rows.features["bias_type"].int2str(rows["bias_type"])
+    marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
+    once = {(kind, two) for kind, two in zip(types, marked, strict=True) if isinstance(two, tuple)}
+    kinds = Counter(kind for kind, _ in once)
+    return [
+        *(Pair(f"StereoSet, {kind}", kinds[kind], size) for kind, size in _OF_STEREOSET.items()),
+        *(Pair(config, _number(config), size) for config, size in _OF_CONTROLS.items()),
+        Pair("crows_gender", len(data_of("crows_gender")), _OF_CROWS),
+    ]
+
+
+def _number(config: str) -> int:
+    """How many samples a set has; of the set made by hand one stands twice, and counts once in print."""
+    rows = data_of(config)
+    if config == "stereoset_control_gender":
+        return len({tuple(row[field] for field in FIELDS) for row in rows.to_list()})
+    return len(rows)
+
+
+def shares(table: str, _: Path | None) -> list[Pair]:
+    """The reach of each printed share: z sqrt(p (1 - p) / (n + z^2)) about the Agresti-Coull centre."""
+    pairs = []
+    for row in published.load(table)["rows"]:
+        number = float(_OF_CONTROLS[row["config"]])
+        for name in _SHARES[table]:
+            if row[name] is None:
+                continue
+            _, low, high = agresti_coull(np.array([row[name] * number]), np.array([number]))
+            what = f"{row['model']}, {row['config']}, ± of {name}"
+            pairs.append(Pair(what, float(high[0] - low[0]) / 2, f"{row[f'{name}_pm']:g}", _OTHER_N))
     return pairs
 
 
 def differences(_: Path | None) -> list[Pair]:
-    """Tables 3, 11 and 12 beside tables 1, 7 and 8: f is ss of the original less ss of the control."""
-    ss: dict[tuple[str, str], dict[str, Any]] = {
-        (row["model"], row["config"]): row for row in published.load("word_filling_ss")["rows"]
-    }
+    """f of tables 3, 11 and 12 from the ss of tables 1, 7 and 8, and the reach of its shares."""
+    ss = {(row["model"], row["config"]): row for row in published.load("word_filling_ss")["rows"]}
     pairs = []
     for row in published.load("word_filling_f")["rows"]:
         own = ss[row["model"], row["config"]]
         ours = own["ss_mu_original"] - own["ss_mu_control"]
-        what = f"{row['model']}, {row['config']}: f as the difference of printed means"
-        # both means have two digits in print, where f can have three
-        pairs.append(Pair(what, ours, f"{row['f_mu']}", slack=2 * 0.005))
-    return pairs
+        pairs.append(Pair(f"{row['model']}, {row['config']}, f_mu", ours, f"{row['f_mu']:g}", _ROUNDED))
+    return [*pairs, *shares("word_filling_f", _)]
 
 
 CHECKS: Mapping[str, Callable[[Path | None], list[Pair]]] = {
     "word-filling-sizes": sizes,
+    "word-filling-ss": partial(shares, "word_filling_ss"),
+    "word-filling-cs": partial(shares, "word_filling_cs"),
     "word-filling-f": differences,
 }
