@@ -73,7 +73,7 @@ def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
 
 
 def test_planted_agreement_and_shares_are_found() -> None:
-    """r of two profiles is the share of stereotypes in the variance of a profile; planted shares come back."""
+    """r of two profiles is the share of stereotypes in their variance; planted shares come back."""
     found = study_of([profiles("bert", 4, each=400)], {})
     r = value(found.table("between-templates"), "bert", "q_i")
     noise = INTERACTION + (REST + SENTENCE) / 400
@@ -126,7 +126,7 @@ def test_one_template_and_lost_stereotypes_are_said() -> None:
 
 @pytest.mark.usefixtures("mirror")
 def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
-    """log10 in files, ln in runs; files count templates from 0, and two of them are a causal model's 3 and 4."""
+    """log10 in files, ln in runs; files count from 0, and two of them are a causal model's 3 and 4."""
     rows = rows_of("en_1_0")
     generator = np.random.default_rng(0)
     values = {template: generator.standard_normal(len(rows)) for template in (3, 4)}

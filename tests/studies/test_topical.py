@@ -27,7 +27,7 @@ WORDS = ("piano", "jokes", "roof", "strong arms")  # of sentences about men in t
 def run(
     path: Path, ratio: Callable[[str, int], float], templates: Sequence[int] = (1,), kind: str = "masked"
 ) -> Path:
-    """A run whose ln r is a function of the sentence and of its gender's sign, plus 0.1 times the template."""
+    """A run whose ln r is a function of sentence and sign of its gender, plus 0.1 times the template."""
     rows = rows_of("en")
     columns: dict[str, list[object]] = {"id": [], "template": [], "stereotype": [], "log_ratio": []}
     for template in templates:
