@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -130,7 +130,12 @@ def heuristics(sheet: str | Path) -> Study:
 
 def released(file: Path) -> Labelled:
     """The authors' 160 pairs: two lines and a label each, judged by our first-letter rule."""
-    lines = [line.strip() for line in read_lines(file)]
+    return of_lines(read_lines(file), file)
+
+
+def of_lines(text: Sequence[str], file: Path) -> Labelled:
+    """The same from the lines of that file."""
+    lines = [line.strip() for line in text]
     kind = KINDS[SWAPS]
     rows = []
     for place, ((first, second), label) in enumerate(zip(pairwise(lines), lines[2:], strict=False), start=3):
@@ -158,9 +163,9 @@ def _matrix(labelled: Labelled) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for outcome in kind.outcomes:
         own = [found[outcome, label] for label in kind.labels]
-        right = _share(labelled, lambda o, label, outcome=outcome: label == _RIGHT.get(outcome), outcome)
+        right = _share(labelled, (outcome,), _RIGHT) if outcome in _RIGHT else None
         paper = " ".join(str(printed[outcome][label]) for label in kind.labels)
-        rows.append((outcome, *own, sum(own), right if outcome in _RIGHT else None, paper))
+        rows.append((outcome, *own, sum(own), right, paper))
     number = 4 if kind.name == GENDER else 5
     return Table(
         "confusion",
@@ -173,8 +178,17 @@ def _matrix(labelled: Labelled) -> Table:
     )
 
 
-def _share(labelled: Labelled, hit: Callable[[str, str], bool], *outcomes: str) -> Estimate:
-    values = [hit(outcome, label) for _, outcome, label in labelled.rows if outcome in outcomes]
+def _share(
+    labelled: Labelled, outcomes: Sequence[str], right: Mapping[str, str], language: str | None = None
+) -> Estimate:
+    """The share of the rows with some outcomes, in per cent, whose label is the one that is right for
+    theirs.
+    """
+    values = [
+        label == right[outcome]
+        for code, outcome, label in labelled.rows
+        if outcome in outcomes and language in (None, code)
+    ]
     return Estimate.of(proportion("share", values, scale=100), "share")
 
 
@@ -184,15 +198,8 @@ def _by_language(labelled: Labelled) -> Table:
     outcomes = [outcome for outcome in labelled.kind.outcomes if outcome in _RIGHT]
     rows: list[tuple[Cell, ...]] = []
     for language in languages if len(languages) > 1 else []:
-        cells: list[Cell] = [language]
-        for outcome in outcomes:
-            own = [
-                label == _RIGHT[outcome]
-                for code, o, label in labelled.rows
-                if (code, o) == (language, outcome)
-            ]
-            cells.append(Estimate.of(proportion("share", own, scale=100), "share"))
-        rows.append(tuple(cells))
+        cells = [_share(labelled, (outcome,), _RIGHT, language) for outcome in outcomes]
+        rows.append((language, *cells))
     return Table(
         "languages",
         "Right by language, in per cent",
@@ -215,8 +222,8 @@ def weighted_share(
     if not number or any(not drawn[stratum] for stratum in strata):
         return Estimate(math.nan, math.nan, math.nan), number
     weights = np.array([labelled.population[stratum] / number for stratum in strata])
-    shares = Shares(*(np.array([count[s] for s in strata], dtype=float) for count in (hits, drawn)))
-    interval = rate_contrast(shares, weights)
+    positive, asked = (np.array([count[s] for s in strata], dtype=float) for count in (hits, drawn))
+    interval = rate_contrast(Shares(positive, asked), weights)
     return Estimate(interval.value, interval.low, interval.high), number
 
 
@@ -250,7 +257,7 @@ def _weighted(labelled: Labelled) -> Table:
 
 def _sentences(labelled: Labelled) -> Iterator[str]:
     decided = [outcome for outcome in labelled.kind.outcomes if outcome in ("M", "F", "positive")]
-    right = _share(labelled, lambda outcome, label: label == _RIGHT[outcome], *decided)
+    right = _share(labelled, decided, _RIGHT)
     if labelled.kind.name == GENDER:
         yield (
             f"Where a gender is predicted it is right in {_percent(right)} of the labelled samples; the "
@@ -267,7 +274,7 @@ def _sentences(labelled: Labelled) -> Iterator[str]:
                     f"paper expects 2.0 % to 3.9 %."
                 )
     else:
-        missed = _share(labelled, lambda outcome, label: label == "C", "negative")
+        missed = _share(labelled, ("negative",), {"negative": "C"})
         yield (
             f"Of the accepted pairs {_percent(right)} are gender-swapped with the same words, of the "
             f"rejected ones {_percent(missed)}; the paper's table 5 has 79 of 80 and none of 80."

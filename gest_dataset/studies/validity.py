@@ -272,12 +272,12 @@ def _sentences(table: Table, number: int) -> Iterator[str]:
             f"There are {models} with runs of both: a correlation over so few says nothing, and has no "
             f"interval. Give {LEAST} or more; the paper has 11."
         )
-    for config, reading, scale, models, r, *_ in table.rows:
+    for config, reading, scale, over, r, *_ in table.rows:
         if scale == _LN and isinstance(r, Estimate) and math.isfinite(r.low):
             papers = config == _PAPERS_CONFIG and reading == MEAN
             beside = "; the paper's 11 masked models by 0.95" if papers else ""
             yield (
-                f"Over {models} models ln g_s of GEST and of {config} ({reading} of pronouns) correlate by "
+                f"Over {over} models ln g_s of GEST and of {config} ({reading} of pronouns) correlate by "
                 f"{r}{beside}."
             )
 

@@ -22,7 +22,7 @@ from gest_dataset.errors import GestError
 from gest_dataset.probes.templates import TEMPLATES
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
-from gest_dataset.studies.heuristics import counts, released
+from gest_dataset.studies.heuristics import counts, of_lines
 from gest_dataset.studies.printed.pair import Lacking, Pair
 
 # The language models of the final version; one more is in the released scores
@@ -95,6 +95,10 @@ def _english(table: str) -> list[dict[str, Any]]:
     return [row for row in rows(table) if row["model"] != _NOT_IN_PRINT]
 
 
+def _as_it_is(values: Floats) -> Floats:
+    return values
+
+
 def _group_means(values: Floats, scale: Callable[[Floats], Floats]) -> tuple[float, float]:
     """Means over results of the male and of the female mean, each brought to a scale."""
     return float(scale(values[:, 7:].mean(axis=1)).mean()), float(scale(values[:, :7].mean(axis=1)).mean())
@@ -102,8 +106,8 @@ def _group_means(values: Floats, scale: Callable[[Floats], Floats]) -> tuple[flo
 
 def _table_3(scale: Callable[[Floats], Floats], printed: Mapping[str, tuple[str, str]]) -> list[Pair]:
     """p and q of male and female stereotypes; those of the samples on the family need single scores."""
-    found = {
-        "MT systems": (np.array([row["p"] for row in rows("gest_mt_masculine_rates")]), np.asarray),
+    found: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
+        "MT systems": (np.array([row["p"] for row in rows("gest_mt_masculine_rates")]), _as_it_is),
         "English MLMs": (np.array([row["mean_log10_ratio"] for row in _english("gest_english_mlm")]), scale),
         "English GLMs": (np.array([row["mean_log10_ratio"] for row in _english("gest_english_glm")]), scale),
         "Slavic MLMs": (np.log([row["q"] for row in rows("gest_slavic_mlm")]), scale),
@@ -134,7 +138,7 @@ def topical_first(_: Path | None) -> list[Pair]:
     why = "the released means of these 22 models give -0.087; 0.96 in the final version agrees with them"
     return [
         Pair(pair.what, pair.ours, pair.printed, why if pair.what == "English GLMs, female" else "")
-        for pair in [*_table_3(np.asarray, printed), *_family()]
+        for pair in [*_table_3(_as_it_is, printed), *_family()]
     ]
 
 
@@ -177,7 +181,8 @@ def swaps(_: Path | None) -> list[Pair]:
         file = sources.fetch(_ANNOTATIONS)
     except GestError as error:
         raise Lacking(f"the authors' annotations are not at hand: {str(error).splitlines()[0]}") from error
-    found = counts(released(file))
+    lines = file.content.decode("utf-8").splitlines()
+    found = counts(of_lines(lines, file.path))
     return [
         Pair(f"{row['predicted']}, {label}", found[row["predicted"], label], str(row[label]))
         for row in rows("gest_heuristics")
@@ -221,7 +226,7 @@ def ranks_of_translators(_: Path | None) -> list[Pair]:
 
 def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dict[str, float]:
     """Means of r over pairs of results: of one model, of one template (then over templates), of all."""
-    r = np.corrcoef(values)
+    r = np.asarray(np.corrcoef(values))
     places = list(combinations(range(len(table)), 2))
     by_template: dict[Any, list[float]] = {}
     for i, j in places:
