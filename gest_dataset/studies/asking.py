@@ -54,8 +54,8 @@ class Asked:
 class Batch:
     """Configs that a model is asked with the same options.
 
-    Other options than the default have a `folder` of their own, beside that of the model. `kinds` and `models`
-    say what models they are for; none is all of them.
+    Other options than the default have a `folder` of their own, beside that of the model. `kinds` and
+    `models` say what models they are for; none is all of them.
     """
 
     configs: str
