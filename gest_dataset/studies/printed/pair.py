@@ -31,7 +31,7 @@ class Pair:
         """
         mantissa, _, exponent = self.printed.lower().partition("e")
         digits = len(mantissa.partition(".")[2]) - int(exponent or 0)
-        return abs(self.ours - float(self.printed)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
+        return abs(self.difference) <= 0.5 * 10.0**-digits * (1 + 1e-9)
 
     @property
     def difference(self) -> float:
