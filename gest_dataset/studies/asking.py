@@ -52,10 +52,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Batch:
-    """Configs that a model is asked with the same options, into `folder` below that of the model.
+    """Configs that a model is asked with the same options.
 
-    Other options than the default have a folder of their own. `kinds` and `models` say what models they are
-    for; none is all of them.
+    Other options than the default have a `folder` of their own, beside that of the model. `kinds` and
+    `models` say what models they are for; none is all of them.
     """
 
     configs: str
@@ -124,16 +124,17 @@ def _planned(asked: Asked, model: str, batches: Sequence[Batch]) -> list[_Part]:
         raise TypeError("models are scored into a folder")
     loading = dict(asked.loading)
     revision = loading.get("revision")
-    home = asked.folder / RUNS / default_folder(model, revision, asked.limit).name
+    own = default_folder(model, revision, asked.limit).name
     parts = []
     for batch in batches:
         if batch.models and model not in batch.models:
             continue
         wanted = names(batch.configs)
-        there = {name: _finished(home / batch.folder / name, name, model, asked) for name in wanted}
+        home = asked.folder / RUNS / (f"{own}+{batch.folder}" if batch.folder else own)
+        there = {name: _finished(home / name, name, model, asked) for name in wanted}
         kept = {name: run for name, run in there.items() if run is not None}
         missing = {name: named for name, named in wanted.items() if name not in kept}
-        parts.append(_Part(batch, home / batch.folder, kept, missing))
+        parts.append(_Part(batch, home, kept, missing))
     kind = next((run.manifest.metadata["kind"] for part in parts for run in part.kept.values()), None)
     if kind is None:
         from gest_dataset.scoring.loading import name_and_kind
@@ -191,9 +192,8 @@ def _asked_now(asked: Asked, model: str, part: _Part) -> list[Run]:
         asked.told(made[-1])
 
     how = (part.batch.options, asked.limit, asked.batch_tokens)
-    outcome = score_configs(
-        model, part.missing, part.home, asked.command, *how, done=done, **dict(asked.loading)
-    )
+    loading = {"device": "auto", "dtype": "auto", **dict(asked.loading)}
+    outcome = score_configs(model, part.missing, part.home, asked.command, *how, done=done, **loading)
     if not made and outcome.failed:
         raise next(iter(outcome.failed.values()))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():

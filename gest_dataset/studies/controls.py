@@ -47,7 +47,10 @@ TITLE = "Do word-filling measures tell a stereotype?"
 ALL = "controls,crows"  # the groups that the sets are in
 _COSTLY = ("stereoset_control_race", "stereoset_control_profession")  # whose cs takes ten times the passes
 _PRINTED = ("paper", "paper's models")
-_SCALE = "Means are of log10, as printed. "
+_SCALE = (
+    "Means are of log10, as printed. Printed shares are Agresti-Coull centres, a little nearer to 0.5 than "
+    "ours. "
+)
 
 
 def controls(asked: Asked | Sequence[str | Path | Run] = (), sets: str = ALL, cs: bool = False) -> Study:

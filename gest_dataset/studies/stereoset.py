@@ -59,11 +59,12 @@ def stereoset(
     """LMS, SS and ICAT: finished runs, models that are scored first, and the authors' files in `scores`.
 
     Models are scored in `languages`; where none is given, the paper's own in theirs, and all others in all
-    five. `nsp` names for a model its checkpoint with a next-sentence head.
+    five. `nsp` names for a model its checkpoint with a next-sentence head; that of a model that is scored is
+    scored, too.
     """
     asked = Asked.of(asked)
     heads = dict(nsp or {})
-    wanted = replace(asked, models=[*asked.models, *heads.values()])
+    wanted = replace(asked, models=list(dict.fromkeys([*asked.models, *_heads_of(asked.models, heads)])))
     runs = runs_of(wanted, NAME, _batches(asked.models, languages, heads), _suits)
     check_same_data(runs)
     answers = _answers(runs, heads)
@@ -93,7 +94,7 @@ def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str
     if unknown:
         raise ConfigError(f"StereoSet is not in {unknown[0]!r}. Its languages are {', '.join(STEREOSET)}.")
     batches = []
-    for model in dict.fromkeys([*models, *heads]):
+    for model in (model for model in models if model not in _heads_of(models, heads)):
         own = languages or _printed_languages(model)
         between = ",".join(f"stereoset_{code}_{TESTS[1]}" for code in own)
         both = ",".join(f"stereoset_{code}_{test}" for code in own for test in TESTS)
@@ -104,6 +105,11 @@ def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str
         if model in heads:
             batches.append(Batch(between, models=(heads[model],)))
     return batches
+
+
+def _heads_of(models: Sequence[str], heads: Mapping[str, str]) -> list[str]:
+    """The checkpoints of some models."""
+    return [head for model, head in heads.items() if model in models]
 
 
 def _printed_languages(model: str) -> Sequence[str]:
@@ -218,14 +224,15 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
 def _notes(found: Sequence[Entry]) -> Iterator[str]:
     parts = [part for one in found for part in one.parts if part.run is not None]
     runs = {part.run.path: part for part in parts if part.run is not None}
+    limits = {(p.model, p.run.manifest.settings["limit"]) for p in runs.values() if p.run is not None}
+    for model, limit in sorted((model, limit) for model, limit in limits if limit):
+        yield f"{model}: the first {limit:,} samples of a test only; the paper's are all."
     for part in runs.values():
         assert part.run is not None
         facts = part.run.manifest
-        limit, skipped = facts.settings.get("limit"), sum(facts.metadata["skipped"].values())
-        if limit:
-            yield f"{part.model} on {facts.config}: the first {limit:,} samples only; the paper's are all."
+        skipped, number = sum(facts.metadata["skipped"].values()), facts.metadata["asked"]
         if skipped:
-            yield f"{part.model} on {facts.config}: {skipped:,} samples could not be asked (result.json)."
+            yield f"{part.model} on {facts.config}: no answer to {skipped:,} of {number:,} (see result.json)."
         rules = facts.metadata["options"].get("rules")
         if rules:
             yield f"{part.model} on {facts.config} was asked by the authors' rules {rules}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,9 +53,11 @@ def asked(
 ) -> Asked:
     """What the options of a command ask for."""
     from gest_dataset.commands.console import quiet
+    from gest_dataset.statistics.checks import UndefinedWarning
     from gest_dataset.studies.asking import Asked
 
     quiet()
+    warnings.simplefilter("ignore", UndefinedWarning)  # a dash in a table says it
     loading = (("device", device), ("dtype", dtype))
     return Asked(runs or (), models or (), folder, limit, batch_tokens, loading, called(), _tell)
 

@@ -1,8 +1,10 @@
 """Checks of the word-filling paper: the sizes of its sets, and what the printed numbers say of each other.
 
 The authors released no scores, so nothing else can be computed without their models. Two things hold the
-print to itself: f is the difference of the printed ss, and the reach of a share's interval follows from the
-share and the size of its set (Agresti-Coull, as in the authors' other paper).
+print to itself: f is the difference of the printed ss; and a share with its reach is that of a count of the
+set's samples. All 124 English shares are so if they are Agresti-Coull centres, as in the authors' other paper
+(`convention="published"` there), and 110 if they were plain shares. How many Slovak samples each tokenizer
+leaves is not printed, so nothing is computed there.
 """
 
 from __future__ import annotations
@@ -32,16 +34,17 @@ _OF_CONTROLS = {
     "slovak_gender": "142",
 }
 _OF_CROWS = "262"
+# How many samples the English shares are of: the set made by hand has one twice
+_SCORED = {name: int(size) for name, size in _OF_CONTROLS.items() if name != "slovak_gender"} | {
+    "stereoset_control_gender": 251
+}
 _SHARES = {
     "word_filling_ss": ("ss_plus_original", "ss_plus_control"),
     "word_filling_cs": ("cs_plus_original", "cs_plus_control"),
     "word_filling_f": ("f_plus",),
 }
 _ROUNDED = "made of rounded numbers"
-_OTHER_N = (
-    "made of a rounded share and of the whole set, of which each tokenizer leaves out other samples; how "
-    "many is not printed"
-)
+_HALF = 0.005 * (1 + 1e-9)  # of the last printed digit of a share
 
 
 def sizes(_: Path | None) -> list[Pair]:
@@ -67,16 +70,21 @@ def _number(config: str) -> int:
 
 
 def shares(table: str, _: Path | None) -> list[Pair]:
-    """The reach of each printed share: z sqrt(p (1 - p) / (n + z^2)) about the Agresti-Coull centre."""
+    """The reach of each printed share: that of a count whose Agresti-Coull centre is printed so.
+
+    Of such counts it is the one that is nearest to the print.
+    """
     pairs = []
     for row in published.load(table)["rows"]:
-        number = float(_OF_CONTROLS[row["config"]])
-        for name in _SHARES[table]:
+        number = _SCORED.get(row["config"])
+        for name in _SHARES[table] if number else ():
             if row[name] is None:
                 continue
-            _, low, high = agresti_coull(np.array([row[name] * number]), np.array([number]))
+            centre, low, high = agresti_coull(np.arange(number + 1.0), np.full(number + 1, float(number)))
+            reaches = ((high - low) / 2)[np.abs(centre - row[name]) <= _HALF]
+            printed = row[f"{name}_pm"]
             what = f"{row['model']}, {row['config']}, ± of {name}"
-            pairs.append(Pair(what, float(high[0] - low[0]) / 2, f"{row[f'{name}_pm']:g}", _OTHER_N))
+            pairs.append(Pair(what, float(min(reaches, key=lambda own: abs(own - printed))), f"{printed:g}"))
     return pairs
 
 
