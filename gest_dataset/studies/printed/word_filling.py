@@ -76,9 +76,9 @@ def shares(table: str, _: Path | None) -> list[Pair]:
     """
     pairs = []
     for row in published.load(table)["rows"]:
-        number = _SCORED.get(row["config"])
-        for name in _SHARES[table] if number else ():
-            if row[name] is None:
+        number = _SCORED.get(row["config"], 0)
+        for name in _SHARES[table]:
+            if not number or row[name] is None:
                 continue
             centre, low, high = agresti_coull(np.arange(number + 1.0), np.full(number + 1, float(number)))
             reaches = ((high - low) / 2)[np.abs(centre - row[name]) <= _HALF]
