@@ -1,4 +1,4 @@
-"""Makes docs/reproduce.md from the list of the papers' tables and figures (`gest_dataset/studies/papers.json`).
+"""Makes docs/reproduce.md from the list of the papers' tables and figures, gest_dataset/studies/papers.json.
 
 `python docs/reproduce.py` writes the page. `--compute` first makes every check anew, with GEST_MIRROR and
 GEST_PAPER_SCORES, and keeps what they gave in docs/reproduced.json.
