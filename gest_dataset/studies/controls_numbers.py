@@ -243,5 +243,5 @@ def keyword_frequency(measurement: Measurement, rows: datasets.Dataset) -> Frequ
     frequencies = log_relative_frequency(stereotypes, antistereotypes, language)
     known = np.isfinite(frequencies)
     both = np.column_stack([*np.array(values).T, frequencies])[known]
-    found = (Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3))
-    return Frequency(*found, n=int(known.sum()), unknown=int((~known).sum()))
+    original, control, f = (Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3))
+    return Frequency(original, control, f, int(known.sum()), int((~known).sum()))

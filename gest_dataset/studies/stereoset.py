@@ -222,21 +222,19 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:
-    parts = [part for one in found for part in one.parts if part.run is not None]
-    runs = {part.run.path: part for part in parts if part.run is not None}
-    limits = {(p.model, p.run.manifest.settings["limit"]) for p in runs.values() if p.run is not None}
+    parts = [(part.model, part.run.manifest) for one in found for part in one.parts if part.run is not None]
+    runs = {(model, facts.config): facts for model, facts in parts}
+    limits = {(model, facts.settings["limit"]) for (model, _), facts in runs.items()}
     for model, limit in sorted((model, limit) for model, limit in limits if limit):
         yield f"{model}: the first {limit:,} samples of a test only; the paper's are all."
-    for part in runs.values():
-        assert part.run is not None
-        facts = part.run.manifest
+    for (model, _), facts in runs.items():
         skipped, number = sum(facts.metadata["skipped"].values()), facts.metadata["asked"]
         if skipped:
-            yield f"{part.model} on {facts.config}: no answer to {skipped:,} of {number:,} (see result.json)."
+            yield f"{model} on {facts.config}: no answer to {skipped:,} of {number:,} (see result.json)."
         rules = facts.metadata["options"].get("rules")
         if rules:
-            yield f"{part.model} on {facts.config} was asked by the authors' rules {rules}."
-    for model in dict.fromkeys(p.model for p in runs.values() if p.run.manifest.metadata.get("toy")):
+            yield f"{model} on {facts.config} was asked by the authors' rules {rules}."
+    for model in dict.fromkeys(model for (model, _), facts in runs.items() if facts.metadata.get("toy")):
         yield f"{model} is {TOY}."
     whole = {(one.model, one.language) for one in found if len(one.tests) == len(TESTS)}
     for one in found:

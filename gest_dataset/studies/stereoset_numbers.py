@@ -164,6 +164,8 @@ def _entry(key: tuple[str, str], parts: Sequence[Answers]) -> Entry:
     """The result of one test as its run has it, or computed here from the scores of one or both."""
     result = parts[0].result if len(parts) == 1 else None
     if result is None:
-        inputs = {name: [value for part in parts for value in part.inputs[name]] for name in parts[0].inputs}
+        inputs: dict[str, Any] = {
+            name: [value for part in parts for value in part.inputs[name]] for name in parts[0].inputs
+        }
         result = stereoset_icat(**inputs)
     return Entry(*key, tuple(part.test for part in parts), parts[-1].way, result, tuple(parts))

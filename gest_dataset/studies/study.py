@@ -194,7 +194,7 @@ def _is_there(folder: Path, told: Mapping[str, Any]) -> bool:
     files = there.pop("files", None)
     return (
         isinstance(files, dict)
-        and there | {"command": None} == told | {"command": None}
+        and there | {"command": None} == {**told, "command": None}
         and all(
             (folder / name).is_file() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == known
             for name, known in files.items()

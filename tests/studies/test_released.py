@@ -36,7 +36,7 @@ def test_checks_agree_or_say_why(name: str) -> None:
     pairs = CHECKS[name](scores)
     assert pairs
     assert [pair for pair in pairs if not pair.agrees and not pair.why] == []
-    if name != "word-filling-f":  # differences of rounded numbers
+    if not any("f_mu" in pair.what for pair in pairs):  # differences of rounded numbers
         assert sum(not pair.agrees for pair in pairs) == (name == "stereoset-table-3")
 
 
@@ -49,7 +49,10 @@ def test_checks_of_scores_say_what_they_lack() -> None:
 
 def test_printed_shares_are_centres_of_counts() -> None:
     """All 124 English ones, of the whole set: plain shares would have another reach in 14 of them."""
-    pairs = [pair for name in ("ss", "cs", "f") for pair in CHECKS[f"word-filling-{name}"](None)]
+    pairs = [pair for number in (7, 9, 11) for pair in CHECKS[f"word-filling-table-{number}"](None)]
     shares = [pair for pair in pairs if "±" in pair.what]
     assert len(shares) == 124
     assert all(pair.agrees for pair in shares)
+    # tables 1 to 3 have those of RoBERTa again
+    again = [pair for number in (1, 2, 3) for pair in CHECKS[f"word-filling-table-{number}"](None)]
+    assert {pair.what for pair in again if "±" in pair.what} <= {pair.what for pair in shares}

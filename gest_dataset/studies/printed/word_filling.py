@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,11 @@ _OF_CROWS = "262"
 _SCORED = {name: int(size) for name, size in _OF_CONTROLS.items() if name != "slovak_gender"} | {
     "stereoset_control_gender": 251
 }
+_F = "word_filling_f"
 _SHARES = {
     "word_filling_ss": ("ss_plus_original", "ss_plus_control"),
     "word_filling_cs": ("cs_plus_original", "cs_plus_control"),
-    "word_filling_f": ("f_plus",),
+    _F: ("f_plus",),
 }
 _ROUNDED = "made of rounded numbers"
 _HALF = 0.005 * (1 + 1e-9)  # of the last printed digit of a share
@@ -69,18 +71,18 @@ def _number(config: str) -> int:
     return len(rows)
 
 
-def shares(table: str, _: Path | None) -> list[Pair]:
-    """The reach of each printed share: that of a count whose Agresti-Coull centre is printed so.
+def shares(number: int, table: str, _: Path | None) -> list[Pair]:
+    """The reach of each share in a table: that of a count whose Agresti-Coull centre is printed so.
 
     Of such counts it is the one that is nearest to the print.
     """
     pairs = []
-    for row in published.load(table)["rows"]:
-        number = _SCORED.get(row["config"])
-        for name in _SHARES[table] if number else ():
-            if row[name] is None:
+    for row in _rows(number, table):
+        size = _SCORED.get(row["config"], 0)
+        for name in _SHARES[table]:
+            if not size or row[name] is None:
                 continue
-            centre, low, high = agresti_coull(np.arange(number + 1.0), np.full(number + 1, float(number)))
+            centre, low, high = agresti_coull(np.arange(size + 1.0), np.full(size + 1, float(size)))
             reaches = ((high - low) / 2)[np.abs(centre - row[name]) <= _HALF]
             printed = row[f"{name}_pm"]
             what = f"{row['model']}, {row['config']}, ± of {name}"
@@ -88,20 +90,25 @@ def shares(table: str, _: Path | None) -> list[Pair]:
     return pairs
 
 
-def differences(_: Path | None) -> list[Pair]:
+def differences(number: int, _: Path | None) -> list[Pair]:
     """f of tables 3, 11 and 12 from the ss of tables 1, 7 and 8, and the reach of its shares."""
     ss = {(row["model"], row["config"]): row for row in published.load("word_filling_ss")["rows"]}
     pairs = []
-    for row in published.load("word_filling_f")["rows"]:
+    for row in _rows(number, _F):
         own = ss[row["model"], row["config"]]
         ours = own["ss_mu_original"] - own["ss_mu_control"]
         pairs.append(Pair(f"{row['model']}, {row['config']}, f_mu", ours, f"{row['f_mu']:g}", _ROUNDED))
-    return [*pairs, *shares("word_filling_f", _)]
+    return [*pairs, *shares(number, _F, _)]
 
 
-CHECKS: Mapping[str, Callable[[Path | None], list[Pair]]] = {
-    "word-filling-sizes": sizes,
-    "word-filling-ss": partial(shares, "word_filling_ss"),
-    "word-filling-cs": partial(shares, "word_filling_cs"),
-    "word-filling-f": differences,
-}
+def _rows(number: int, table: str) -> list[dict[str, Any]]:
+    """The rows of a published table that stand in one of the paper's."""
+    return [row for row in published.load(table)["rows"] if number in row["tables"]]
+
+
+CHECKS: Mapping[str, Callable[[Path | None], list[Pair]]] = (
+    {"word-filling-sizes": sizes}
+    | {f"word-filling-table-{number}": partial(shares, number, "word_filling_ss") for number in (1, 7)}
+    | {f"word-filling-table-{number}": partial(shares, number, "word_filling_cs") for number in (2, 9)}
+    | {f"word-filling-table-{number}": partial(differences, number) for number in (3, 11, 12)}
+)
