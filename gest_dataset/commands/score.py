@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -42,15 +43,16 @@ EXAMPLES = (
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
     "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it; --fail-unless-below asks for "
     "proof), [bold]gest score roberta-base --null 20[/bold] (beside 20 twins with fresh weights), "
-    "[bold]gest score ./my-model --data mine.csv[/bold] (sentences of one's own)"
+    "[bold]gest score ./my-model --data mine.csv[/bold] (sentences of one's own), [bold]gest score "
+    "--endpoint http://127.0.0.1:8000 --model NAME --tokenizer NAME[/bold] (a model behind a server)"
 )
 _REASONS = 5  # of samples without a score that are listed
 
 
 def run(
     model: Annotated[
-        str, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
-    ],
+        str | None, typer.Argument(help="A Hub id, a folder, a .gguf file, or smollm2.", show_default=False)
+    ] = None,
     config: Config = None,
     data: Annotated[
         Path | None,
@@ -94,6 +96,22 @@ def run(
     as_json: Json = False,
     fail_above: FailAbove = None,
     fail_unless_below: FailUnlessBelow = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="Instead: the address of a server that has the model.", metavar="URL")
+    ] = None,
+    served: Annotated[
+        str | None, typer.Option("--model", help="Its name at the server.", metavar="NAME")
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="The served model's tokenizer, a Hub id or a folder (default: the server is asked).",
+            metavar="NAME",
+        ),
+    ] = None,
+    connections: Annotated[
+        int | None, typer.Option(min=1, help="Requests to the server at one time (default: 8).")
+    ] = None,
 ) -> None:
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
@@ -104,13 +122,17 @@ def run(
     """
     from gest_dataset.runs.reading import default_folder
 
-    folder = output or default_folder(model, revision, limit)
+    at_server = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
+    here = {"MODEL": model, "--revision": revision, "--batch-tokens": batch_tokens}
+    name = _name(endpoint, here, at_server)
+    folder = output or default_folder(name, revision, limit)
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     with interruptible(kept), _reasons_are_shown():
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
         from gest_dataset.probes.rules import named
+        from gest_dataset.scoring.endpoint.served import CONNECTIONS, connect
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.score import score_configs, score_rows
 
@@ -120,15 +142,18 @@ def run(
         options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
         loading["trust_remote_code"] = trust_remote_code
+        subject: Any = model
         if plan:
             configs = names(config or DEFAULT_CONFIG)
             _show_plan(configs if data is None else read_own(data, config), limit, as_json)
             return
+        if endpoint is not None:
+            subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
         asked = (called(), options, limit, batch_tokens, null)
         if data is not None:
             several = False
             path = output or folder / name_of(data, config)
-            outcome = score_rows(model, read_own(data, config), path, *asked, **loading)
+            outcome = score_rows(subject, read_own(data, config), path, *asked, **loading)
             if not as_json:
                 _show(outcome.entries[0])
         else:
@@ -136,7 +161,7 @@ def run(
             several = len(configs) > 1
             show = _quietly if as_json else _show if verbose or not several else _show_line
             flat = output is not None
-            outcome = score_configs(model, configs, folder, *asked, flat=flat, done=show, **loading)
+            outcome = score_configs(subject, configs, folder, *asked, flat=flat, done=show, **loading)
         page = _report(outcome, folder if several else None)
     exceeded = gates.failures(above, below, outcome)
     if as_json:
@@ -154,6 +179,20 @@ def run(
         show_report(page)
     if outcome.failed or exceeded:
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
+
+
+def _name(endpoint: str | None, here: Mapping[str, Any], at_server: Mapping[str, Any]) -> str:
+    """What a run is called by default: the model, or the server and what it calls the model."""
+    of_others = here if endpoint is not None else at_server
+    given = [option for option, value in of_others.items() if value is not None]
+    if endpoint is None and (given or here["MODEL"] is None):
+        what = f"{given[0]} is for a model behind a server" if given else "There is no model"
+        raise ConfigError(f"{what}: give MODEL, or --endpoint URL --model NAME.")
+    if endpoint is not None and given:
+        raise ConfigError(f"{given[0]} is for a model that is loaded here: leave it out beside --endpoint.")
+    if endpoint is None:
+        return str(here["MODEL"])
+    return str(at_server["--model"] or urlsplit(endpoint).netloc or endpoint)
 
 
 def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: bool) -> None:

@@ -168,7 +168,7 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
         kind=kind,
         limit=_limit(tokenizer, model),
         vocabulary=vocabulary,
-        unknown=_unknown(tokenizer),
+        unknown=unknown_ids(tokenizer),
         mask_id=special["mask"],
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
         start_id=special["start"],
@@ -180,7 +180,7 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
     )
 
 
-def _unknown(tokenizer: Any) -> frozenset[int]:
+def unknown_ids(tokenizer: Any) -> frozenset[int]:
     """The ids that stand for what the tokeniser does not know: the class's own and the pipeline's."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     named = state.get("unk_token")

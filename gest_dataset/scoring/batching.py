@@ -89,7 +89,7 @@ def answer(
     number: dict[Input, int] = {}
     own = [number.setdefault(_input(query), len(number)) for query in queries]
     inputs = list(number)
-    hosts = _longest_hosts(inputs) if scorer.causal else list(range(len(inputs)))
+    hosts = longest_hosts([i.input_ids for i in inputs]) if scorer.causal else list(range(len(inputs)))
     asks: dict[int, dict[Ask, int]] = {}
     for query, i in zip(queries, own, strict=True):
         places = asks.setdefault(hosts[i], {})
@@ -120,16 +120,15 @@ def _asks(query: Query) -> list[Ask]:
     return [Ask(p, t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
 
 
-def _longest_hosts(inputs: Sequence[Input]) -> list[int]:
-    """For each input of a causal model, the longest one that starts with it: one pass serves both.
+def longest_hosts(texts: Sequence[tuple[int, ...]]) -> list[int]:
+    """For each text of a causal model, the longest one that starts with it: one pass serves both.
 
-    In lexicographic order an input that is the beginning of any other is so of its successor.
+    In lexicographic order a text that is the beginning of any other is so of its successor.
     """
-    hosts = list(range(len(inputs)))
-    order = sorted(hosts, key=lambda i: inputs[i].input_ids)
+    hosts = list(range(len(texts)))
+    order = sorted(hosts, key=texts.__getitem__)
     for i, successor in reversed(list(pairwise(order))):
-        ids = inputs[i].input_ids
-        if inputs[successor].input_ids[: len(ids)] == ids:
+        if texts[successor][: len(texts[i])] == texts[i]:
             hosts[i] = hosts[successor]
     return hosts
 

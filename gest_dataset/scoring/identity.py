@@ -28,14 +28,19 @@ _LIMITS = ("model_max_length", "padding_side", "truncation_side")
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     """Hashes of the settings, the weights, the tokeniser, and of what the tokeniser does."""
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _NOT_THE_MODEL}
+    return {
+        "weights": weights_hash(model.state_dict()),
+        "model_settings": _sha256(settings),
+        **tokenizer_fingerprint(tokenizer),
+    }
+
+
+def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
+    """Hashes of a tokeniser, and of what it does."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     # each call of a tokeniser sets these two
     del state["truncation"], state["padding"]
-    texts = {"model_settings": settings, "tokenizer": state, "tokenizer_behaviour": behaviour(tokenizer)}
-    return {
-        "weights": weights_hash(model.state_dict()),
-        **{name: _sha256(told) for name, told in texts.items()},
-    }
+    return {"tokenizer": _sha256(state), "tokenizer_behaviour": _sha256(behaviour(tokenizer))}
 
 
 def weights_hash(weights: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,10 +22,15 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ModelError, SettingError
+from gest_dataset.probes.probe import Probe
+from gest_dataset.probes.query import Query
+from gest_dataset.probes.text import Reader, make_reader
 from gest_dataset.scoring import identity, names
+from gest_dataset.scoring.answering import answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
-from gest_dataset.scoring.device import pick_device, pick_dtype
+from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
+from gest_dataset.scoring.subject import Answered
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -72,9 +78,43 @@ class Loaded:
     from_hub: bool = False
     asked_revision: str | None = None
 
+    @property
+    def device(self) -> torch.device:
+        place: torch.device = self.model.device
+        return place
+
+    @property
+    def place(self) -> str:
+        return self.device.type
+
     def fingerprint(self) -> dict[str, str]:
         """Hashes of the settings, the weights and the tokeniser: another model has others."""
         return identity.fingerprint(self.model, self.tokenizer)
+
+    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
+        return {
+            **self.fingerprint(),
+            "device": self.place,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "batch_tokens": self._budget(batch_tokens),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        toy = bool(getattr(self.model.config, "gest_toy", False))
+        return {"parameters": self.model.num_parameters(), "toy": toy}
+
+    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
+        return make_reader(self.tokenizer, self.model, self.kind, rules)
+
+    def answered(
+        self, queries: Sequence[Query], batch_tokens: int | None, description: str, folder: Path | None
+    ) -> Answered:
+        scorer = scorer_of(self.model, self.tokenizer, self.kind, self.owned)
+        return answered(self.model, scorer, queries, self._budget(batch_tokens), description, folder)
+
+    def _budget(self, batch_tokens: int | None) -> int:
+        """Padded tokens in a batch."""
+        return batch_tokens or BATCH_TOKENS.get(self.place, BATCH_TOKENS["cpu"])
 
 
 def load_model(

@@ -20,8 +20,8 @@ from gest_dataset.probes.probe import Options, Probe, check_kind
 from gest_dataset.probes.rules import applying
 from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
 from gest_dataset.probes.text import start_token
-from gest_dataset.scoring.device import BATCH_TOKENS
-from gest_dataset.scoring.loading import CAUSAL, MASKED, Loaded
+from gest_dataset.scoring.loading import CAUSAL, MASKED
+from gest_dataset.scoring.subject import Subject
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -56,36 +56,29 @@ class Request:
         check_kind(self.probe, kind, model, self.name)
         self.probe.askers(kind, self.options)
 
-    def settings(self, loaded: Loaded) -> dict[str, Any]:
+    def settings(self, loaded: Subject) -> dict[str, Any]:
         """What the numbers depend on beside model, data and measure, versions and the machine."""
         return {
             "revision": loaded.revision,
             "kind": loaded.kind,
-            **loaded.fingerprint(),
+            **loaded.settings(self.batch_tokens),
             "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
             "options": told_options(self.options, self.probe, loaded.kind),
             "start": self.start(loaded),
             "limit": self.limit,
-            "device": loaded.model.device.type,
-            "dtype": str(loaded.model.dtype).removeprefix("torch."),
-            "batch_tokens": self.budget(loaded),
             **({"null": self.null} if self.null else {}),
         }
 
-    def start(self, loaded: Loaded) -> str | None:
+    def start(self, loaded: Subject) -> str | None:
         """`eos` where that token stands in for a start token, which changes the numbers."""
         start = start_token(loaded.tokenizer) if loaded.kind == CAUSAL and self.probe.likelihood else None
         return "eos" if start and start[0] == "eos" else None
 
-    def notes_on(self, loaded: Loaded) -> list[str]:
+    def notes_on(self, loaded: Subject) -> list[str]:
         """What has to be said of the run beside its numbers, before it begins."""
         end = loaded.tokenizer.eos_token
         stands_in = f"the tokenizer has no start token: its end token {end} stands in front of each text"
         return [*self.notes, *([stands_in] if self.start(loaded) else [])]
-
-    def budget(self, loaded: Loaded) -> int:
-        """Padded tokens in a batch."""
-        return self.batch_tokens or BATCH_TOKENS.get(loaded.model.device.type, BATCH_TOKENS["cpu"])
 
 
 def prepare(

@@ -18,9 +18,11 @@ from gest_dataset.probes.rules import named
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring import selection
+from gest_dataset.scoring.endpoint.served import CONNECTIONS, Served, connect
 from gest_dataset.scoring.loading import MASKED, Loaded, load_model, name_and_kind
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.scores import Scores, record
+from gest_dataset.scoring.subject import Subject
 
 logger = logging.getLogger(__name__)
 # What is wrong with one config and leaves the next one as it is
@@ -46,6 +48,9 @@ def score(
     rules: str | Sequence[str] = (),
     null: int = 0,
     output: str | Path | None = None,
+    endpoint: str | None = None,
+    tokenizer: str | None = None,
+    connections: int = CONNECTIONS,
 ) -> Scores: ...
 def score(
     model: Any,
@@ -63,6 +68,9 @@ def score(
     rules: str | Sequence[str] = (),
     null: int = 0,
     output: str | Path | None = None,
+    endpoint: str | None = None,
+    tokenizer: str | None = None,
+    connections: int = CONNECTIONS,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
@@ -80,6 +88,10 @@ def score(
     with the config's name: the same call goes on with a run that was killed, and reads one that is
     finished. `gest_dataset.report` makes its report.
 
+    With `endpoint` the model is one behind a server, and `model` its name there (None where it has one
+    only); `tokenizer` is its Hub id or folder, else the server is asked, and `connections` are open at one
+    time (docs/endpoints.md).
+
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
@@ -88,6 +100,8 @@ def score(
     loading = {name: asked[name] for name in ("device", "dtype", "revision", "trust_remote_code")}
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)
+    if endpoint is not None:
+        model = connect(endpoint, model, tokenizer, connections)
     if isinstance(config, Dataset):
         outcome = score_rows(model, config, folder, command, options, limit, batch_tokens, null, **loading)
         return next(iter(outcome.scores.values()))
@@ -135,7 +149,7 @@ class Outcome:
     left_out: dict[str, str] = field(default_factory=dict)
     failed: dict[str, GestError] = field(default_factory=dict)
 
-    def add(self, loaded: Loaded, request: Request, path: Path | None, command: Sequence[str]) -> None:
+    def add(self, loaded: Subject, request: Request, path: Path | None, command: Sequence[str]) -> None:
         """Ask the model, and take what it gave."""
         scores, new = record(loaded, request, path, command)
         self.scores[request.name] = scores
@@ -166,7 +180,7 @@ def score_configs(
     several = len(configs) > 1
     if several and folder is not None:
         writing.claim_several(folder, CONFIGS)
-    subject, kind = name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
+    subject, kind = _name_and_kind(model, loading)
     chosen, left_out = selection.split(configs, kind, subject)
     outcome = Outcome(left_out=left_out)
     requests: dict[str, Request] = {}
@@ -187,10 +201,10 @@ def score_configs(
         return outcome
     # those that can need a second head come last
     ordered = sorted(requests.items(), key=lambda item: item[1].probe.between)
-    first = load_model(model, **loading, next_sentence=all(request.probe.between for _, request in ordered))
-    second: Loaded | ModelError | None = None
+    first = _subject(model, loading, all(request.probe.between for _, request in ordered))
+    second: Subject | ModelError | None = None
     for name, request in ordered:
-        own: Loaded | ModelError = first
+        own: Subject | ModelError = first
         if request.probe.between and first.kind == MASKED:
             own = second = second or _with_another_head(model, loading)
             if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
@@ -199,8 +213,10 @@ def score_configs(
         try:
             if isinstance(own, ModelError):
                 raise own
-            # a run that overflows goes over to float32, and the next one begins as this one did
-            outcome.add(replace(own, owned=own.owned and not several), request, paths[name], command)
+            if isinstance(own, Loaded):
+                # a run that overflows goes over to float32, and the next one begins as this one did
+                own = replace(own, owned=own.owned and not several)
+            outcome.add(own, request, paths[name], command)
         except _OF_ONE_CONFIG as error:
             if not several:
                 raise
@@ -226,14 +242,26 @@ def score_rows(
     if path is not None:
         writing.claim_run(path)
     request = prepare(rows, limit, options, batch_tokens, null)
-    request.check(*name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False)))
+    request.check(*_name_and_kind(model, loading))
     outcome = Outcome()
-    outcome.add(load_model(model, **loading, next_sentence=request.probe.between), request, path, command)
+    outcome.add(_subject(model, loading, request.probe.between), request, path, command)
     return outcome
 
 
-def _with_another_head(model: Any, loading: Mapping[str, Any]) -> Loaded | ModelError:
+def _name_and_kind(model: Any, loading: Mapping[str, Any]) -> tuple[str, str]:
+    """What `load_model` would load, or what a server has."""
+    if isinstance(model, Served):
+        return model.name, model.kind
+    return name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
+
+
+def _subject(model: Any, loading: Mapping[str, Any], next_sentence: bool) -> Subject:
+    """A model that is ready to be asked; one behind a server is."""
+    return model if isinstance(model, Served) else load_model(model, **loading, next_sentence=next_sentence)
+
+
+def _with_another_head(model: Any, loading: Mapping[str, Any]) -> Subject | ModelError:
     try:
-        return load_model(model, **loading, next_sentence=True)
+        return _subject(model, loading, next_sentence=True)
     except ModelError as error:
         return error

@@ -7,8 +7,7 @@ import platform
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,29 +18,27 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
 from gest_dataset.probes.probe import Probe, check_kind
+from gest_dataset.probes.query import Values
 from gest_dataset.probes.templates import EXTENDED_NAME
-from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.probes.text import CannotAskError
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
-from gest_dataset.scoring.batching import Passes, answer
-from gest_dataset.scoring.loading import NSP, Loaded
+from gest_dataset.scoring.loading import Loaded
 from gest_dataset.scoring.null import twin
 from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
-from gest_dataset.scoring.scorers import LanguageModel, NextSentence
-from gest_dataset.scoring.shards import Shards
+from gest_dataset.scoring.subject import Subject
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-NOT_FINITE = "the model's values are not finite"
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -98,7 +95,7 @@ class Scores:
 
 
 def record(
-    loaded: Loaded, request: Request, path: Path | None, command: Sequence[str]
+    loaded: Subject, request: Request, path: Path | None, command: Sequence[str]
 ) -> tuple[Scores, bool]:
     """The scores, with the run in a directory if there is one; False where it was finished and only read."""
     check_kind(request.probe, loaded.kind, loaded.name, request.name)
@@ -113,26 +110,28 @@ def record(
         table=SCORES,
         settings=request.settings(loaded),
         command=command,
-        device=loaded.model.device,
+        device=loaded.device,
     )
     with writing.recording(path, fresh) as there:
         if there.finished:
             return _from_disk(there.finished, request), False
-        scores = measure(loaded, request, Shards(there.scratch))
+        scores = measure(loaded, request, there.scratch)
         scores = _beside_twins(scores, loaded, request, there.scratch)
         writing.finish(there, scores)
     return scores, True
 
 
-def _beside_twins(scores: Scores, loaded: Loaded, request: Request, scratch: Path | None) -> Scores:
+def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
     """The scores with the headlines of the model's twins, where some are asked for."""
     if not request.null:
         return scores
+    if not isinstance(loaded, Loaded):
+        raise SettingError(f"{loaded.name} is behind a server and has no twins: score it without --null.")
     judge = request.measure
 
     def headline_of(number: int, other: Loaded) -> float:
-        store = None if scratch is None else Shards(scratch / f"twin-{number}")
-        result = measure(other, request, store).result()
+        folder = None if scratch is None else scratch / f"twin-{number}"
+        result = measure(other, request, folder).result()
         return Estimate.of(result, judge.headline(result).name).value
 
     level = logger.level
@@ -146,13 +145,12 @@ def _beside_twins(scores: Scores, loaded: Loaded, request: Request, scratch: Pat
     return replace(scores, metadata=scores.metadata | {"null": twins})
 
 
-def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Scores:
+def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Scores:
     """Ask the model, and fold its answers into scores."""
     probe, name, rows = request.probe, request.name, request.rows
     rules = rules_of(request.options, probe, loaded.kind)
-    reader = make_reader(loaded.tokenizer, loaded.model, loaded.kind, rules)
+    reader = loaded.reader(probe, rules)
     askers = probe.askers(loaded.kind, request.options)
-    scorer = _scorer(loaded)
     start = time.perf_counter()
     keys, samples, skipped = [], [], []
     for row in rows.to_list():
@@ -166,14 +164,14 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
     if unasked and (len(unasked) == len(askers) or request.options.templates != EXTENDED_NAME):
         raise _nothing_to_ask(skipped, unasked[0], loaded, name)
     left_out = [_left_out(skipped, template) for template in unasked]
-    with _evaluating(loaded.model):
-        answers, passes = _answer(samples, scorer, request.budget(loaded), f"{loaded.name} on {name}", store)
+    queries = [query for sample in samples for query in sample.queries]
+    answered = loaded.answered(queries, request.batch_tokens, f"{loaded.name} on {name}", folder)
     scored = []
-    for (row, template), values in zip(keys, answers, strict=True):
+    for (row, template), values in zip(keys, _folded(samples, answered.values), strict=True):
         if all(value is None or np.isfinite(value) for value in values):
             scored.append((row, template, values))
         else:
-            skipped.append((row["id"], template, NOT_FINITE))
+            skipped.append((row["id"], template, answered.missing))
     for template in askers.keys() - unasked:
         if not any(number == template for _, number, _ in scored):
             raise _nothing_to_ask(skipped, template, loaded, name)
@@ -195,27 +193,26 @@ def measure(loaded: Loaded, request: Request, store: Shards | None = None) -> Sc
         "from_hub": loaded.from_hub,
         "asked_revision": loaded.asked_revision,
         "kind": loaded.kind,
-        "parameters": loaded.model.num_parameters(),
-        "toy": bool(getattr(loaded.model.config, "gest_toy", False)),
+        **loaded.facts(),
         "measure": request.measure.name,
         "templates": [template for template in askers if template and template not in unasked],
         "options": told_options(request.options, probe, loaded.kind),
         "start": request.start(loaded),
         "limit": request.limit,
-        "dtype": "+".join(scorer.dtypes),
-        "device": scorer.device.type,
+        "dtype": answered.dtype,
+        "device": loaded.place,
         "samples": len(rows),
         "asked": len(rows) * len(askers),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
-        "passes": asdict(passes),
+        "passes": asdict(answered.passes),
         "notes": [
             *request.notes_on(loaded),
             *left_out,
-            *scorer.notes,
+            *answered.notes,
             *unused_options(request.options, probe, loaded.kind),
         ],
-        "seconds": time.perf_counter() - start + (store.earlier if store else 0),
+        "seconds": time.perf_counter() - start + answered.earlier,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
@@ -228,31 +225,14 @@ def _from_disk(run: Run, request: Request) -> Scores:
     return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest.metadata, request.rows)
 
 
-def _scorer(loaded: Loaded) -> LanguageModel | NextSentence:
-    pad_id = loaded.tokenizer.pad_token_id  # that of a token which was added later may have no embedding
-    size = getattr(loaded.model.config.get_text_config(), "vocab_size", None)
-    if None not in (pad_id, size) and pad_id >= size:
-        pad_id = None
-    if loaded.kind == NSP:
-        return NextSentence(loaded.model, pad_id, loaded.owned)
-    return LanguageModel(loaded.model, loaded.kind, pad_id, loaded.owned)
-
-
-def _answer(
-    samples: Sequence[Sample],
-    scorer: LanguageModel | NextSentence,
-    budget: int,
-    description: str,
-    store: Shards | None,
-) -> tuple[list[Score], Passes]:
-    queries = [query for sample in samples for query in sample.queries]
-    values, passes = answer(queries, scorer, budget, description, store)
-    folded, start = [], 0
+def _folded(samples: Sequence[Sample], values: Sequence[Values]) -> list[Score]:
+    """The scores of samples from the values of their queries, one after the other."""
+    scores, start = [], 0
     for sample in samples:
         end = start + len(sample.queries)
-        folded.append(sample.fold(values[start:end]))
+        scores.append(sample.fold(values[start:end]))
         start = end
-    return folded, passes
+    return scores
 
 
 def _left_out(skipped: Sequence[tuple[str, int, str]], template: int) -> str:
@@ -262,7 +242,7 @@ def _left_out(skipped: Sequence[tuple[str, int, str]], template: int) -> str:
 
 
 def _nothing_to_ask(
-    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Loaded, name: str
+    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Subject, name: str
 ) -> ScoringError:
     own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
     reasons = Counter(reason for _, reason in own).most_common(3)
@@ -273,18 +253,6 @@ def _nothing_to_ask(
         f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
         f"Choose other templates or words, `multi_token`, or another model."
     )
-
-
-@contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Without dropout for a while; a model that the user handed over goes on as it was."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:

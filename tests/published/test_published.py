@@ -20,9 +20,13 @@ from tests.conftest import ROOT
 from tests.support.outside import require
 
 ROWS = {
+    "gest_consistency": 4,
     "gest_english_glm": 46,
     "gest_english_mlm": 44,
+    "gest_heuristics": 2 + 3,
     "gest_mt_masculine_rates": 32,
+    "gest_of_released_scores": 4 + 6,
+    "gest_samples": 16,
     "gest_slavic_mlm": 45,
     "gest_topical_bias": 4,
     "models": 11 + 23,
@@ -61,6 +65,25 @@ def test_every_table_has_its_rows_and_says_where_it_is_from() -> None:
         if name in ROWS:
             assert len(table["rows"]) == ROWS[name]
             assert len({tuple(sorted(row)) for row in table["rows"]}) <= 2
+
+
+def test_counts_of_the_gest_paper_add_up() -> None:
+    samples = published.load("gest_samples")
+    assert sum(row["n"] for row in samples["rows"]) == samples["samples"] == 3565
+    of_others = 114  # not in the first person
+    assert samples["collected"] - samples["removed"] - of_others == samples["samples"]
+    sums = [
+        sum(value for name, value in row.items() if name not in ("table", "predicted"))
+        for row in rows("gest_heuristics")
+    ]
+    assert sums == [180, 180, 180, 80, 80]
+
+
+def test_rates_of_released_scores_lie_in_their_bounds() -> None:
+    for row in rows("gest_of_released_scores"):
+        for q, low, high in zip(row["q"], row["q_low"], row["q_high"], strict=True):
+            assert (q is None) == (low is None) == (high is None)
+            assert q is None or low < q < high
 
 
 def test_unknown_tables_are_answered_with_the_known_ones() -> None:

@@ -27,10 +27,10 @@ from transformers import (
 import gest_dataset
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.scoring.answering import NOT_FINITE
 from gest_dataset.scoring.batching import Values, answer
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.head import Head
-from gest_dataset.scoring.scores import NOT_FINITE
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

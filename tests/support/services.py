@@ -1,4 +1,4 @@
-"""DeepL, Google and Amazon on the loopback: what the real clients say to them, and answers as theirs."""
+"""Services on the loopback: a server with a script; DeepL, Google and Amazon as their clients see them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,12 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers["Content-Length"]))
             is_json = "json" in self.headers["Content-Type"]
-            body = json.loads(data) if is_json else {"form": data.decode()}
+            self._answer(json.loads(data) if is_json else {"form": data.decode()})
+
+        def do_GET(self) -> None:
+            self._answer({})
+
+        def _answer(self, body: Any) -> None:
             request = Request(self.path, dict(self.headers), body)
             with server.lock:
                 server.requests.append(request)
