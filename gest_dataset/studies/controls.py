@@ -190,15 +190,28 @@ def _figures(found: Sequence[Measurement]) -> Iterator[Panel]:
     """Figures 1 and 2 for each model, and f of all of them beside the paper's."""
     models = list(dict.fromkeys(one.model for one in found))
     for number, model in enumerate(models, start=1):
-        own = [replace(one.measured, label=one.label) for one in found if one.model == model]
+        own = [one for one in found if one.model == model]
+        drawn = [replace(one.measured, label=one.label) for one in own]
         for score in ("ss", "cs"):
-            panel = scatters(own, score)
-            if panel is not None:
-                title = f"{panel.title}, {model}"
-                yield replace(panel, name=f"{panel.name}-{number}", title=title)
-    with_f = [one.measured for one in found if not math.isnan(Estimate.of(one.result, "f_mu").value)]
+            panel = scatters(drawn, score)
+            if panel is None:
+                continue
+            if score == "cs" and any(one.reading == NEGATIONS for one in own):
+                caption = (
+                    f"{panel.caption} In panels of {NEGATIONS} horizontal is the stereotyped group, vertical "
+                    f"the other."
+                )
+                panel = replace(panel, caption=caption)
+            yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")
+    with_f = [one for one in found if not math.isnan(Estimate.of(one.result, "f_mu").value)]
+    several = len({one.config for one in with_f}) > 1
     if with_f:
-        yield differences(with_f)
+        yield differences(
+            [
+                replace(one.measured, label=f"{one.model}, {one.config}") if several else one.measured
+                for one in with_f
+            ]
+        )
 
 
 def _notes(found: Sequence[Measurement]) -> Iterator[str]:

@@ -191,9 +191,10 @@ def _is_compared(one: Entry, found: Sequence[Entry]) -> bool:
 
 
 def _figures(found: Sequence[Entry]) -> list[Panel]:
-    """LMS, SS and ICAT of each test and language beside the paper's models."""
-    runs = [(one, part.run) for one in found if len(one.parts) == 1 for part in one.parts if part.run]
-    return stereoset_panels([Measured(run, one.model, number) for number, (one, run) in enumerate(runs)])
+    """LMS, SS and ICAT of each test and language beside the paper's models; a colour for each model."""
+    numbers = {model: number for number, model in enumerate(dict.fromkeys(one.model for one in found))}
+    runs = [(one.model, part.run) for one in found if len(one.parts) == 1 for part in one.parts]
+    return stereoset_panels([Measured(run, model, numbers[model]) for model, run in runs if run is not None])
 
 
 def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:

@@ -163,3 +163,25 @@ def test_all_papers(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "72 tables and figures" in shown
     assert "could not be made here" in shown
     assert Path("papers/study.html").read_text().count("<table>") == 6
+
+
+def test_controls_and_stereoset_are_asked_on_the_command_line(gest: Gest) -> None:
+    code, shown, told = gest(
+        *("controls", "--model", "bert", "--config", "stereoset_control_gender,crows_control_negation"),
+        *("--output", "mine", "--device", "cpu"),
+    )
+    assert code == 0, told
+    assert "ss μ original" in shown
+    assert "The CrowS-Pairs controls in both readings" in shown
+    assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "bert+own-negation"}
+    assert "Warning" not in told
+    code, _, told = gest("controls", "--model", "gpt2", "--output", "other")
+    assert (code, "needs a masked or seq2seq model" in told) == (2, True)
+    code, shown, told = gest(
+        *("stereoset", "--model", "gpt2", "--language", "de", "--output", "set", "--device", "cpu", "--json")
+    )
+    assert code == 0, told
+    names = [table["name"] for table in json.loads(shown)["tables"]]
+    assert names == [f"table-{number}" for number in (2, 3, 4, 5, 7, 8, 9)]
+    code, _, told = gest("stereoset", "--model", "gpt2", "--nsp", "gpt2", "--output", "set")
+    assert (code, "--nsp takes MODEL=CHECKPOINT" in told) == (2, True)

@@ -291,3 +291,17 @@ def test_sentences_hold_for_single_samples(tmp_path: Path) -> None:
     assert "nan" not in " ".join(study.sentences)
     assert not [text for text in about_ss([]) if text.startswith("bert")]
     assert isinstance(cells(study, "ss", score="ss μ original")[0]["value"], Estimate)
+
+
+def test_figures_are_named_by_their_sets(tmp_path: Path) -> None:
+    sets = "stereoset_control_gender,slovak_gender,crows_control_negation"
+    study = controls(asked(tmp_path / "study", zoo.directory("bert")), sets)
+    assert [panel.name for panel in study.figures] == ["control-ss-1", "control-cs-1", "control-f"]
+    assert {row[0] for row in study.figures[1].rows} == {
+        "SS Gender",
+        "Slovak Gender",
+        "CS Negation, group against group",
+        "CS Negation, sentence against its negation",
+    }
+    own = [row[1] for row in study.figures[2].rows if row[0] == "this report"]
+    assert own == ["bert, stereoset_control_gender", "bert, slovak_gender"]
