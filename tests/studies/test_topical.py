@@ -105,6 +105,9 @@ def test_a_planted_property_is_found(tmp_path: Path) -> None:
     assert cells(parts, sentences="all sentences")["n"] == 34
     number = [cells(parts, sentences=f"{side} negation")["n"] for side in ("with", "without")]
     assert sum(number) == 34  # type: ignore[arg-type]
+    lengths = np.array([len(words_of(text)) for text in rows_of("en")["sentence"]])
+    above = cells(parts, sentences="length in words: above the median")
+    assert above["n"] == int((lengths > np.median(lengths)).sum())
 
 
 @pytest.mark.usefixtures("mirror")
