@@ -17,10 +17,15 @@ from gest_dataset.languages import STEREOSET as CODES
 DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
 TESTS = ("intrasentence", "intersentence")
 # Upstream's label of a candidate, and our field
-_CANDIDATES = {"stereotype": "stereotype", "anti-stereotype": "antistereotype", "unrelated": "unrelated"}
-LABELS = tuple(_CANDIDATES)
+CANDIDATES = {"stereotype": "stereotype", "anti-stereotype": "antistereotype", "unrelated": "unrelated"}
+LABELS = tuple(CANDIDATES)
 SLOTS = ("c1", "c2", "c3")
 BLANK = "BLANK"  # where the candidate's word stands in a context; twice in some
+
+
+def config_name(test: str, language: str) -> str:
+    """What the config of one test in one language is called."""
+    return f"stereoset_{language}_{test}"
 
 
 def source(test: str, language: str) -> str:
@@ -54,9 +59,9 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
             if not name.endswith("_labels") and not isinstance(value, str):
                 raise DataError.at(path, place, f"{name} is not a text: {reprlib.repr(value)}")
         slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}
-        if slots.keys() != _CANDIDATES.keys():
+        if slots.keys() != CANDIDATES.keys():
             raise DataError.at(path, place, f"labels of the candidates: {sorted(slots)}")
-        fields = {field: slots[label] for label, field in _CANDIDATES.items()}
+        fields = {field: slots[label] for label, field in CANDIDATES.items()}
         row = {
             "id": filled(sample["id"], "id", path, place),
             "target": filled(sample["target"], "target", path, place),
@@ -99,7 +104,7 @@ _SHARED = {
     "target_en": Field("the same in English: ICAT is computed for each of them"),
     "bias_type": Field("what kind of term it is", BIAS_TYPE),
 }
-_FIELDS: dict[str, Fields] = {
+FIELDS: dict[str, Fields] = {
     "intrasentence": _SHARED
     | {
         "context": Field(f"a sentence with {BLANK} in the place of a word"),
@@ -107,7 +112,7 @@ _FIELDS: dict[str, Fields] = {
         "antistereotype": Field("with the word that contradicts it"),
         "unrelated": Field("with a word that makes no sense there"),
     }
-    | {f"{name}_word": Field(f"what stands at {BLANK} in `{name}`") for name in _CANDIDATES.values()},
+    | {f"{name}_word": Field(f"what stands at {BLANK} in `{name}`") for name in CANDIDATES.values()},
     "intersentence": _SHARED
     | {
         "context": Field("a sentence that names the term"),
@@ -125,8 +130,8 @@ _SHORTER = {("intrasentence", "de"): 2103}
 def _config(test: str, code: str) -> Config:
     told = f"StereoSet, {test} test, in {LANGUAGES[code].name}"
     rows = _SHORTER.get((test, code), _ROWS[test])
-    name, read = f"stereoset_{code}_{test}", partial(read_stereoset, test, code)
-    return Config(name, STEREOSET, told, (source(test, code),), _FIELDS[test], read, rows, (code,))
+    name, read = config_name(test, code), partial(read_stereoset, test, code)
+    return Config(name, STEREOSET, told, (source(test, code),), FIELDS[test], read, rows, (code,))
 
 
 CONFIGS = [_config(test, code) for code in CODES for test in TESTS]

@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runs",),
     ("scoring", "translation"),
     ("report", "calibration", "demo"),
-    ("hub", "studies"),
+    ("hub", "nsp", "studies"),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
     ("register", "cli", "__main__", ""),

@@ -58,7 +58,7 @@ def run(
         Path | None,
         typer.Option(
             help="Instead: a .csv, .tsv, .jsonl or .parquet file with the fields of a config, or a folder of "
-            "gest build or gest pairs (--config names one of several).",
+            "gest build, pairs or translate-stereoset (--config names one of several).",
         ),
     ] = None,
     templates: Annotated[

@@ -18,7 +18,7 @@ from gest_dataset.files import replacing
 
 SUMS = "SHA256SUMS"
 DATA_FILE = "test-00000-of-00001.parquet"
-_AGAIN = "Run the `gest build` or `gest pairs` again that has written it."
+_AGAIN = "Run the command again that has written it (`gest build`, `gest pairs` …)."
 _LINE = re.compile(rf"([0-9a-f]{{64}})  (\w+)/{re.escape(DATA_FILE)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from gest_dataset.errors import ModelError
@@ -87,6 +88,7 @@ class Reader:
     decoder_start_id: int | None
     next_label: int | None
     rules: frozenset[str] = frozenset()
+    typed: bool = False
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
@@ -103,7 +105,7 @@ class Reader:
             tuple(encoding.ids),
             tuple(encoding.offsets),
             tuple(map(bool, encoding.special_tokens_mask)),
-            tuple(encoding.type_ids),
+            tuple(encoding.type_ids) if self.typed else (),
             self.unknown,
         )
 
@@ -177,7 +179,18 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
         rules=rules,
+        typed=kind == "nsp" and takes_type_ids(tokenizer, model),
     )
+
+
+def takes_type_ids(tokenizer: Any, model: Any) -> bool:
+    """Whether a model is told which of two sentences each token is of.
+
+    The pipeline of every tokeniser numbers them; a T5 has no place for it, and a GPT-2 would add the
+    embeddings of its first two tokens.
+    """
+    name = "token_type_ids"
+    return name in tokenizer.model_input_names and name in signature(model.forward).parameters
 
 
 def unknown_ids(tokenizer: Any) -> frozenset[int]:

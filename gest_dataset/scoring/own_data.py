@@ -59,8 +59,8 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
     offered = list(folder.noted(path))
     if not offered:
         raise ConfigError(
-            f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build` or "
-            f"`gest pairs` has written."
+            f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build`, `gest "
+            f"pairs` or `gest translate-stereoset` has written."
         )
     if config is None and len(offered) > 1:
         raise ConfigError(f"{path} has several configs, choose one with --config: {', '.join(offered)}.")

@@ -18,6 +18,7 @@ _TOGETHER = 5  # answers: fewer that are alike may be so by chance
 # Lengths of sentences and of their translations. GEST's own in batches of 50, by 4 systems to 9 languages:
 # r is 0.83 or more, and 0.45 or less in another order. Sentences of one length tell nothing.
 _ENOUGH = 40
+_WORDS = 4  # of a sentence: lengths of words alone go together far less (StereoSet's: r is 0.2 to 0.7)
 _SPREAD = 0.25  # standard deviation of the lengths, of their mean
 _LEAST = 0.6
 
@@ -59,8 +60,9 @@ def _suspicion(made: Sequence[Translation], language: str) -> str:
         problem, times = max(problems.items(), key=lambda item: item[1] * bool(item[0]))
         if problem and times >= most:
             return f"gave {times} answers of {len(made)} that are {problem}"
-    lengths = np.array([(len(each.source), len(each.translation)) for each in made], dtype=float)
-    if len(made) >= _ENOUGH and lengths[:, 0].std() >= _SPREAD * lengths[:, 0].mean():
+    sentences = [each for each in made if len(each.source.split()) >= _WORDS]
+    lengths = np.array([(len(each.source), len(each.translation)) for each in sentences], dtype=float)
+    if len(sentences) >= _ENOUGH and lengths[:, 0].std() >= _SPREAD * lengths[:, 0].mean():
         varied = lengths[:, 1].std() > 0
         if not varied or np.corrcoef(lengths.T)[0, 1] < _LEAST:
             return (

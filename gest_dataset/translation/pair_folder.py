@@ -19,11 +19,9 @@ from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
 from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
-from gest_dataset.data.foreign import parse_json
-from gest_dataset.errors import OutputError
-from gest_dataset.files import CHOOSE, LOCK, among, claim, plain, replacing, write_json
+from gest_dataset.files import LOCK, among, replacing, write_json
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.runs.manifest import differences
+from gest_dataset.runs.claims import claim_same
 from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
 
@@ -37,19 +35,8 @@ def config_name(language: str) -> str:
 
 def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Make a folder of pairs, or take one that the same settings have made; any other one is refused."""
-    file = out / YIELDS
-    own = {CARD, SUMS, YIELDS, config_name(language), LOCK}
-    claim(out, among(own if file.exists() else {LOCK}), "a folder of pairs")
-    if not file.exists():
-        return
-    try:
-        before = parse_json(file.read_text(encoding="utf-8"))["settings"]
-        lines = differences(before, plain(dict(settings)))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise OutputError(f"{file} is not of `gest pairs` ({error!r}). {CHOOSE}") from error
-    if lines:
-        listed = "\n".join(lines)
-        raise OutputError(f"{out} was made with other settings:\n{listed}\n{CHOOSE}")
+    own = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
+    claim_same(out / YIELDS, among({*own, LOCK}), settings, "gest pairs", "a folder of pairs")
 
 
 def features(label: str) -> Features:

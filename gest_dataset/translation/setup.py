@@ -14,9 +14,10 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.gender import Detection, TextWarning, detect, languages
 from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.translation import open_translator, translate_all
+from gest_dataset.translation import open_translator
 from gest_dataset.translation.samples import aligned_lines, checked_limit, lines_of
-from gest_dataset.translation.translator import Translation, TranslationStoppedError, Translator
+from gest_dataset.translation.translator import Translation, Translator
+from gest_dataset.translation.work import ask
 
 if TYPE_CHECKING:
     import torch
@@ -57,13 +58,7 @@ class Setup:
                 f"{self.system} is a snapshot that nothing can be asked of: choose a translator, or a table "
                 f"that also holds the prompts."
             )
-        work = translate_all(texts, self.translator, self.language, store=self.store)
-        if work.stopped:
-            raise TranslationStoppedError(
-                f"{work.stopped}\n{work.stored + work.new} of {len(set(texts))} texts are translated and "
-                f"kept; the same command goes on from there."
-            )
-        return {made.source: made for made in work.translations}
+        return ask(texts, self.translator, self.language, self.store)
 
     def genders(self, texts: Sequence[str]) -> list[Detection]:
         """The gender of each text; what is wrong with one is in its `problem`, without a warning."""

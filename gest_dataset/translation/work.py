@@ -109,6 +109,19 @@ def translate_all(
     )
 
 
+def ask(
+    texts: Sequence[str], translator: Translator, language: str, store: str | Path | None = None
+) -> dict[str, Translation]:
+    """Translations by text; an error where the translator has not got to the end."""
+    work = translate_all(texts, translator, language, store=store)
+    if work.stopped:
+        raise TranslationStoppedError(
+            f"{work.stopped}\n{work.stored + work.new} of {len(set(texts))} texts are translated and "
+            f"kept; the same command goes on from there."
+        )
+    return {made.source: made for made in work.translations}
+
+
 def _bar(total: int, missing: int, name: str, shown: bool) -> Any:
     """A progress bar that begins with what is there; none without a terminal."""
     disable = None if shown else True

@@ -16,6 +16,13 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.killing_imports"])
 
 
+def process(target: Callable[..., None], *given: Any) -> ForkServerProcess:
+    """A process that has begun with this function."""
+    made = _CONTEXT.Process(target=target, args=given)
+    made.start()
+    return made
+
+
 def start(
     model: str, output: Path, environment: Mapping[str, str], prepare: Callable[..., None], *given: Any
 ) -> tuple[ForkServerProcess, Connection]:
