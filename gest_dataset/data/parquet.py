@@ -17,5 +17,10 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(source: Path | pa.NativeFile) -> pa.Table:
-    """A table; damage of a page that has a checksum is an OSError."""
-    return pq.read_table(source, page_checksum_verification=True)
+    """A table; damage of a page that has a checksum is an OSError.
+
+    All in this thread: others that Arrow reads ahead in still hold the bytes when it has returned, and abort
+    a process that ends just then (apache/arrow, issue 34314).
+    """
+    with pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file:
+        return file.read(use_threads=False)

@@ -40,7 +40,8 @@ def rates_figure(table: Table) -> Panel:
         "topical-rates",
         "Masculine rates of male samples, of those on the topic, and of female samples",
         figure,
-        f"{table.title}. A topic without effect would lie where the same mix of stereotypes does. {cut_off}".strip(),
+        f"{table.title}. A topic without effect would lie where the same mix of stereotypes does. "
+        f"{cut_off}".strip(),
         f"Three intervals for each of {', '.join(names)}.",
         ["model", "samples", "rate", "rate_low", "rate_high"],
         rows,

@@ -330,6 +330,7 @@ BY_ITSELF = (
             "*seba sama*": ("doma/ADV", "seba/PRON"),
             "*ju sama*": ("doma/ADV/advmod<Spím", "ju/PRON/obj<Spím/Person=3"),
             "another's copula": ("dnes/ADV/dep", "je/AUX/cop<sama/Person=3|VerbForm=Fin"),
+            "another's copula that hangs elsewhere": ("dnes/ADV/dep", "je/AUX/aux<Spím/Person=3"),
             "hangs on nothing": ("advcl<Spím", "advcl"),
         },
         stays={

@@ -461,6 +461,8 @@ def test_ctrl_c_ends_a_hung_worker(tmp_path: Path) -> None:
         "import os, signal, sys, threading\n"
         "from pathlib import Path\n"
         "from gest_dataset.gender.parsers import workers\n"
+        # a parent in the background would hand down that it does not listen
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def interrupt():\n"
         "    while len(Path(sys.argv[-1]).read_text().split() if Path(sys.argv[-1]).exists() else []) < 2:\n"
         "        pass\n"

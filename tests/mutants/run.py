@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutants"
 MAY_LIVE = Path(__file__).with_name("may_live.json")
+QUICK_FIRST = "tests.mutants.quick_first"
 LEAST = 0.85
 CAUGHT = {"killed", "timeout", "segfault", "suspicious"}
 
@@ -35,11 +36,18 @@ _OTHER_ANIMALS = (
     "xlm or albert or electra or deberta or modernbert or distilbert or mistral or phi or qwen2 or gemma"
     " or neox or mt5 or untied or gentle or smollm2"
 )
-_OF_THE_ENGINE = ("tests/probes", "tests/scoring", "-m", "not slow", "-k", f"not ({_OTHER_ANIMALS})")
-# Further ones that do no other arithmetic, tests of tokenisers and data alone, and those of other processes
+# Tests that start processes take long, and what they see others see as well
+_OTHER_PROCESSES = (
+    "the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+)
+_OF_THE_ENGINE = (
+    *("tests/probes", "tests/scoring", "-m", "not slow"),
+    *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES})"),
+)
+# Further ones that do no other arithmetic, and tests of tokenisers and data alone
 _BESIDE_THE_ENGINE = (
     "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
-    " or foreign_code or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
+    f" or {_OTHER_PROCESSES}"
 )
 
 
@@ -113,7 +121,7 @@ def prepare(room: Room, folder: Path) -> None:
     """A copy of the project with the package in the shape of the wheel, and mutmut's settings."""
     shutil.rmtree(folder, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
-    beside = ["builders", "metrics", "docs", "dataset_card.md", "README.md"]
+    beside = ["builders", "metrics", "benchmarks", "docs", "dataset_card.md", "README.md"]
     for name in ("gest_dataset", "tests", *beside):
         source = ROOT / name
         if source.is_dir():
@@ -126,7 +134,7 @@ def prepare(room: Room, folder: Path) -> None:
         "source_paths": ["gest_dataset"],
         "only_mutate": [f"gest_dataset/{room.source}/*.py"],
         "also_copy": beside,
-        "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider"],
+        "pytest_add_cli_args": [f"-p{name}" for name in ("no:xdist", "no:cacheprovider", QUICK_FIRST)],
         "pytest_add_cli_args_test_selection": list(room.tests),
         "process_isolation": "forkserver",  # torch does not like to be forked after it has run
         "use_git_change_detection": False,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
@@ -283,7 +284,7 @@ def test_templates_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_wrong_model_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)  # read once, at import
     with pytest.raises(ModelError, match=r"'no/such-model' cannot be loaded"):
         gest_dataset.score("no/such-model", "en")
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import ModelError
@@ -96,6 +97,22 @@ def test_consent_runs_it(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not marker.exists()
     gest_dataset.score(str(folder), "en", [3], 2, device="cpu", trust_remote_code=True)
     assert marker.exists()
+
+
+@pytest.mark.parametrize("config", ["en", Dataset.from_dict({"sentence": ["I am."], "stereotype": [1]})])
+@pytest.mark.usefixtures("one_thread")
+def test_python_is_not_asked_either(
+    config: str | Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a config and on rows of one's own; transformers would take "y" from `input`."""
+    folder, marker = Path(shutil.copytree(zoo.directory("bert"), tmp_path / "model")), tmp_path / "it-ran"
+    plant(folder, marker, "config.json")
+    questions: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda question="": questions.append(question) or "y")
+    with pytest.raises(ModelError, match="is not run unless it is asked for"):
+        gest_dataset.score(str(folder), config, [3], device="cpu")
+    assert not questions
+    assert not marker.exists()
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -1,20 +1,26 @@
-"""What runs seldom: logits in several pieces, the check after an overflow, the labels of other models."""
+"""What runs seldom: logits in pieces, checks after an overflow, labels of other models, small memories."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import torch
+from tqdm import tqdm
 from transformers import BertConfig, BertForSequenceClassification
 
 import gest_dataset
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, ScoringError
+from gest_dataset.probes.query import Ask, Input, Query, Values
 from gest_dataset.probes.text import make_reader
-from gest_dataset.scoring import head
+from gest_dataset.scoring import batching, head
+from gest_dataset.scoring.batching import Pass, Passes, State, answer
 from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.shards import Shards
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -85,3 +91,109 @@ def test_the_label_that_says_follows(labels: tuple[str, str], follows: int) -> N
     model, tokenizer = zoo.load("bert-labels")
     model.config.id2label = dict(enumerate(labels))
     assert make_reader(tokenizer, model, "nsp").next_label == follows
+
+
+class Adding:
+    """A scorer whose value of an ask is the sum of the ids and the target, in a memory of some tokens."""
+
+    causal = False
+
+    def __init__(self, memory: int) -> None:
+        self.memory, self.dtypes = memory, ["float32"]
+
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        """Nothing is short here."""
+
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        if len(inputs) * inputs[0].size > self.memory:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+        return [
+            np.array([float(sum(one.input_ids) + ask.target) for ask in own])
+            for one, own in zip(inputs, asks, strict=True)
+        ]
+
+
+class Noting:
+    """A store with a beginning, that notes each state it is to keep: values, batches, budget, at once."""
+
+    def __init__(self, kept: Sequence[Values] = ()) -> None:
+        self.kept, self.noted = list(kept), list[tuple[int, int, int, bool]]()
+
+    def load(self, work: Sequence[Pass], budget: int) -> State:
+        return State(budget, list(self.kept), batches=len(self.kept))
+
+    def keep(self, state: State, at_once: bool = False) -> None:
+        self.noted.append((len(state.values), state.batches, state.budget, at_once))
+
+
+class Bar(tqdm):
+    """A bar of progress, which is kept to be looked at."""
+
+    made: ClassVar[list[Bar]] = []
+
+    def __init__(self, *arguments: Any, **given: Any) -> None:
+        super().__init__(*arguments, **{**given, "disable": False, "file": io.StringIO()})
+        self.made.append(self)
+
+
+FIVE = [Query((n, *[1] * 3), (0,), (n,), False) for n in range(5)]  # four tokens each
+
+
+def test_a_small_memory_is_kept_at_once() -> None:
+    """So that a run that goes on does not meet it again; other states may wait."""
+    store = Noting()
+    found, passes = answer(FIVE, Adding(memory=9), 16, store=store)
+    assert [float(value[0]) for value in found] == [2 * n + 3 for n in range(5)]
+    assert passes == Passes(queries=5, inputs=5, tokens=20, batches=3)
+    assert store.noted == [(0, 0, 8, True), (2, 1, 8, False), (4, 2, 8, False), (5, 3, 8, False)]
+
+
+def test_progress_begins_where_an_earlier_process_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "tqdm", Bar)
+    answer(FIVE, Adding(memory=99), 8, "asking bert", Noting([np.array([7.0])]))
+    bar = Bar.made.pop()
+    assert (bar.initial, bar.n, bar.total, bar.desc, bar.unit) == (1, 5, 5, "asking bert", "inputs")
+    answer(FIVE, Adding(memory=99), 8)
+    bar = Bar.made.pop()
+    assert (bar.initial, bar.n, bar.desc) == (0, 5, "scoring")
+
+
+def test_one_input_that_does_not_fit_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(ScoringError) as caught:
+        answer(FIVE, Adding(memory=3), 16)
+    assert str(caught.value) == (
+        "Out of memory with one input of 4 tokens. Use a smaller model, dtype='bfloat16' or device='cpu'."
+    )
+
+
+def test_the_check_is_made_with_the_shortest_inputs_of_two_lengths() -> None:
+    checked: list[int] = []
+
+    class Checking(Adding):
+        def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+            checked.extend(one.size for one in inputs)
+            assert [len(own) for own in asks] == [1] * len(inputs)
+
+    answer([Query((1,) * size, (0,), (2,), False) for size in (3, 9, 2, 5)], Checking(memory=99), 99)
+    assert checked == [2, 3]
+
+
+def test_the_seconds_of_all_processes_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of 7 seconds that was stopped and went on for 3 has taken 10, whatever the clock says."""
+    now = [100.0]
+    monkeypatch.setattr("gest_dataset.scoring.shards.time.perf_counter", lambda: now[0])
+    values = [np.array([1.0]), np.array([2.0])]
+    work = [(Input((n,), (), ()), [Ask(0, 1, False)]) for n in range(2)]
+    first = Shards(tmp_path)
+    first.load(work, 8)
+    now[0] += 7
+    first.keep(State(8, values[:1], batches=1), at_once=True)
+    now[0] = 5.0  # of another machine
+    second = Shards(tmp_path)
+    assert second.load(work, 8).batches == 1
+    assert second.earlier == 7.0
+    now[0] += 3
+    second.keep(State(8, values, batches=2), at_once=True)
+    third = Shards(tmp_path)
+    third.load(work, 8)
+    assert third.earlier == 10.0

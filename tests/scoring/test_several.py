@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
 from gest_dataset.builders import GROUPS
-from gest_dataset.errors import ConfigError, ScoringError, SourceError
+from gest_dataset.errors import ConfigError, ModelError, ScoringError, SourceError
 from gest_dataset.runs import read_run
 from gest_dataset.scoring import score as scoring
 from tests.support import zoo
@@ -94,6 +96,36 @@ def test_what_a_model_cannot_do_is_left_out_of_a_group(caplog: pytest.LogCapture
     assert "crows_control_negation is not scored: has no keywords" in caplog.text
     with pytest.raises(ConfigError, match="crows_control_negation has no keywords"):
         gest_dataset.score(t5, ["slovak_gender", "crows_control_negation"], limit=3, device="cpu")
+
+
+def test_a_second_head_is_loaded_once(loads: list[object], tmp_path: Path) -> None:
+    """Configs between sentences need another head than the others, which has to be in the checkpoint."""
+    tokenizer = zoo.load("bert")[1]
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertForPreTraining(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path / "both")
+    tokenizer.save_pretrained(tmp_path / "both")
+    both, between = str(tmp_path / "both"), ["stereoset_de_intersentence", "stereoset_en_intersentence"]
+    asked = [between[0], "en", between[1]]
+    several = gest_dataset.score(both, asked, limit=3, device="cpu", output=tmp_path / "runs")
+    assert list(several) == asked
+    assert [scores.metadata["kind"] for scores in several.values()] == ["nsp", "masked", "nsp"]
+    assert loads == [both, both]
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {*asked}
+
+
+def test_a_second_head_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    """It leaves configs of a group out, and is an error of one that was named."""
+    lacking = re.escape("has no weights for BertForNextSentencePrediction")
+    with caplog.at_level(logging.WARNING):
+        group = gest_dataset.score(BERT, "stereoset", limit=3, device="cpu")
+    assert set(group) == {name for name in GROUPS["stereoset"] if name.endswith("intrasentence")}
+    assert "stereoset_de_intersentence is not scored: the checkpoint has no next-sentence head" in caplog.text
+    with caplog.at_level(logging.WARNING):
+        named = gest_dataset.score(BERT, ["en", "stereoset_de_intersentence"], limit=3, device="cpu")
+    assert list(named) == ["en"]
+    assert re.search(f"stereoset_de_intersentence is not scored: .* {lacking}", caplog.text)
+    with pytest.raises(ModelError, match=lacking):
+        gest_dataset.score(BERT, "stereoset_de_intersentence", limit=3, device="cpu")
 
 
 @pytest.fixture
