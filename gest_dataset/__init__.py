@@ -70,6 +70,7 @@ _ROOMS = {
     "published": "gest_dataset.published",
     "report": "gest_dataset.report",
     "statistics": "gest_dataset.statistics",
+    "studies": "gest_dataset.studies",
 }
 
 register.register()

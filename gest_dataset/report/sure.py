@@ -80,7 +80,7 @@ def _of_translations(run: Run) -> Sureness:
     }
 
 
-def _wide(run: Run) -> pd.DataFrame:
+def wide_scores(run: Run) -> pd.DataFrame:
     """ln ratios, a row a sample and a column a template; the index is id, place among its id, stereotype."""
     frame = run.table.to_pandas()
     if "template" not in frame:
@@ -91,7 +91,7 @@ def _wide(run: Run) -> pd.DataFrame:
 
 def _reliability(run: Run) -> Sureness:
     """Of the 16 means, from samples that are independent: units are averaged first."""
-    wide = _wide(run)
+    wide = wide_scores(run)
     unit = MEASURES[run.manifest.measure].unit
     if unit.column is not None:
         names = units_of(unit, wide.index.get_level_values("id").tolist(), _rows(run))
@@ -167,7 +167,7 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     """The mean ln ratio over templates of each sample that has all of them, its stereotype and sentence."""
     rows = _rows(run)
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
-    wide = _wide(run).dropna()
+    wide = wide_scores(run).dropna()
     ids = wide.index.get_level_values("id").tolist()
     return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
 
