@@ -11,6 +11,8 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
+    gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
+    gest_dataset.push("your-name/gest", "sk_pairs")
 """
 
 from importlib import import_module
@@ -21,13 +23,25 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
+    from gest_dataset.adding import add_language
+    from gest_dataset.hub.push import push
     from gest_dataset.report.page import report
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import score
     from gest_dataset.scoring.scores import Scores
     from gest_dataset.translation.masculine_rates import masculine_rates
 
-__all__ = ["STEREOTYPES", "Scores", "__version__", "compare", "masculine_rates", "report", "score"]
+__all__ = [
+    "STEREOTYPES",
+    "Scores",
+    "__version__",
+    "add_language",
+    "compare",
+    "masculine_rates",
+    "push",
+    "report",
+    "score",
+]
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
@@ -35,6 +49,8 @@ _LATER = {
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
+    "add_language": "gest_dataset.adding",
+    "push": "gest_dataset.hub.push",
 }
 # Rooms that are there without an import of their own; that of the reports can be called
 _ROOMS = {

@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "Data",
     "build": "Data",
     "sentences": "Data",
+    "add-language": "Data",
     "score": "Models",
     "nsp-train": "Models",
     "demo": "Models",
@@ -32,6 +33,7 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "push": "The Hub",
 }
 
 app = typer.Typer(

@@ -51,3 +51,7 @@ class ScoringError(GestError):
 
 class SettingError(ConfigError, ScoringError):
     """A wrong use of scoring: a template, limit or device that does not exist, a config that does not fit."""
+
+
+class HubError(GestError):
+    """What the Hub refuses, what is wrong with a repository there, or a Hub that does not answer."""

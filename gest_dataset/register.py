@@ -4,7 +4,8 @@
 
 `datasets` has no loading scripts any more, but it resolves the names of its own packaged builders
 (csv, parquet, …) first, through a table and a factory class. Our name joins that table, and a
-subclass of the factory answers for it. `evaluate` resolves all names in one function, which would
+subclass of the factory answers for it: with what this package builds, or with the data set on the Hub
+that GEST_REPO names. `evaluate` resolves all names in one function, which would
 ask the Hub; ours is put around it and answers for the metrics of this package. Every other name
 goes on to the original. Where a library is not imported yet, this waits until it is: `import
 gest_dataset` itself stays cheap.
@@ -13,6 +14,7 @@ gest_dataset` itself stays cheap.
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
@@ -24,6 +26,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.version import __version__
 
 NAME = "gest"
+REPO_VARIABLE = "GEST_REPO"
 BUILDER_MODULE = "gest_dataset.builders.builder"
 METRICS = (
     "gest_control_bias",
@@ -77,6 +80,8 @@ def _factory(load: Any) -> type:
                 return
             # the original would count a download over the network
             self.name = name
+            self.download_config = kwargs.get("download_config")
+            self.download_mode = kwargs.get("download_mode")
             if kwargs.get("data_files") is not None:
                 raise ConfigError(
                     f"load_dataset({NAME!r}, …) takes no data_files; pass data_dir=DIR to read "
@@ -86,6 +91,8 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
+            if repo := os.environ.get(REPO_VARIABLE, "").strip():
+                return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
 
             from gest_dataset.builders import fingerprint
@@ -95,6 +102,13 @@ def _factory(load: Any) -> type:
             return load.DatasetModule(BUILDER_MODULE, fingerprint(), kwargs)
 
     return GestDatasetModuleFactory
+
+
+def _published(load: Any, repo: str, download_config: Any, download_mode: Any) -> Any:
+    """The module of a data set on the Hub (or of a folder of `gest build`) that stands for ours."""
+    if repo == NAME:
+        raise ConfigError(f"{REPO_VARIABLE} has to name a data set on the Hub: NAMESPACE/NAME.")
+    return load.dataset_module_factory(repo, download_config=download_config, download_mode=download_mode)
 
 
 def register_metrics(loading: ModuleType) -> None:

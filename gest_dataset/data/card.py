@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow as pa
 from datasets import ClassLabel, DatasetInfo, Features, SplitDict, SplitInfo
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
@@ -67,16 +68,13 @@ def write_card(out: Path) -> Sequence[Built]:
 
 def render_card(builds: Sequence[Built]) -> str:
     """The whole card, YAML and text, for some built configs."""
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
     tables = {built.config.name: read_table(built.path) for built in builds}
     sections = [
         Section(family, group, _counts(group, tables))
         for family, members in groupby(builds, key=lambda built: built.config.family)
         if (group := list(members))
     ]
-    return environment.from_string(template()).render(
+    return _source().render(
         yaml=_yaml(builds, tables),
         signature=SIGNATURE,
         version=__version__,
@@ -84,6 +82,26 @@ def render_card(builds: Sequence[Built]) -> str:
         example=builds[0].config.name,
         languages=[language.name for language in _languages(builds)],
     )
+
+
+@lru_cache(maxsize=1)
+def _source() -> Template:
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    return environment.from_string(template())
+
+
+def block(name: str, **facts: Any) -> str:
+    """One block of the card's source alone, for a card that has others' text as well."""
+    source = _source()
+    return "".join(source.blocks[name](source.new_context(facts))).strip("\n")
+
+
+def of_one(built: Built) -> tuple[str, Section]:
+    """What the card says of one config: a YAML that has it alone, and a section."""
+    tables = {built.config.name: read_table(built.path)}
+    return _yaml([built], tables), Section(built.config.family, [built], _counts([built], tables))
 
 
 def _languages(builds: Iterable[Built]) -> list[Language]:
@@ -103,7 +121,7 @@ def _yaml(builds: Sequence[Built], tables: dict[str, pa.Table]) -> str:
         license_name="one-per-config",
         license_link="#licences",
         task_categories=["fill-mask", "text-generation", "translation"],
-        size_categories=[_size(sum(built.rows for built in builds))],
+        size_categories=[size_category(sum(built.rows for built in builds))],
     )
 
 
@@ -137,15 +155,17 @@ def info_of(features: Features, table: pa.Table, path: Path) -> DatasetInfo:
     )
 
 
-def _size(rows: int) -> str:
+def size_category(rows: int) -> str:
     """The Hub's class of sizes."""
     bounds = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
     return next((name for bound, name in bounds.items() if rows < bound), "100K<n<1M")
 
 
 def _counts(group: Sequence[Built], tables: dict[str, pa.Table]) -> str:
-    """A Markdown table: rows per stereotype (or bias type, …) and config."""
-    topic = next(t for t in _TOPICS if all(t in built.config.features for built in group))
+    """A Markdown table: rows per stereotype (or bias type, …) and config; nothing where they have none."""
+    topic = next((t for t in _TOPICS if all(t in built.config.features for built in group)), None)
+    if topic is None:
+        return ""
     columns = [
         {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
         for counts in (tables[built.config.name][topic].value_counts() for built in group)

@@ -1,0 +1,5 @@
+"""Adding a language: from a user's files to configs that are kept, with a report of what was left out."""
+
+from gest_dataset.adding.language import Addition, add_language, remove_language
+
+__all__ = ["Addition", "add_language", "remove_language"]

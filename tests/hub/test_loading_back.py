@@ -1,0 +1,71 @@
+"""What was pushed, loaded back: in another process, and by the name `gest` with GEST_REPO."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from datasets import load_dataset
+
+import gest_dataset
+from gest_dataset.errors import ConfigError
+from tests.support.hub import Hub
+
+pytestmark = pytest.mark.usefixtures("mirror")
+SET = "org/gest"
+BY_OTHERS = """
+from datasets import load_dataset
+rows = load_dataset("org/gest", "sk_pairs", split="test")
+rows.to_json("rows.jsonl")
+print(rows.features == load_dataset("org/gest", "sk_pairs", split="test", streaming=True).features, len(rows))
+"""
+BY_NAME = """
+from gest_dataset.builders import CONFIGS
+from datasets import get_dataset_config_names, load_dataset
+rows = load_dataset("gest", "sk_pairs", split="test")
+print(get_dataset_config_names("gest"), rows.features == CONFIGS["sk_pairs"].features)
+rows.to_json("rows.jsonl")
+"""
+
+
+def run(script: str, tmp_path: Path, **variables: str) -> str:
+    environment = {
+        **os.environ,
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+        **variables,
+    }
+    environment.pop("HF_DATASETS_CACHE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def expected(tmp_path: Path) -> str:
+    path = tmp_path / "expected.jsonl"
+    load_dataset("gest", "sk_pairs", split="test").to_json(path)
+    return path.read_text(encoding="utf-8")
+
+
+def test_another_process_without_this_package(hub: Hub, tmp_path: Path) -> None:
+    gest_dataset.push(SET, "en,sk_pairs", private=True)
+    assert run(BY_OTHERS, tmp_path).split() == ["True", "25"]
+    assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == expected(tmp_path)
+
+
+def test_the_name_gest_stands_for_the_published_set(hub: Hub, tmp_path: Path) -> None:
+    gest_dataset.push(SET, "sk_pairs,en")
+    told = run(BY_NAME, tmp_path, GEST_REPO=SET, GEST_MIRROR=str(tmp_path / "nothing"))
+    assert told == "['sk_pairs', 'en'] True\n"
+    assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == expected(tmp_path)
+
+
+def test_a_name_that_stands_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEST_REPO", "gest")
+    with pytest.raises(ConfigError, match="NAMESPACE/NAME"):
+        load_dataset("gest", "en")

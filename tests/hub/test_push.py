@@ -1,0 +1,329 @@
+"""Configs on the Hub: what a push adds or replaces, and all that it leaves as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import yaml
+from datasets import Dataset, get_dataset_config_names, get_dataset_default_config_name, load_dataset
+from huggingface_hub import DatasetCard
+
+import gest_dataset
+from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.config import Field
+from gest_dataset.errors import ConfigError, HubError
+from gest_dataset.hub.plan import CHANGED, NEW, UNCHANGED, Plan
+from tests.support.hub import Fault, Hub, Repository, Request
+
+pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
+
+SET = "org/gest"
+BY_HAND = b"""---
+# kept: this comment, the quotes and the order
+license: 'mit'
+language: [no]   # Norwegian
+
+annotations_creators:
+    - found
+pretty_name: "Ours"
+configs:
+  - config_name: mine
+    data_files: mine/*.parquet
+---
+
+# By hand  \r
+Trailing blanks \x20 \n and\ttabs stay.
+
+| a | table |
+"""
+
+
+@pytest.fixture
+def quick_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The viewer's server, which `datasets` asks for what it knows of a data set, has no name here."""
+    monkeypatch.setattr("datasets.config.USE_PARQUET_EXPORT", False)
+
+
+def loaded(name: str | None, tmp_path: Path, **options: str) -> Dataset:
+    return load_dataset(SET, name, split="test", cache_dir=str(tmp_path / "rows"), **options)
+
+
+def check(hub: Hub, tmp_path: Path, *names: str, default: str | None = None, revision: str = "main") -> None:
+    """Every config loads with the rows and types that were built, and the default is what it was."""
+    # `datasets` asks for the names by the branch
+    assert set(get_dataset_config_names(SET, revision=revision)) >= set(names)
+    assert get_dataset_default_config_name(SET, revision=revision) == default
+    for name in names:
+        theirs = loaded(name, tmp_path, revision=revision)
+        ours = load_dataset("gest", name, split="test")
+        assert theirs.features == ours.features
+        assert theirs.to_list() == ours.to_list()
+
+
+def rows_of(tmp_path: Path) -> bytes:
+    """A file of somebody else's config."""
+    path = tmp_path / "theirs.parquet"
+    Dataset.from_dict({"x": [1]}).to_parquet(path)
+    return path.read_bytes()
+
+
+def card(hub: Hub, revision: str = "main") -> str:
+    return hub.read(hub.dataset(SET), "README.md", revision).decode()
+
+
+def titles(repository: Repository) -> list[str]:
+    return [commit.title for commit in repository.history()][::-1]
+
+
+def whats(plan: Plan) -> dict[str, str]:
+    return {part.name: part.what for part in plan.parts}
+
+
+def test_to_an_empty_repository(hub: Hub, tmp_path: Path) -> None:
+    (done,) = gest_dataset.push(SET, "sk_pairs,en,stereoset_control_gender")
+    assert whats(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", "README.md"), NEW)
+    assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs, en, stereoset_control_gender"]
+    assert done.committed.commit == hub.dataset(SET).head.oid
+    check(hub, tmp_path, "sk_pairs", "en", "stereoset_control_gender", default="en")
+    DatasetCard(card(hub)).validate()
+    assert loaded(None, tmp_path).config_name == "en"
+
+
+def test_a_second_config_leaves_the_first_alone(hub: Hub, tmp_path: Path) -> None:
+    gest_dataset.push(SET, "sk_pairs")
+    check(hub, tmp_path, "sk_pairs", default="sk_pairs")
+    before = hub.files(hub.dataset(SET))
+    (done,) = gest_dataset.push(SET, "en")
+    assert done.plan.kept == ("sk_pairs",)
+    after = hub.files(hub.dataset(SET))
+    assert {path for path in after if after[path] != before.get(path)} == {
+        "README.md",
+        "en/test-00000-of-00001.parquet",
+    }
+    check(hub, tmp_path, "sk_pairs", "en", default="sk_pairs")
+    assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs", "Push en"]
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The config as another release has it: a column less, one more, and a row less."""
+    config = CONFIGS[name]
+    fields = {key: field for key, field in config.fields.items() if key != "direction"}
+
+    def read(files: object, dropped: object) -> object:
+        rows = list(config.read(files, dropped))  # type: ignore[arg-type]
+        for row in rows[1:]:
+            del row["direction"]
+            yield row | {"length": len(row["stereotyped"])}
+
+    changed = dataclasses.replace(
+        config,
+        fields=fields | {"length": Field("letters", CONFIGS["en"].fields["stereotype"].feature)},
+        read=read,
+    )
+    monkeypatch.setitem(CONFIGS, name, changed)
+
+
+def test_one_of_three_is_replaced_with_other_columns(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gest_dataset.push(SET, "en,crows_gender,sk_pairs")
+    before = loaded("crows_gender", tmp_path)
+    replaced(monkeypatch, "crows_gender")
+    # what `card.py` counts rows by has gone, too
+    monkeypatch.setattr("gest_dataset.data.card._TOPICS", ("bias_type", "stereotype", "length", "direction"))
+    monkeypatch.setattr("gest_dataset.data.card._labels", lambda config, topic: {})
+    (done,) = gest_dataset.push(SET, "crows_gender")
+    assert whats(done.plan) == {"crows_gender": CHANGED, "README.md": CHANGED}
+    rows = loaded("crows_gender", tmp_path)
+    assert set(rows.column_names) == set(before.column_names) - {"direction"} | {"length"}
+    assert len(rows) == len(before) - 1
+    check(hub, tmp_path, "en", "sk_pairs", default="en")
+
+
+def test_unchanged_is_no_commit(hub: Hub) -> None:
+    gest_dataset.push(SET, "en,sk_pairs")
+    before = hub.dataset(SET).head
+    for again in ("en,sk_pairs", "sk_pairs", "en"):
+        (done,) = gest_dataset.push(SET, again)
+        assert not done.plan.changes
+        assert set(whats(done.plan).values()) == {UNCHANGED}
+        assert not done.committed.made
+    assert hub.dataset(SET).head is before
+
+
+def test_somebody_else_commits_meanwhile(hub: Hub, tmp_path: Path, waits: list[float]) -> None:
+    gest_dataset.push(SET, "en")
+    plans: list[Plan] = []
+
+    def between() -> None:
+        text = (
+            card(hub)
+            .replace("# Gender", "A line of theirs.\n\n# Gender", 1)
+            .replace("<!-- gest", "\nTheirs.\n<!-- gest", 1)
+        )
+        hub.commit(hub.dataset(SET), {"README.md": text.encode(), "theirs.txt": b"!"}, "theirs")
+
+    hub.fault = Fault("conflict", where=is_commit, between=between)
+    (done,) = gest_dataset.push(SET, "sk_pairs", on_plan=plans.append)
+    assert titles(hub.dataset(SET)) == ["initial commit", "Push en", "theirs", "Push sk_pairs"]
+    assert done.committed.made
+    assert "\nTheirs.\n" in card(hub)
+    assert "theirs.txt" in hub.dataset(SET).head.files
+    check(hub, tmp_path, "en", "sk_pairs", default="en")
+    assert len(plans) == 2  # of a card of another size
+
+
+def is_commit(request: Request) -> bool:
+    return "/commit/" in request.path and request.method == "POST"
+
+
+def test_what_is_written_by_hand_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
+    hub.add("dataset", SET, {"README.md": BY_HAND, "mine/a.parquet": rows_of(tmp_path), "notes.txt": b"n"})
+    gest_dataset.push(SET, "sk_pairs")
+    text = hub.read(hub.dataset(SET), "README.md")
+    assert BY_HAND.partition(b"\n---\n")[2] in text
+    for line in BY_HAND.split(b"configs:")[0].split(b"language:")[0].splitlines(keepends=True):
+        assert line in text
+    assert b'annotations_creators:\n    - found\npretty_name: "Ours"\n' in text
+    header = yaml.safe_load(text.split(b"---\n")[1])
+    assert header["language"] == ["no", "sk", "en"] or set(header["language"]) == {"no", "sk", "en"}
+    assert (header["license"], header["pretty_name"]) == ("mit", "Ours")
+    assert b"<!-- gest push: begin about" not in text  # the card has an introduction of its own
+    check(hub, tmp_path, "sk_pairs", default="mine")
+    assert load_dataset(SET, "mine", split="train", cache_dir=str(tmp_path / "rows"))["x"][:] == [1]
+
+
+def test_text_between_our_sections_is_kept_and_ours_is_renewed(hub: Hub) -> None:
+    gest_dataset.push(SET, "en,sk_pairs")
+    text = card(hub)
+    edited = text.replace("### `en`", "### edited").replace(
+        "<!-- gest push: end config sk_pairs -->", "<!-- gest push: end config sk_pairs -->\n\nMine.\n"
+    )
+    hub.commit(hub.dataset(SET), {"README.md": edited.encode()})
+    gest_dataset.push(SET, "en")
+    assert card(hub) == edited.replace("### edited", "### `en`")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_lines_end_as_the_card_has_them(hub: Hub, newline: str) -> None:
+    text = newline.join(["---", "license: mit", "---", "Mine.", ""])
+    hub.add("dataset", SET, {"README.md": text.encode()})
+    gest_dataset.push(SET, "en")
+    written = card(hub)
+    assert written.count("\n") == written.count(newline)
+    assert not gest_dataset.push(SET, "en")[0].plan.changes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"---\nlicense: [mit\n---\nMine.\n",
+        b"---\n- a list\n---\n",
+        b"---\nlicense: mit\nMine, and no second line of dashes\n",
+        b"---\nconfigs: 7\n---\n",
+        b"---\nlicense: mit\nlicense: cc0\n---\n",
+        b"---\n{license: mit, language: en}\n---\n",
+        b"---\nlicense: mit\n---\n\xff\xfe",
+    ],
+)
+def test_a_card_that_is_no_yaml_is_not_overwritten(hub: Hub, text: bytes) -> None:
+    repository = hub.add("dataset", SET, {"README.md": text})
+    before = repository.head
+    with pytest.raises(HubError, match=r"Nothing is overwritten.*README\.md"):
+        gest_dataset.push(SET, "en")
+    assert repository.head is before
+
+
+def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path) -> None:
+    files = {
+        "README.md": b"---\nconfigs:\n- config_name: en\n  data_files: data/*.parquet\n- config_name: both\n"
+        b"  data_files:\n  - split: test\n    path: [shared/*.parquet, data/b.parquet]\n---\n",
+        "data/a.parquet": b"PAR1",
+        "data/b.parquet": b"PAR1",
+        "data/deep/c.parquet": b"PAR1",
+        "en/test-00000-of-00002.parquet": b"PAR1",
+        "en/notes.txt": b"n",
+        "shared/d.parquet": b"PAR1",
+    }
+    hub.add("dataset", SET, files)
+    (done,) = gest_dataset.push(SET, "en")
+    assert done.plan.removed == ("data/a.parquet", "en/test-00000-of-00002.parquet")
+    assert set(hub.dataset(SET).head.files) == set(files) - set(done.plan.removed) | {
+        "en/test-00000-of-00001.parquet",
+        ".gitattributes",
+    }
+    check(hub, tmp_path, "en", default="en")
+
+
+@pytest.mark.parametrize(
+    ("card", "file", "reason"),
+    [
+        (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "a.csv", "is not Parquet"),
+        (b"---\nlicense: mit\n---\n", "data/a.parquet", "names no config for"),
+        (b"", "a.csv", "names no config for"),
+    ],
+)
+def test_other_data_does_not_become_unreadable(hub: Hub, card: bytes, file: str, reason: str) -> None:
+    repository = hub.add("dataset", SET, {"README.md": card, file: b"x\n1\n"})
+    before = repository.head
+    with pytest.raises(HubError, match=reason):
+        gest_dataset.push(SET, "en")
+    assert repository.head is before
+
+
+def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None:
+    gest_dataset.push(SET, "en")
+    head = hub.dataset(SET).head
+    (dry,) = gest_dataset.push(SET, "sk_pairs", dry_run=True)
+    assert dry.plan.changes
+    (opened,) = gest_dataset.push(SET, "sk_pairs", create_pr=True)
+    assert opened.committed.pull_request == f"{hub.url}/datasets/{SET}/discussions/1"
+    gest_dataset.push(SET, "sl_pairs", revision="next")
+    assert hub.dataset(SET).head is head
+    check(hub, tmp_path, "en", "sk_pairs", default="en", revision="refs/pr/1")
+    check(hub, tmp_path, "en", "sl_pairs", default="en", revision="next")
+    gest_dataset.push(SET, "uk_pairs", revision="refs/pr/1")
+    check(hub, tmp_path, "en", "sk_pairs", "uk_pairs", default="en", revision="refs/pr/1")
+    hub.dataset(SET).merge(1, "ann")
+    check(hub, tmp_path, "en", "sk_pairs", "uk_pairs", default="en")
+    with pytest.raises(ConfigError, match="--create-pr"):
+        gest_dataset.push(SET, "en", create_pr=True, revision="next")
+
+
+def test_a_private_repository_is_private(hub: Hub) -> None:
+    gest_dataset.push(SET, "en", private=True)
+    assert hub.dataset(SET).private
+
+
+@pytest.mark.parametrize(
+    "name", ["en", "annotations", "sk_translations", "winobias_type1_dev", "slovak_gender"]
+)
+def test_the_same_rows_are_the_same_bytes(hub: Hub, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gest_dataset.push(SET, name)
+    for module in ("builders", "data.build"):
+        monkeypatch.setattr(f"gest_dataset.{module}.__version__", "99.0")
+    (done,) = gest_dataset.push(SET, name)
+    assert whats(done.plan)[name] == UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("configs", "default"),
+    [
+        ("- config_name: a\n  FILES", "a"),
+        ("- config_name: a\n  FILES- config_name: b\n  FILES", "en"),
+        ("- config_name: a\n  FILES- config_name: b\n  default: true\n  FILES", "b"),
+        ("- config_name: a\n  FILES- config_name: default\n  FILES", "default"),
+        ("- config_name: en\n  default: true\n  FILES", "en"),
+    ],
+)
+def test_the_default_stays(hub: Hub, tmp_path: Path, configs: str, default: str) -> None:
+    hub.add(
+        "dataset",
+        SET,
+        {"README.md": f"---\nconfigs:\n{configs}---\n".encode(), "a.parquet": rows_of(tmp_path)},
+    )
+    (done,) = gest_dataset.push(SET, "en,sk_pairs")
+    assert done.plan.default == default
+    check(hub, tmp_path, "en", "sk_pairs", default=default)

@@ -1,0 +1,110 @@
+"""The metrics as Spaces: `evaluate.load("NAMESPACE/METRIC")` in a process that knows nothing of us."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from huggingface_hub import RepoCard
+
+import gest_dataset
+from gest_dataset.errors import HubError
+from gest_dataset.hub.spaces import spaces
+from gest_dataset.register import METRICS
+from tests.hub.conftest import READER
+from tests.support.hub import KINDS, Fault, Hub, pointed_at
+
+LOAD = """
+import sys
+import evaluate
+metric = evaluate.load("org/gest_masculine_rate")
+print(metric.compute(predictions=["male", "female", "male"] * 16, references=[*range(1, 17)] * 3)["f_m"])
+print("gest_dataset.register" in sys.modules, type(metric).__module__)
+for name in sys.argv[1:]:
+    print(evaluate.load(f"org/{name}").name)
+"""
+
+
+def test_each_metric_is_a_space_of_its_own(hub: Hub) -> None:
+    done = gest_dataset.push("org", metrics=True)
+    assert [each.plan.repo.id for each in done] == [f"org/{name}" for name in METRICS]
+    assert all(each.committed.made for each in done)
+    for name in METRICS:
+        repository = hub.repositories["space", f"org/{name}"]
+        assert repository.sdk == "gradio"
+        files = hub.files(repository)
+        assert set(files) == {".gitattributes", "README.md", "app.py", "requirements.txt", f"{name}.py"}
+        card = RepoCard(files["README.md"].decode())
+        assert (card.data.sdk, card.data.app_file) == ("gradio", "app.py")
+        assert files["requirements.txt"].split() == [b"gest-dataset"]
+        assert files == {".gitattributes": files[".gitattributes"]} | {
+            path.name: path.read_bytes() for path in spaces()[name]
+        }
+    assert ("dataset", "org/gest") not in hub.repositories
+
+
+def test_a_fresh_interpreter_loads_them(hub: Hub, tmp_path: Path) -> None:
+    gest_dataset.push("org/gest", metrics=True)
+    environment = {
+        **os.environ,
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_MODULES_CACHE": str(tmp_path / "modules"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *METRICS], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    result, module, *names = done.stdout.splitlines()
+    assert 0 <= float(result) <= 1
+    assert "evaluate_modules.metrics.org--gest_masculine_rate" in module
+    assert names == list(METRICS)
+    assert any("/spaces/org/gest_masculine_rate/resolve/main" in str(request) for request in hub.requests)
+
+
+def test_what_is_unchanged_makes_no_commit_and_other_files_stay(hub: Hub) -> None:
+    gest_dataset.push("org", metrics=True)
+    repository = hub.repositories["space", "org/winobias_rate"]
+    hub.commit(repository, {"notes.txt": b"n", "app.py": b"edited"})
+    done = gest_dataset.push("org", metrics=True)
+    assert [each.plan.repo.id for each in done if each.committed.made] == ["org/winobias_rate"]
+    assert {part.name: part.what for part in done[-1].plan.parts}["app.py"] == "changed"
+    files = hub.files(repository)
+    assert files["notes.txt"] == b"n"
+    assert files["app.py"] != b"edited"
+
+
+def test_a_pull_request_to_each_space(hub: Hub) -> None:
+    for name in METRICS:
+        hub.add("space", f"org/{name}", sdk="gradio")
+    done = gest_dataset.push("org", metrics=True, create_pr=True)
+    assert all(each.committed.pull_request for each in done)
+    assert all(hub.repositories["space", f"org/{name}"].pull_requests for name in METRICS)
+
+
+def test_a_token_that_only_reads_makes_none(hub: Hub) -> None:
+    with pointed_at(hub.url, READER), pytest.raises(HubError, match="may not write"):
+        gest_dataset.push("org", metrics=True)
+    assert not hub.repositories
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_at_every_request(hub: Hub, kind: str) -> None:
+    first = len(hub.requests)
+    gest_dataset.push("org", metrics=True)
+    asked = len(hub.requests) - first
+    new = {key: hub.files(each) for key, each in hub.repositories.items()}
+    for at in range(1, asked + 1):
+        hub.repositories.clear()
+        hub.fault = Fault(kind, at, retry_after=1)
+        gest_dataset.push("org", metrics=True)
+        hub.fault = None
+        gest_dataset.push("org", metrics=True)
+        assert {key: hub.files(each) for key, each in hub.repositories.items()} == new
+        for (_, name), each in hub.repositories.items():
+            pushed = [commit.title for commit in each.commits.values() if commit.title.startswith("Push")]
+            assert pushed == [f"Push {name.partition('/')[2]}"]
