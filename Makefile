@@ -60,6 +60,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/translation.py
 	$(BIN)/python benchmarks/push.py
+	$(BIN)/python benchmarks/studies.py --limit 300
 
 # small changes that the tests of a room have to notice: ROOM=statistics, SAMPLE=3 for a tenth of them
 mutants: $(STAMP)

@@ -43,24 +43,31 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 
 
 @cache
-def gest() -> Any:
+def gest(config: str = "en") -> Any:
     from datasets import disable_progress_bars, load_dataset
 
     import gest_dataset  # noqa: F401
 
     disable_progress_bars()
-    return load_dataset("gest", "en", split="test")
+    return load_dataset("gest", config, split="test")
+
+
+def texts(config: str) -> list[str]:
+    """What a tokeniser learns: neutral sentences in their own frames, or GEST and the templates' frames."""
+    if config.endswith("_neutral"):
+        return [*gest(config)["masculine"], *gest(config)["feminine"]]
+    frames = [f'The {w} said: "I, {w} said. {w.capitalize()} said' for w in ("he", "she", "man", "woman")]
+    return [*gest()["sentence"], *frames * 60]
 
 
 @cache
-def tokenizer(name: str) -> Any:
-    """A tokeniser trained on GEST and on the frames, whose words are tokens of their own."""
+def tokenizer(name: str, config: str = "en") -> Any:
+    """A tokeniser trained on the sentences and on the frames, whose words are tokens of their own."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     kind, *case, size = name.split("-")
-    frames = [f'The {w} said: "I, {w} said. {w.capitalize()} said' for w in ("he", "she", "man", "woman")]
-    corpus = [*gest()["sentence"], *frames * 60]
+    corpus = texts(config)
     asked = {"vocab_size": int(size), "special_tokens": MARKS, "show_progress": False}
     if kind == "words":
         raw = Tokenizer(models.WordPiece(unk_token="<unk>"))
@@ -154,7 +161,7 @@ def of_model(config: str, arch: str, words: str, size: str, spread: float, seed:
     import gest_dataset
     from gest_dataset.measures import MEASURES
 
-    asked = tokenizer(words)
+    asked = tokenizer(words, config if config.endswith("_neutral") else "en")
     scores = gest_dataset.score((model(arch, len(asked), size, spread, seed), asked), config)
     known = {
         "config": config,
@@ -164,7 +171,7 @@ def of_model(config: str, arch: str, words: str, size: str, spread: float, seed:
         "weights": spread,
         "seed": seed,
     }
-    if config == "en":
+    if config == "en" or config.endswith("_neutral"):
         return known | of_templates(scores)
     samples = MEASURES[scores.metadata["measure"]].samples
     assert samples is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -25,13 +25,25 @@ class BrokenDataError(DataError, DatasetGenerationError):
     """A DataError that `datasets` shows as it is instead of wrapping it."""
 
 
+class _Live:
+    """What a class attribute would be if it knew of the configs that were added since."""
+
+    def __init__(self, collect: Callable[[Iterable[datasets.BuilderConfig]], Any]) -> None:
+        self.collect = collect
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        return self.collect(
+            datasets.BuilderConfig(name=config.name, version=_VERSION, description=config.description)
+            for config in CONFIGS.values()
+        )
+
+
 class GestBuilder(datasets.ArrowBasedBuilder):
     """Every config of `gest`, one split: test."""
 
-    BUILDER_CONFIGS = [  # noqa: RUF012
-        datasets.BuilderConfig(name=config.name, version=_VERSION, description=config.description)
-        for config in CONFIGS.values()
-    ]
+    BUILDER_CONFIGS = _Live(list)
+    # `datasets` makes this table once for a class
+    builder_configs = _Live(lambda configs: {config.name: config for config in configs})
     DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
 
     def __init__(

@@ -59,13 +59,23 @@ def features_of(fields: Fields) -> Features:
 
 
 @dataclass(frozen=True)
+class Added:
+    """Where a config that a user has added is kept: its file, what tells its content, and its licence."""
+
+    path: Path
+    mark: str
+    licence: str
+
+
+@dataclass(frozen=True)
 class Config:
     """One config of `gest`.
 
     `read` turns the verified files into rows and counts the rows that a rule leaves out, by
     reason. `published_rows` is the size on the pinned files (`exact`) or at most so many. A config
     that is `embedded` reads that file of this package and no upstream ones; it is no published
-    test set, so `gest build` writes it only where it is named.
+    test set, so `gest build` writes it only where it is named. One that is `added` reads what a user has
+    kept, and no upstream files either.
     """
 
     name: str
@@ -78,6 +88,7 @@ class Config:
     languages: tuple[str, ...] = ("en",)
     exact: bool = True
     embedded: Path | None = None
+    added: Added | None = None
 
     @property
     def features(self) -> Features:
@@ -86,7 +97,9 @@ class Config:
 
     @property
     def licence(self) -> str:
-        """The licence of the upstream files, as the table of sources states it, or the package's own."""
+        """The licence of the upstream files, as the table of sources states it, the package's or a user's."""
+        if self.added is not None:
+            return self.added.licence
         return _OWN_LICENCE if self.embedded else sources.licences(self.sources)
 
 

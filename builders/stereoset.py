@@ -18,7 +18,7 @@ DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
 TESTS = ("intrasentence", "intersentence")
 # Upstream's label of a candidate, and our field
 CANDIDATES = {"stereotype": "stereotype", "anti-stereotype": "antistereotype", "unrelated": "unrelated"}
-_SLOTS = ("c1", "c2", "c3")
+SLOTS = ("c1", "c2", "c3")
 BLANK = "BLANK"  # where the candidate's word stands in a context; twice in some
 
 
@@ -34,7 +34,7 @@ def source(test: str, language: str) -> str:
 
 def _columns(test: str, language: str) -> set[str]:
     columns = {"id", "target", "bias_type", "context"}
-    columns |= {f"{slot}_{name}" for slot in _SLOTS for name in _slot_columns(test)}
+    columns |= {f"{slot}_{name}" for slot in SLOTS for name in _slot_columns(test)}
     return columns if language == "en" else columns | {"target_original"}
 
 
@@ -57,7 +57,7 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
         for name, value in sample.items():
             if not name.endswith("_labels") and not isinstance(value, str):
                 raise DataError.at(path, place, f"{name} is not a text: {reprlib.repr(value)}")
-        slots = {sample[f"{slot}_gold_label"]: slot for slot in _SLOTS}
+        slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}
         if slots.keys() != CANDIDATES.keys():
             raise DataError.at(path, place, f"labels of the candidates: {sorted(slots)}")
         fields = {field: slots[label] for label, field in CANDIDATES.items()}

@@ -64,7 +64,7 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
                 raise DataError.at(path, "end of file", f"no translation of {text!r}")
 
 
-_FIELDS = {
+FIELDS = {
     "id": Field("the id of the sentence, the language and the system"),
     "system": Field("who translated it", SYSTEM),
     "source": Field("the English sentence of GEST 1.0"),
@@ -81,7 +81,7 @@ def _config(code: str) -> Config:
     files = (_SENTENCES, *(_source(system, code) for system in systems))
     rows = 937 if language.in_part else 3565 * len(systems)
     read = partial(read_translations, code)
-    return Config(f"{code}_translations", TRANSLATIONS, told, files, _FIELDS, read, rows, (code, "en"))
+    return Config(f"{code}_translations", TRANSLATIONS, told, files, FIELDS, read, rows, (code, "en"))
 
 
 CONFIGS = [_config(code) for code, language in LANGUAGES.items() if language.systems]

@@ -25,7 +25,7 @@ from mkdocs.structure.pages import Page
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Config, Row
-from gest_dataset.cli import COMMANDS
+from gest_dataset.cli import LINES
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
@@ -138,9 +138,9 @@ def _commands() -> str:
         "without a terminal that is the default.",
     ]
     environment = {**os.environ, "COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
-    for name in COMMANDS:
+    for name in LINES:
         shown = subprocess.run(
-            [sys.executable, "-m", "gest_dataset", name, "--help"],
+            [sys.executable, "-m", "gest_dataset", *name.split(), "--help"],
             env=environment,
             capture_output=True,
             text=True,

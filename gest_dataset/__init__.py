@@ -11,6 +11,8 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
+    gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
+    gest_dataset.import_eurogest("EuroGEST", ["sk"])
     gest_dataset.push("your-name/gest", "sk_pairs")
     gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
 """
@@ -23,6 +25,8 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
+    from gest_dataset.adding import add_language, import_eurogest
+    from gest_dataset.answers.ask import Answers, ask
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
     from gest_dataset.report.page import report
@@ -33,9 +37,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STEREOTYPES",
+    "Answers",
     "Scores",
     "__version__",
+    "add_language",
+    "ask",
     "compare",
+    "import_eurogest",
     "masculine_rates",
     "push",
     "push_results",
@@ -45,10 +53,14 @@ __all__ = [
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
+    "Answers": "gest_dataset.answers.ask",
     "Scores": "gest_dataset.scoring.scores",
+    "ask": "gest_dataset.answers.ask",
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
+    "add_language": "gest_dataset.adding",
+    "import_eurogest": "gest_dataset.adding",
     "push": "gest_dataset.hub.push",
     "push_results": "gest_dataset.hub.results",
 }
@@ -58,6 +70,7 @@ _ROOMS = {
     "published": "gest_dataset.published",
     "report": "gest_dataset.report",
     "statistics": "gest_dataset.statistics",
+    "studies": "gest_dataset.studies",
 }
 
 register.register()

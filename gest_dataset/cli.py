@@ -21,7 +21,10 @@ COMMANDS = {
     "list": "Data",
     "build": "Data",
     "sentences": "Data",
+    "import-eurogest": "Data",
+    "add-language": "Data",
     "score": "Models",
+    "ask": "Models",
     "nsp-train": "Models",
     "demo": "Models",
     "calibrate": "Models",
@@ -32,9 +35,13 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "study": "Results",
     "push": "The Hub",
     "push-results": "The Hub",
 }
+
+# All that can be written behind `gest`, filled below: commands, and those of a command that has some
+LINES: list[str] = []
 
 app = typer.Typer(
     name="gest",
@@ -106,6 +113,19 @@ def options(
     """Measure gender stereotypes in language models and translators."""
 
 
+def _add(to: typer.Typer, words: tuple[str, ...], heading: str | None = None) -> None:
+    """Put a command into the line: a file with `run`, or a folder of such with a table of them."""
+    LINES.append(" ".join(words))
+    path = ".".join(word.replace("-", "_") for word in words)
+    module = import_module(f"gest_dataset.commands.{path}")
+    if not hasattr(module, "COMMANDS"):
+        to.command(words[-1], epilog=module.EXAMPLES, rich_help_panel=heading)(_command(module.run))
+        return
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+    for below in module.COMMANDS:
+        _add(group, (*words, below))
+    to.add_typer(group, name=words[-1], help=module.HELP, epilog=module.EXAMPLES, rich_help_panel=heading)
+
+
 for _name, _heading in COMMANDS.items():
-    _module = import_module(f"gest_dataset.commands.{_name.replace('-', '_')}")
-    app.command(_name, epilog=_module.EXAMPLES, rich_help_panel=_heading)(_command(_module.run))
+    _add(app, (_name,), _heading)

@@ -30,6 +30,7 @@ from gest_dataset.version import __version__
 NAME = "gest"
 BUILDER_MODULE = "gest_dataset.builders.builder"
 METRICS = (
+    "gest_choice_rate",
     "gest_control_bias",
     "gest_masculine_rate",
     "gest_stereotype_rate",

@@ -22,6 +22,7 @@ _HOME = tempfile.mkdtemp(prefix="gest-tests-")
 # the processes of xdist inherit what is named here, where GEST_MIRROR is gone already
 _GIVEN_MIRROR = os.environ.setdefault("GEST_TESTS_UPSTREAM", os.environ.pop("GEST_MIRROR", ""))
 os.environ.pop("GEST_SOURCES", None)
+os.environ.pop("GEST_HOME", None)
 os.environ.pop("HF_DATASETS_CACHE", None)
 os.environ.update(
     HF_HOME=_HOME,
@@ -63,6 +64,19 @@ def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GEST_MIRROR", str(directory))
     monkeypatch.setenv("GEST_SOURCES", str(directory / MANIFEST))
     return directory
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder for what is added; after the test nothing of it is left in the tables."""
+    from gest_dataset import builders, languages
+
+    folder = tmp_path / "home"
+    with monkeypatch.context() as patch:
+        patch.setenv("GEST_HOME", str(folder))
+        yield folder
+    languages.refresh()
+    builders.refresh()
 
 
 Edit = Callable[[str, Callable[[bytes], bytes]], Path]

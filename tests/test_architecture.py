@@ -14,13 +14,13 @@ from tests.support.modules import PACKAGE, modules
 ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "languages", "printable", "stereotypes", "version"),
+    ("errors", "files", "home", "languages", "printable", "stereotypes", "version"),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),
     ("runs",),
-    ("scoring", "translation"),
-    ("report", "calibration", "demo"),
+    ("scoring", "translation", "answers"),
+    ("adding", "report", "calibration", "demo"),
     ("hub", "nsp", "studies"),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives

@@ -52,8 +52,8 @@ def run(
         list[Path],
         typer.Argument(
             metavar="RUN RUN...",
-            help="Runs of one config, folders of runs, or runs on pairs of different languages; the first is "
-            "the baseline.",
+            help="Runs of one config, folders of runs, or runs on pairs (or neutral sentences) of different "
+            "languages; the first is the baseline.",
         ),
     ],
     form: Annotated[
@@ -154,7 +154,7 @@ def _show(compared: Compared) -> None:
         languages = f"{len(compared.languages)} languages were tried: {', '.join(compared.languages)}"
         out.print(
             f"{languages}. They are compared on the {rows[0].n:,} sources that all of them have; several "
-            f"pairs of a source are averaged."
+            f"rows of a source are averaged."
         )
     keys = [(row.baseline, "" if compared.languages else row.config, row.templates) for row in rows]
     for key in dict.fromkeys(keys):
@@ -174,7 +174,7 @@ def _show_table(rows: Sequence[Difference], of_languages: bool) -> None:
     where = f", template {first.templates[0]}" if len(first.templates) == 1 else ""
     if len(first.templates) > 1:
         where = f", mean of templates {', '.join(map(str, first.templates))}"
-    config = "pairs" if of_languages else first.config
+    config = first.config.rpartition("_")[2] if of_languages else first.config
     title = f"{config}: {measure} minus that of {baseline}{where}"
     name, caption = "difference", None
     if first.found.ratio:

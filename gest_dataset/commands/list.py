@@ -64,6 +64,7 @@ def _facts() -> dict[str, Any]:
                 "rows": config.published_rows,
                 "exact": config.exact,
                 "demo": config.embedded is not None,
+                "added": config.added is not None,
                 "fields": config.features.to_dict(),
                 "sources": config.sources,
                 "groups": [group for group, names in GROUPS.items() if config.name in names],

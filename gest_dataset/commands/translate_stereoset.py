@@ -90,10 +90,13 @@ def run(
             err.print(_table(made, f"StereoSet of {translator.name}, {language}"))
             raise TranslationError("Not one sample could be translated; nothing is written.")
         stereoset_folder.write_stereoset(output, language, made, given, settings, called())
+        kept = stereoset_folder.keep(language, made, translator.name)
     out.print(_table(made, f"StereoSet of {translator.name}, {language}"))
     left = sum(len(one.problems) for one in made)
     if left:
         err.print(f"{output / stereoset_folder.PROBLEMS}: {left:,} problems to look at", soft_wrap=True)
+    if kept:
+        err.print(f'Kept as well: load_dataset("gest", "{kept[0]}")', soft_wrap=True)
     for one in (one for one in made if one.rows):
         err.print(f'{output}: load_dataset("{output}", "{config_name(one.test, language)}")', soft_wrap=True)
 

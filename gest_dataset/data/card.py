@@ -161,8 +161,10 @@ def size_category(rows: int) -> str:
 
 
 def _counts(group: Sequence[Built], tables: dict[str, pa.Table]) -> str:
-    """A Markdown table: rows per stereotype (or bias type, …) and config."""
-    topic = next(t for t in _TOPICS if all(t in built.config.features for built in group))
+    """A Markdown table: rows per stereotype (or bias type, …) and config; nothing where they have none."""
+    topic = next((t for t in _TOPICS if all(t in built.config.features for built in group)), None)
+    if topic is None:
+        return ""
     columns = [
         {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
         for counts in (tables[built.config.name][topic].value_counts() for built in group)

@@ -21,7 +21,7 @@ CROISSANT = "croissant.json"
 BENCHMARK = "eval.yaml"
 DATA_FILE = "test-00000-of-00001.parquet"
 _AGAIN = "Run the command again that has written it (`gest build`, `gest pairs` …)."
-_LINE = re.compile(rf"([0-9a-f]{{64}})  (\w+)/{re.escape(DATA_FILE)}")
+_LINE = re.compile(rf"([0-9a-f]{{64}})  ([\w-]+)/{re.escape(DATA_FILE)}")
 
 
 def path_of(folder: Path, config: str) -> Path:

@@ -5,7 +5,17 @@
 """
 
 from gest_dataset.gender.detect import Detection, TextWarning, detect, explain, languages
+from gest_dataset.gender.own import write_rules
 from gest_dataset.gender.parsers.parser import ParserError
 from gest_dataset.gender.parsers.table import PARSERS
 
-__all__ = ["PARSERS", "Detection", "ParserError", "TextWarning", "detect", "explain", "languages"]
+__all__ = [
+    "PARSERS",
+    "Detection",
+    "ParserError",
+    "TextWarning",
+    "detect",
+    "explain",
+    "languages",
+    "write_rules",
+]

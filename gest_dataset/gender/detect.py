@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.gender.grammars import GRAMMARS
-from gest_dataset.gender.grammars.grammar import UNKNOWN
+from gest_dataset.errors import OutputError
+from gest_dataset.gender import own
+from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
 from gest_dataset.gender.parsers import cache as parse_cache
 from gest_dataset.gender.parsers import conllu, table
 from gest_dataset.gender.parsers.parser import ParserError
 from gest_dataset.gender.parsers.tokens import Token
-from gest_dataset.gender.rules import RULES, reported
+from gest_dataset.gender.rules import reported, rules_of
 from gest_dataset.gender.rules.engine import decide
 from gest_dataset.gender.texts import problem, to_latin
 
@@ -45,7 +45,7 @@ class Detection:
 
 def languages() -> list[str]:
     """The languages that there are rules for."""
-    return list(GRAMMARS)
+    return own.languages()
 
 
 def detect(
@@ -63,10 +63,19 @@ def detect(
     >>> detect(["Bola som unavená."], "sk", model="sk.udpipe")  # doctest: +SKIP
     [Detection(gender='female', rule='past-auxiliary', evidence=('Bola', 'unavená'), ...)]
     """
-    if language not in GRAMMARS:
-        raise ConfigError(
-            f"There are no rules for the language {language!r}; choose one of {', '.join(GRAMMARS)}."
-        )
+    return detect_by(own.grammar_of(language), texts, language, parser, model, cache=cache)
+
+
+def detect_by(
+    grammar: Grammar,
+    texts: Sequence[str],
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+) -> list[Detection]:
+    """The same, by rules that need not be kept yet."""
     problems = [problem(text, language) for text in texts]
     wanted = [text for text, wrong in zip(texts, problems, strict=True) if not wrong]
     written = {text: to_latin(text) if language == "sr" else (text, None) for text in wanted}
@@ -77,7 +86,7 @@ def detect(
     for text, (latin, places) in written.items():
         by_text[text] = _NOT_PARSED
         if latin in documents:
-            by_text[text] = _detection(text, latin, places, documents[latin], language)
+            by_text[text] = _detection(text, latin, places, documents[latin], grammar)
     detections = [
         by_text[text] if not wrong else Detection(UNKNOWN, "", (), False, problem=wrong)
         for text, wrong in zip(texts, problems, strict=True)
@@ -129,9 +138,9 @@ def _whole(parses: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield text, document
 
 
-def _detection(text: str, latin: str, places: list[int] | None, document: str, language: str) -> Detection:
+def _detection(text: str, latin: str, places: list[int] | None, document: str, grammar: Grammar) -> Detection:
     sentences = conllu.parse_conllu(document, latin)
-    decision = decide(sentences, RULES[language], GRAMMARS[language], reported.quoted(latin))
+    decision = decide(sentences, rules_of(grammar), grammar, reported.quoted(latin))
     spans = [_span(token, places) for token in decision.tokens]
     spans = list(dict.fromkeys(spans))  # the parts of one written word are one piece of evidence
     return Detection(
@@ -160,7 +169,7 @@ def _warn(problems: Sequence[str]) -> None:
         warnings.warn(
             f"{number} of {len(problems)} texts are unknown without a rule asked: {each}.",
             TextWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

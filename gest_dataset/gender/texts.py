@@ -28,13 +28,18 @@ _GARBLED = re.compile(
 _CYRILLIC_ONLY = table("be ru uk bg")
 
 
+def is_garbled(text: str) -> bool:
+    """Whether a text was decoded with a wrong encoding."""
+    return _GARBLED.search(text) is not None
+
+
 def problem(text: str, language: str) -> str:
     """What is wrong with a text, in words for people; nothing is the empty string."""
     if not _LETTER.search(text):
         return "empty"
     if len(text) > LONGEST:
         return f"too long: more than {LONGEST:,} characters"
-    if _GARBLED.search(text):
+    if is_garbled(text):
         return "garbled: decoded with a wrong encoding"
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     english = sum(word in _ENGLISH for word in words)

@@ -1,7 +1,7 @@
 """What is measured: one record for each measure, with all that the package knows of it.
 
 measure    what a record holds               grid, words    results as lines, numbers as text
-templates, pairs, winobias, quadruplets, crows, stereoset, masculine_rate    the records
+templates, pairs, neutral, winobias, quadruplets, crows, stereoset, masculine_rate, choice    the records
 result     from a table of scores to a result, over templates
 """
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError
+from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.crows import CROWS
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.quadruplets import QUADRUPLETS
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
@@ -20,10 +22,12 @@ from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.winobias import WINOBIAS
 from gest_dataset.probes.probe import Probe
 
-# The order matters: a config belongs to the first measure whose probe finds all of its fields
+# The order matters: a config belongs to the first measure whose probe finds all of its fields, and rows of
+# `neutral` have all that `templates` needs
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
+        NEUTRAL,
         TEMPLATES,
         PAIRS,
         WINOBIAS,
@@ -32,6 +36,7 @@ MEASURES: dict[str, Measure] = {
         INTRASENTENCE,
         INTERSENTENCE,
         MASCULINE_RATE,
+        CHOICE,
     )
 }
 # What a limit can be set for: a number's name in a result, or the symbol of a headline -> the name

@@ -51,6 +51,8 @@ def units_of(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) -> l
     """
     if unit.column is None:
         return None
+    if unit.column == "id":
+        return list(ids)
     if rows is None:
         raise TypeError(f"the units ({unit.column}) stand in the rows of the data")
     if unit.column not in rows.column_names:

@@ -81,12 +81,12 @@ def grid(result: Result) -> Grid:
     return Grid(("q",), (*lines, *rates(result)), axis=AXIS)
 
 
-def sentences(result: Result, facts: Facts) -> list[str]:
+def sentences(result: Result, facts: Facts, compared: str = "word") -> list[str]:
     """g_s in words, the stereotypes at both ends, and where the model stands among the paper's."""
     templates: list[Any] = list(result.get("by_template", {0: result}).values())
     averaged = "over the templates " if len(templates) > 1 else ""
     spoken = [
-        f"On average {averaged}the ratio of the masculine to the feminine word’s probability is "
+        f"On average {averaged}the ratio of the masculine to the feminine {compared}’s probability is "
         f"{shown(result['g_s'])} times as high in sentences of stereotypes about men as in sentences of "
         f"stereotypes about women."
     ]

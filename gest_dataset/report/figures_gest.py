@@ -9,6 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
+from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
@@ -119,17 +120,36 @@ def template_panel(runs: Sequence[Measured]) -> Panel:
     )  # fmt: skip
 
 
+_PAIRS_CAPTION = (
+    "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models, masked ones on "
+    "pairs that differ in one token. The models differ in the pairs that they can be asked, so small "
+    "differences between them mean little. After figure 6 of Pikuliak et al. (2024)."
+)
+_NEUTRAL_CAPTION = (
+    "g_s on sentences that show no gender, in frames with a man and with a woman who says them, with its "
+    "95 % interval. The sentences of two languages are not the same ones, and neither are those of pairs. "
+    "Nothing is published of this kind."
+)
+
+
 def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
+    return _by_language("languages", "Stereotype rate by language", runs, slavic(), _PAIRS_CAPTION)
+
+
+def neutral_panel(runs: Sequence[Measured]) -> Panel:
+    """The same of neutral sentences."""
+    title = "Stereotype rate of neutral sentences by language"
+    return _by_language("languages-neutral", title, runs, (), _NEUTRAL_CAPTION)
+
+
+def _by_language(
+    name: str, title: str, runs: Sequence[Measured], published: Sequence[Published], caption: str
+) -> Panel:
     codes = sorted({run.language for run in runs}, key=lambda code: (language_order(code), code))
     results = {(run.number, run.language): run.result for run in runs}
-    return _groups(
-        "languages", "Stereotype rate by language", runs,
-        {code: language_name(code) for code in codes}, results, slavic(),
-        "g_s on gender-swapped pairs with its 95 % interval; ticks are the five published models, masked "
-        "ones on pairs that differ in one token. The models differ in the pairs that they can be asked, so "
-        "small differences between them mean little. After figure 6 of Pikuliak et al. (2024).",
-    )  # fmt: skip
+    groups = {code: language_name(code) for code in codes}
+    return _groups(name, title, runs, groups, results, published, caption)
 
 
 def _groups(
@@ -185,7 +205,7 @@ def _groups(
 
 
 def result_columns(runs: Sequence[Measured]) -> list[Column]:
-    """All results of templates and of pairs, in the order of the runs and their templates."""
+    """All results of templates, pairs and neutral sentences, in the order of the runs and their templates."""
     columns = []
     for run in runs:
         options = run.facts.get("options") or {}
@@ -193,13 +213,17 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
             in_template = run.measure is TEMPLATES
             where = f"template {template}" if in_template else language_name(run.language)
             models = beside(run.kind, template if in_template else run.language, options)
+            if run.measure is NEUTRAL:  # of which nothing is published
+                models = ()
             columns.append(Column(run.number, run.label, where, models, *numbers_of(result, "q")))
     return columns
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
-    """The figures that runs on templates and on pairs can feed."""
-    english_runs, pair_runs = ([run for run in runs if run.measure is own] for own in (TEMPLATES, PAIRS))
+    """The figures that runs on templates, on pairs and on neutral sentences can feed."""
+    english_runs, pair_runs, neutral_runs = (
+        [run for run in runs if run.measure is own] for own in (TEMPLATES, PAIRS, NEUTRAL)
+    )
     comparable = [run for run in english_runs if not run.own_templates]
     drawn = [size_panel(comparable)] if comparable else []
     for chosen, suffix, figures, where in (
@@ -216,6 +240,12 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
         drawn.append(template_panel(english_runs))
     if pair_runs:
         drawn.append(language_panel(pair_runs))
+    own = [column for column in result_columns(neutral_runs) if column.drawable]
+    if own:
+        title, source = "The 16 stereotypes in neutral sentences", "On the ratio scale."
+        drawn.append(rates_of_stereotypes(own, "stereotypes-neutral", title, "q", source))
+    if neutral_runs:
+        drawn.append(neutral_panel(neutral_runs))
     return drawn
 
 

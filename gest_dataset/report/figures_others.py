@@ -60,12 +60,12 @@ def regression(x: Floats, y: Floats) -> Line:
 
 def control_panels(runs: Sequence[Measured]) -> list[Panel]:
     """The figures that runs on control groups can feed."""
-    drawn = [panel for score in _SCORES if (panel := _scatters(runs, score)) is not None]
+    drawn = [panel for score in _SCORES if (panel := scatters(runs, score)) is not None]
     measured = [run for run in runs if not math.isnan(run.result["f_mu"])]
-    return [*drawn, _differences(measured)] if measured else drawn
+    return [*drawn, differences(measured)] if measured else drawn
 
 
-def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
+def scatters(runs: Sequence[Measured], score: str) -> Panel | None:
     """Figures 1 (ss) and 2 (cs) of [D]: original against control pairs."""
     pairs = []
     for run in runs:
@@ -120,7 +120,7 @@ def _scatters(runs: Sequence[Measured], score: str) -> Panel | None:
     )
 
 
-def _differences(runs: Sequence[Measured]) -> Panel:
+def differences(runs: Sequence[Measured]) -> Panel:
     """f of the runs beside table 3 (11, 12) of [D], whose log10 are brought to natural logarithms."""
     configs = list(dict.fromkeys(run.config for run in runs))
     rows: list[list[Any]] = []

@@ -24,7 +24,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 
 _NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
 _COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
-_PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
+PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
 _NOTHING = [None] * len(STEREOTYPES)
 _PER_ROW = 4
 _ENDS = ("", "_low", "_high")
@@ -80,13 +80,13 @@ def rates_of_stereotypes(
         for model in column.beside:
             rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
             drawn += rates.tolist()
-            canvas.mark(ax, rates, _PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
+            canvas.mark(ax, rates, PLACES, model.model, markersize=8, markeredgewidth=1.1, alpha=0.7, **TICK)
             rows += _table(PUBLISHED, model.model, column.where, model.rates, *[_NOTHING] * 4)
         middle = _middle(column.rates) if relative else 1.0
         own = map(Estimate, column.rates, column.low, column.high)
         together = np.array([column.all_low, column.all_high]).T / middle
         for stereotype, y, colour, rate, ends in zip(
-            STEREOTYPES.values(), _PLACES, _COLOURS, own, together, strict=True
+            STEREOTYPES.values(), PLACES, _COLOURS, own, together, strict=True
         ):
             if np.isfinite(ends).all():
                 ax.plot(ends, [y, y], color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt")
@@ -175,9 +175,29 @@ def _middle(rates: Sequence[float]) -> float:
 
 def stereotype_axis(axes: Axes) -> None:
     """The 16 stereotypes from top to bottom, in the colours of their genders."""
-    axes.set_yticks(_PLACES, _NAMES)
+    axes.set_yticks(PLACES, _NAMES)
     for text, colour in zip(axes.get_yticklabels(), _COLOURS, strict=True):
         text.set_color(colour)
+
+
+def boxes_of_ranks(axes: Axes, table: Any) -> None:
+    """A box for each of the 16 stereotypes, of ranks [results, 16]."""
+    boxes = axes.boxplot(
+        table,
+        orientation="horizontal",
+        positions=PLACES,
+        widths=0.56,
+        patch_artist=True,
+        manage_ticks=False,
+        flierprops={"marker": "o", "markersize": 3, "markeredgecolor": LIGHT["published"]},
+        medianprops={"color": LIGHT["ink"], "linewidth": 1.4},
+        whiskerprops={"color": LIGHT["published"]},
+        capprops={"color": LIGHT["published"]},
+        boxprops={"edgecolor": LIGHT["published"]},
+    )
+    for box, colour in zip(boxes["boxes"], _COLOURS, strict=True):
+        box.set_facecolor(colour)
+        box.set_alpha(0.22)
 
 
 def ranks(
@@ -188,29 +208,14 @@ def ranks(
     rows: list[list[Any]] = []
     table = np.array([model.ranks for model in beside])
     if len(table):
-        boxes = axes.boxplot(
-            table,
-            orientation="horizontal",
-            positions=_PLACES,
-            widths=0.56,
-            patch_artist=True,
-            manage_ticks=False,
-            flierprops={"marker": "o", "markersize": 3, "markeredgecolor": LIGHT["published"]},
-            medianprops={"color": LIGHT["ink"], "linewidth": 1.4},
-            whiskerprops={"color": LIGHT["published"]},
-            capprops={"color": LIGHT["published"]},
-            boxprops={"edgecolor": LIGHT["published"]},
-        )
-        for box, colour in zip(boxes["boxes"], _COLOURS, strict=True):
-            box.set_facecolor(colour)
-            box.set_alpha(0.22)
+        boxes_of_ranks(axes, table)
         for model in beside:
             rows += _table(PUBLISHED, model.model, model.where, model.ranks, *[_NOTHING] * 2)
     labels = {column.label: column.number for column in columns}
     offsets = np.linspace(0.2, -0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     spread = dict(zip(labels, offsets, strict=True))
     for column in columns:
-        places, text = _PLACES + spread[column.label], f"{column.label}, {column.where}"
+        places, text = PLACES + spread[column.label], f"{column.label}, {column.where}"
         style = {
             "markersize": 5.5,
             "markeredgecolor": LIGHT["paper"],

@@ -13,6 +13,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import of_templates
 from gest_dataset.printable import one_line
+from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.runs.reading import Run
 
 _LONGEST = 44
@@ -107,7 +108,7 @@ def measured(runs: Sequence[Run]) -> list[Measured]:
 
 def _asks(run: Run) -> bool:
     """Whether a model was asked; a translator's runs are told apart by their language."""
-    return MEASURES[run.manifest.measure].probe is not None
+    return run.manifest.table != DETECTIONS
 
 
 def short(model: str) -> str:

@@ -105,16 +105,6 @@ def write(
 
 def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
     """The page as it will lie at `path`, to which its links are relative."""
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": shown, "quoted": partial(quote, safe=",")}
-    style, script = _style(), (_HERE / "page.js").read_text(encoding="utf-8")
     samples = extremes(runs)
     heading, lead = _heading(runs)
     verdicts = [verdict(run) for run in runs]
@@ -127,29 +117,55 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         ("runs", "What was measured", runs),
         ("methods", "Methods and citations", runs),
     ]
-    return environment.get_template("page.html.jinja").render(
-        title=f"{heading} · gender stereotypes",
-        heading=heading,
-        lead=lead,
-        notes=notes,
-        contents=[(anchor, text) for anchor, text, content in sections if content],
-        toy_words=TOY,
-        toys=[run.label for run in runs if run.toy],
-        verdicts=verdicts,
-        over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
-        sure=sure,
-        panels=panels,
-        most_rows=_MOST_ROWS,
-        samples=samples,
-        runs=[_told(run, path) for run in runs],
-        methods=_methods(runs) if runs else [],
-        citations=_citations(runs),
-        version=__version__,
-        style=Markup(style),
-        style_hash=_hash(style),
-        script=Markup(script),
-        script_hash=_hash(script),
+    return (
+        environment(_HERE)
+        .get_template("page.html.jinja")
+        .render(
+            title=f"{heading} · gender stereotypes",
+            heading=heading,
+            lead=lead,
+            notes=notes,
+            contents=[(anchor, text) for anchor, text, content in sections if content],
+            toy_words=TOY,
+            toys=[run.label for run in runs if run.toy],
+            verdicts=verdicts,
+            over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
+            sure=sure,
+            panels=panels,
+            most_rows=_MOST_ROWS,
+            samples=samples,
+            runs=[_told(run, path) for run in runs],
+            methods=_methods(runs) if runs else [],
+            citations=_citations(runs),
+            version=__version__,
+            **dress(),
+        )
     )
+
+
+def environment(folder: Path) -> Environment:
+    """What renders the templates of a folder: all data are escaped and printable."""
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"shown": shown, "quoted": partial(quote, safe=",")}
+    return made
+
+
+def dress() -> dict[str, str]:
+    """Style and script of every page of ours, with the hashes that its policy lets in."""
+    style, script = _style(), (_HERE / "page.js").read_text(encoding="utf-8")
+    return {
+        "style": Markup(style),
+        "style_hash": _hash(style),
+        "script": Markup(script),
+        "script_hash": _hash(script),
+    }
 
 
 def figures(runs: Sequence[Measured]) -> list[Panel]:

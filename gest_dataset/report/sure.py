@@ -21,6 +21,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.result import units_of
 from gest_dataset.measures.templates import TEMPLATES
@@ -40,7 +41,7 @@ class Lacking(Exception):
 
 
 def sureness(run: Run) -> Sureness:
-    """How sure a run's numbers are: of templates, pairs and masculine rates; empty for other measures.
+    """How sure a run's numbers are: of templates, pairs, neutral sentences, masculine rates; else empty.
 
     Keys: `permutation_p`; of models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
     `creators`, `confounders`; of translators `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking` says of
@@ -49,7 +50,7 @@ def sureness(run: Run) -> Sureness:
     measure = MEASURES[run.manifest.measure]
     if measure is MASCULINE_RATE:
         return _of_translations(run)
-    if measure not in (TEMPLATES, PAIRS):
+    if measure not in (TEMPLATES, PAIRS, NEUTRAL):
         return {}
     told: Sureness = {"permutation_p": _number(run.result["result"]["g_s_permutation_p"]), "lacking": {}}
     for name, part in _PARTS.items():
@@ -79,7 +80,7 @@ def _of_translations(run: Run) -> Sureness:
     }
 
 
-def _wide(run: Run) -> pd.DataFrame:
+def wide_scores(run: Run) -> pd.DataFrame:
     """ln ratios, a row a sample and a column a template; the index is id, place among its id, stereotype."""
     frame = run.table.to_pandas()
     if "template" not in frame:
@@ -90,7 +91,7 @@ def _wide(run: Run) -> pd.DataFrame:
 
 def _reliability(run: Run) -> Sureness:
     """Of the 16 means, from samples that are independent: units are averaged first."""
-    wide = _wide(run)
+    wide = wide_scores(run)
     unit = MEASURES[run.manifest.measure].unit
     if unit.column is not None:
         names = units_of(unit, wide.index.get_level_values("id").tolist(), _rows(run))
@@ -166,7 +167,7 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     """The mean ln ratio over templates of each sample that has all of them, its stereotype and sentence."""
     rows = _rows(run)
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
-    wide = _wide(run).dropna()
+    wide = wide_scores(run).dropna()
     ids = wide.index.get_level_values("id").tolist()
     return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
 

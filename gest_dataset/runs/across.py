@@ -1,7 +1,8 @@
-"""Runs on gender-swapped pairs of several languages: what they share is the English source.
+"""Runs on pairs, or on neutral sentences, of several languages: what they share is the English source.
 
-Each language's set keeps other sources, as not every translation makes a pair, so that two g_s of whole sets
-are about other sentences. Joined by source, with the pairs of a source averaged, they are about the same.
+Each language's set keeps other sources, as not every translation makes a pair (or is neutral), so that two
+g_s of whole sets are about other sentences. Joined by source, with the rows of a source averaged, they are
+about the same.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import pandas as pd
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError
+from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.runs.reading import Run
 
 
 def of_languages(runs: Sequence[Run]) -> bool:
-    """Whether these are runs on pairs, each in a language of its own."""
+    """Whether these are runs on pairs, or all on neutral sentences, each in a language of its own."""
     languages = [run.manifest.language for run in runs]
+    measures = {run.manifest.measure for run in runs}
     return (
-        all(run.manifest.measure == PAIRS.name and run.manifest.config in CONFIGS for run in runs)
+        measures in ({PAIRS.name}, {NEUTRAL.name})
+        and all(run.manifest.config in CONFIGS for run in runs)
         and all(languages)
         and len(set(languages)) == len(languages) > 1
     )

@@ -1,6 +1,7 @@
 """Runs of several models on the same samples: paired differences from the first of them.
 
-Runs on pairs of different languages are compared too, on the sources that all of them have (`runs.across`).
+Runs on pairs, or on neutral sentences, of different languages are compared too, on the sources that all of
+them have (`runs.across`).
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> Compared:
     """Each run beside the first one: paired differences of the measure that they share, with intervals.
 
     A path is of a run, or of a folder of runs: of folders, those of one config each are compared, and
-    what has no partner is said. Runs on pairs that are each of another language are compared on the sources
-    that all of them have. p-values are Holm's, over all differences that result.
+    what has no partner is said. Runs on pairs (or on neutral sentences) that are each of another language are
+    compared on the sources that all of them have. p-values are Holm's, over all differences that result.
     """
     if len(paths_or_runs) < 2:
         raise ConfigError(_TWO)
@@ -196,7 +197,7 @@ def _of(measure: str, names: tuple[str, str, str], both: _Both, comparison: Comp
 
 
 def _over_languages(runs: Sequence[Run]) -> Compared:
-    """The languages of some runs on pairs, on the sources that all of them have."""
+    """The languages of some runs on pairs or neutral sentences, on the sources that all of them have."""
     _check_same(runs, [what for what in _SAME if what not in _OF_LANGUAGES])
     pairing, unit = _pairing(runs), MEASURES[runs[0].manifest.measure].unit
     frames = {run.manifest.language: by_source(run, _rows(run.manifest, unit)) for run in runs}

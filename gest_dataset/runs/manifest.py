@@ -18,8 +18,8 @@ from gest_dataset.measures import MEASURES
 FORMAT = 4
 MANIFEST = "run.json"
 RUNNING, DONE = "running", "done"
-# The files that samples are in: of models, and of translators
-SCORES, DETECTIONS = "scores.parquet", "detections.parquet"
+# The files that samples are in: of models, of translators, and of what models said in words
+SCORES, DETECTIONS, ANSWERS = "scores.parquet", "detections.parquet", "answers.parquet"
 RESULT = "result.json"
 _AT_THE_END = ("signature", "metadata", "seconds", "finished", "files")
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{4,}\b")
@@ -61,7 +61,7 @@ class Manifest:
     @property
     def about(self) -> str:
         """What was measured: the config, and the language that it was translated to."""
-        return self.config if MEASURES[self.measure].probe else f"{self.config} to {self.language}"
+        return f"{self.config} to {self.language}" if self.table == DETECTIONS else self.config
 
     def identity(self) -> dict[str, Any]:
         """All that has to agree for two runs to be the same one."""
@@ -117,7 +117,7 @@ def _wrong(told: Mapping[str, Any]) -> list[str]:
         return wrong
     for name, offered in (
         ("measure", tuple(MEASURES)),
-        ("table", (SCORES, DETECTIONS)),
+        ("table", (SCORES, DETECTIONS, ANSWERS)),
         ("status", (RUNNING, DONE)),
     ):
         if told[name] not in offered:

@@ -15,6 +15,7 @@ from datasets import Dataset, Features, Value
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import STRING
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
+from gest_dataset.builders.neutral import SPAN
 from gest_dataset.data import folder, parquet
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.data.tables import Table, read_table
@@ -172,7 +173,31 @@ def _spans(value: Any) -> list[list[int]] | None:
     return pairs
 
 
+def _span(value: Any) -> list[int]:
+    """Where some words stand; a file of text has it as JSON."""
+    wanted = "[start, end] in characters"
+    try:
+        start, end = (
+            _whole(each, wanted) for each in (json.loads(value) if isinstance(value, str) else value)
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(wanted) from error
+    if not 0 <= start < end:
+        raise ValueError(wanted)
+    return [start, end]
+
+
 # How the cells of a field are read that are no texts; the second table is of what samples are about
-_TYPES: dict[str, Callable[[Any], Any]] = {"word_index": _place, "keywords": _spans}
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "word_index": _place,
+    "keywords": _spans,
+    "masculine_span": _span,
+    "feminine_span": _span,
+}
 _TOPICS: dict[str, Callable[[Any], Any]] = {"stereotype": _stereotype, "occupation_gender": _gender}
-_FEATURES = {_place: Value("int32"), _stereotype: Value("int32"), _spans: QUADRUPLET["keywords"].feature}
+_FEATURES = {
+    _place: Value("int32"),
+    _stereotype: Value("int32"),
+    _spans: QUADRUPLET["keywords"].feature,
+    _span: SPAN,
+}

@@ -1,5 +1,6 @@
 """Exact statistics with honest intervals: pure functions on arrays, one file a measure."""
 
+from gest_dataset.statistics.choice_rate import choice_rate
 from gest_dataset.statistics.comparison import Comparison, OfStereotype, compare, compare_stereotypes, holm
 from gest_dataset.statistics.control import control_bias
 from gest_dataset.statistics.icat import stereoset_icat
@@ -13,6 +14,7 @@ from gest_dataset.statistics.word_frequency import word_frequency_check
 __all__ = [
     "Comparison",
     "OfStereotype",
+    "choice_rate",
     "compare",
     "compare_stereotypes",
     "control_bias",

@@ -6,7 +6,15 @@ With r = P(w_m | t(s)) / P(w_f | t(s)) of a sample (eq. 3):
     q_f, q_m = geometric means of q_1 .. q_7 and of q_8 .. q_16
     g_s = q_m / q_f     (eq. 4)
 
-All of them are sums of means of ln r, shown on one of three scales.
+All of them are sums of means of ln r, shown on one of three scales. A fourth, `eurogest`, averages something
+else (Rowe et al., 2025): with m / (m + f) = r / (1 + r), the share of the masculine text,
+
+    q_i = mean of r / (1 + r) over the samples of stereotype i
+    q_f, q_m = means of q_1 .. q_7 and of q_8 .. q_16
+    g_s = q_m / q_f
+
+A share is at most 1, so this g_s is bounded by the level of q: a model that always prefers the masculine text
+has shares near 1 throughout and a g_s near 1, whatever its ratios are.
 """
 
 from __future__ import annotations
@@ -16,9 +24,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, linear
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Smooth, linear
+from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.contrasts import deviation_within
 from gest_dataset.statistics.intervals import bounded, bounded_list
 from gest_dataset.statistics.permutation import permutation_p
@@ -48,8 +58,28 @@ SCALES: dict[str, Callable[[float], float]] = {
     # e to the mean of log10 r: what the final version prints, where log10 scores met an exp
     "published": lambda x: exp(x / LN10),
 }
+EUROGEST = "eurogest"
 # What is made of the 16, and the weights of their ln q in it
 RATES = {"q_f": FEMALE, "q_m": MALE, "g_s": MALE_MINUS_FEMALE}
+
+
+def _ln_quotient(mean: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(mean[..., 0] @ MALE) - np.log(mean[..., 0] @ FEMALE))
+
+
+def _slopes_of_ln_quotient(mean: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        male, female = ((mean[..., 0] @ weights)[..., None] for weights in (MALE, FEMALE))
+        return np.asarray((MALE / male - FEMALE / female)[..., None])
+
+
+LN_QUOTIENT = Smooth(_ln_quotient, _slopes_of_ln_quotient)  # ln g_s of means of shares
+
+
+def _share(mean: float) -> float:
+    """A bound of a mean of shares is one itself."""
+    return min(max(mean, 0.0), 1.0)
 
 
 def stereotype_rate(
@@ -64,9 +94,10 @@ def stereotype_rate(
     """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample.
 
     Samples of one of the `units` are resampled together. `g_s_spread` is the standard deviation of ln r (of
-    log10 r, on the other scales) within a stereotype.
+    log10 r, on the scales of that) within a stereotype; on EuroGEST's scale that of the shares, in units of
+    their mean (q_f + q_m) / 2, so that it is one of ln g_s as well.
     """
-    checks.choice("scale", scale, SCALES)
+    checks.choice("scale", scale, (*SCALES, EUROGEST))
     length = checks.same_length(predictions=predictions, references=references)
     together = checks.units("units", units, length)
     ratios = checks.finite("predictions", predictions)
@@ -78,9 +109,10 @@ def stereotype_rate(
         if few:
             gone = "q and what is built from it are" if few_of == 1 else "bounds are"
             checks.undefined(f"{what} for stereotype {', '.join(few)}: {gone} nan there")
-    resamples = resample(ratios[:, None], stereotypes, len(STEREOTYPES), together, draws, seed)
+    of_shares = scale == EUROGEST
+    values, shown = (special.expit(ratios), _share) if of_shares else (ratios, SCALES[scale])
+    resamples = resample(values[:, None], stereotypes, len(STEREOTYPES), together, draws, seed)
     each = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
-    shown = SCALES[scale]
     result: dict[str, Any] = bounded_list("q", [resamples.interval(ln_q) for ln_q in each], shown)
     alone, differences = families(resamples, each)
     for end, limits in zip(("low", "high"), bounds(alone), strict=True):
@@ -88,7 +120,10 @@ def stereotype_rate(
     result["n"] = number.tolist()
     for name, weights in RATES.items():
         result |= bounded(name, resamples.interval(linear(weights[:, None])), shown)
-    result["g_s_spread"] = deviation_within(ratios, stereotypes) / (1 if scale == "ratio" else LN10)
+    if of_shares:
+        result |= bounded("g_s", resamples.interval(LN_QUOTIENT), exp)
+    spread_in = {"ratio": 1.0, EUROGEST: (result["q_f"] + result["q_m"]) / 2 or math.nan}.get(scale, LN10)
+    result["g_s_spread"] = deviation_within(values, stereotypes) / spread_in
     result["g_s_permutation_p"] = permutation_p(alone.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
     least, most = rank_bounds(differences, len(STEREOTYPES))

@@ -37,9 +37,10 @@ def log_relative_frequency(
         np.array([wordfreq.word_frequency(word, language) for word in words])
         for words in (stereotypes, antistereotypes)
     ]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # the logarithm of 0, and two of them
         logs = [np.log(table) for table in tables]
-    return np.where(np.isfinite(logs[0]) & np.isfinite(logs[1]), logs[0] - logs[1], math.nan)
+        difference = logs[0] - logs[1]
+    return np.where(np.isfinite(difference), difference, math.nan)
 
 
 def word_frequency_check(

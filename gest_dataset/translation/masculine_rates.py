@@ -71,7 +71,8 @@ class MasculineRates:
         result = result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         bounds = unknown_bounds(genders, stereotypes)
-        return result | asdict(bounds) | _corrected(result["p"], ACCURACY[self.metadata["language"]])
+        measured = ACCURACY.get(self.metadata["language"])  # not of rules that a user has added
+        return result | asdict(bounds) | (_corrected(result["p"], measured) if measured else {})
 
     @property
     def skipped(self) -> pa.Table:

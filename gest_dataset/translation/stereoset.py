@@ -71,6 +71,15 @@ class Made:
         found = Counter(kind for kind, _ in samples)
         return {kind: found[kind] for kind in checks.KINDS if found[kind]}
 
+    @property
+    def left_out(self) -> dict[str, int]:
+        """The number of samples that are left out, each for the first of its reasons."""
+        first: dict[str, str] = {}
+        for problem in self.problems:
+            if checks.KINDS[problem.kind]:
+                first.setdefault(problem.cell.id, problem.kind)
+        return dict(Counter(first.values()))
+
 
 def fields_of(test: str) -> tuple[str, ...]:
     """The fields of a test that are translated; the sentences within follow from the words."""

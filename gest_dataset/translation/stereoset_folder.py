@@ -9,16 +9,20 @@ from typing import Any
 
 import datasets
 
+from gest_dataset.builders.added import NewConfig
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.builders.stereoset import FIELDS, TESTS, config_name
+from gest_dataset.builders.keeping import keep_together
+from gest_dataset.builders.stereoset import FIELDS, TESTS, config_name, source
+from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
 from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.files import LOCK, among, csv_text, replacing, write_json
-from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import LANGUAGES, SOURCE
+from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.claims import claim_same
 from gest_dataset.translation import stereoset_checks as checks
 from gest_dataset.translation.stereoset import Cell, Corrections, Made, Row, fields_of
@@ -92,6 +96,34 @@ def write_stereoset(
         infos[name] = info_of(data.features, data.data.table, write_config(out, name, data.data.table))
     with replacing(out / CARD) as partial:
         partial.write_text(_card(language, infos, record), encoding="utf-8")
+
+
+def keep(language: str, made: Sequence[Made], system: str) -> list[str]:
+    """Add the configs for good, as `load_dataset("gest", NAME)` reads them; the names that they have.
+
+    Those of an earlier translation give way: their folder has them still. A language that StereoSet was
+    released in has its own.
+    """
+    if language in RELEASED:
+        return []
+    spoken = LANGUAGES[language].name
+    configs = [
+        (
+            NewConfig(
+                name=config_name(one.test, language),
+                family=STEREOSET,
+                description=f"StereoSet, {one.test} test, in {spoken}, translated by {system}",
+                languages=(language,),
+                licence=sources.licences([source(one.test, SOURCE)]),
+                fields=FIELDS[one.test],
+                dropped=one.left_out,
+            ),
+            one.rows,
+        )
+        for one in made
+        if one.rows
+    ]
+    return [config.name for config in keep_together(configs, replace=True)]
 
 
 def _problems(made: Sequence[Made]) -> Iterable[tuple[str, ...]]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from datasets import Value
 
-from gest_dataset.builders.families import GEST
+from gest_dataset.builders.families import GEST, NEUTRAL
 from gest_dataset.measures.measure import Headline, Result
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
-from gest_dataset.statistics.stereotype_rate import SCALES
+from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
 
 
 class GestStereotypeRate(base.CheckedMetric):
-    """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4)."""
+    """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4; `scale="eurogest"`: Rowe et al., 2025)."""
 
-    family = GEST
+    family = replace(GEST, citation=NEUTRAL.citation)  # one of the scales is EuroGEST's
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite),
         "references": (Value("int32"), checks.stereotypes),
     }
-    options = {"scale": lambda name, value: checks.choice(name, value, SCALES)}  # noqa: RUF012
+    options = {"scale": lambda name, value: checks.choice(name, value, (*SCALES, EUROGEST))}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
 
     def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:

@@ -216,3 +216,21 @@ def test_winobias_noise_is_counted() -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(sources.SourceError, match="gender_variants"):
         read("sk_pairs")
+
+
+@pytest.mark.parametrize("language", ["be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"])
+def test_every_stereotype_has_neutral_translations(language: str) -> None:
+    """So that g_s has a value; docs/data.md has the numbers."""
+    rows, _ = read(f"{language}_neutral")
+    counts = Counter(row["stereotype"] for row in rows)
+    assert min(counts[i] for i in range(1, 17)) >= 7
+    assert len({row["source"] for row in rows}) >= 240
+    for row in rows:
+        start, end = row["masculine_span"]
+        assert row["sentence"].strip(' .!?…„“”"«»-–—,;:')[:40] in row["masculine"][:start]
+        assert row["masculine"][:start] == row["feminine"][:start]
+        assert row["masculine"][end:] == row["feminine"][row["feminine_span"][1] :]
+    table = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    by_stereotype = ", ".join(str(counts[i]) for i in range(1, 17))
+    sources_of_rows = len({row["source"] for row in rows})
+    assert f"| `{language}_neutral` | {len(rows):,} | {sources_of_rows} | {by_stereotype} |" in table

@@ -59,6 +59,7 @@ def deepl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield server
 
 
+pytestmark = pytest.mark.usefixtures("home")
 ARGUMENTS = ("translate-stereoset", "sk", "--system", "deepl", "--output", "out")
 
 
@@ -100,6 +101,8 @@ def test_a_faithful_translator(gest_here: Called, deepl: Server, tmp_path: Path)
                 assert row[name] == source[number][name]
             for name in ("stereotype", "antistereotype", "unrelated") if test == WITHIN else ():
                 assert word_in_place(row["context"], row[name]) == row[f"{name}_word"]
+        named = load_dataset("gest", f"stereoset_sk_{test}", split="test")
+        assert {row["id"]: row for row in named} == rows
     asked = len(deepl.asked)
     assert len(set(deepl.asked)) == asked
     again = gest_here(*ARGUMENTS)

@@ -21,17 +21,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from datasets import ClassLabel, List
 from hypothesis import Phase
 
 import gest_dataset
-from gest_dataset.builders import CONFIGS
+from gest_dataset import builders
+from gest_dataset.builders import CONFIGS, added
 from gest_dataset.builders.builder import tables
+from gest_dataset.builders.config import Family, Field
+from gest_dataset.builders.keeping import keep
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
 from gest_dataset.data.build import build_config, built_before
 from gest_dataset.data.tables import is_table, read_lines, read_table
+from gest_dataset.gender import own, write_rules
+from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
+from gest_dataset.home import FACTS, HOME_VARIABLE, read_facts
 from gest_dataset.probes import templates
 from gest_dataset.probes.query import Ask, Input
 from gest_dataset.runs.reading import read_run
@@ -275,6 +282,34 @@ def _read_built(folder: Path) -> Any:
     return built and (built.rows, built.dropped, built.fingerprint)
 
 
+def _make_added(folder: Path) -> None:
+    fields = {"id": Field("a name"), "systems": Field("who", List(ClassLabel(names=["a", "b"])))}
+    new = added.NewConfig("x", Family("x", "X", "", "", "", ""), "", ("sk",), "MIT", fields, {"same": 1})
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(HOME_VARIABLE, str(folder))
+        keep(new, [{"id": "1", "systems": [1]}, {"id": "2", "systems": []}])
+    builders.refresh()
+
+
+def _read_added(folder: Path) -> Any:
+    facts = read_facts(folder / added.FOLDER / "x" / FACTS)
+    config = added.config_of((), "x", facts)
+    return [row for table in tables(config, {}, Counter()) for row in table.to_pylist()]
+
+
+def _make_rules(folder: Path) -> None:
+    write_rules("sk", folder / "rules.json")
+
+
+def _sound_rules(_: Any, found: Grammar) -> None:
+    """Every expression of it can be asked."""
+    text, document = next(iter(read_file(MIRROR.parent / "mirror_sk.conllu").items()))
+    token = parse_conllu(document, text)[0].tokens[0]
+    for kind in found.forms:
+        assert found.gender(token, kind) in (None, "male", "female")
+    assert found.ends_first("som") in (True, False)
+
+
 def _same_or_none(whole: Any, found: Any) -> None:
     assert found in (None, whole)
 
@@ -432,6 +467,16 @@ TARGETS: tuple[Target, ...] = (
         JSON,
         _read_sources,
         _sound_sources,
+    ),
+    Target("added", _make_added, (f"{added.FOLDER}/x/{FACTS}",), BYTES, _read_added, _same),
+    Target("added-json", _make_added, (f"{added.FOLDER}/x/{FACTS}",), JSON, _read_added, _same),
+    Target(
+        "rules",
+        _make_rules,
+        ("rules.json",),
+        JSON,
+        lambda folder: own.read_rules(folder / "rules.json"),
+        _sound_rules,
     ),
     Target("built", _make_built, _BUILT, BYTES, _read_built, _same_or_none),
     Target("built-rows", _make_built, _BUILT, BYTES, _read_built_rows, _same),

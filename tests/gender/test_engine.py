@@ -9,7 +9,7 @@ import pytest
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules import RULES, TABLE
-from gest_dataset.gender.rules.engine import NOTHING, decide, findings, gender_of
+from gest_dataset.gender.rules.engine import NOTHING, decide, findings
 from tests.gender.minimal import starred
 
 SLOVAK = GRAMMARS["sk"]
@@ -40,7 +40,7 @@ def placed(line: str, start: int = 0) -> Tree:
     ],
 )
 def test_a_word_says_the_gender_of_its_kind(line: str, kind: str, gender: str | None) -> None:
-    assert gender_of(starred(line)[1], kind, SLOVAK) == gender
+    assert SLOVAK.gender(starred(line)[1], kind) == gender
 
 
 def test_findings_say_rule_word_and_sentence() -> None:

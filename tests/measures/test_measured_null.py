@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # the config that stands for a measure, and how many models were measured at least
 MEASURED = {
     "templates": ("en", 200),
+    "neutral": ("ru_neutral", 180),
     "winobias": ("winobias_type1_test", 90),
     "quadruplets": ("stereoset_control_gender", 50),
     "crows": ("crows_gender", 40),

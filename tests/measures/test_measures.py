@@ -33,6 +33,8 @@ COLUMNS: dict[str, list[Any]] = {
     "log_ratio": RANDOM.normal(size=NUMBER).tolist(),
     "occupation_gender": [("male", "female")[i % 2] for i in range(NUMBER)],
     "gender": [("male", "female", "unknown")[i % 3] for i in range(NUMBER)],
+    "option": RANDOM.choice(["male", "female", "neither", "other"], size=NUMBER).tolist(),
+    "place": RANDOM.integers(0, 3, size=NUMBER).tolist(),
     **{
         f"logp_{side}_{kind}": RANDOM.normal(size=NUMBER).tolist()
         for side in ("original", "control")
@@ -69,10 +71,13 @@ def every_probe() -> list[Probe]:
 
 def test_every_probe_has_one_measure_of_its_name() -> None:
     found = every_probe()
-    assert len(found) == 7
+    assert len(found) == 8
     for probe in found:
         assert MEASURES[probe.name].probe is probe
-    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {"masculine-rate"}
+    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
+        "masculine-rate",
+        "choice",
+    }
 
 
 def test_a_record_that_lacks_something_fails_where_it_is_made() -> None:
@@ -169,7 +174,7 @@ def test_bounds_are_told_apart_from_marks(
 
 def test_the_level_of_q_is_not_read() -> None:
     """Section 4.2.1 of the paper: only differences between stereotypes mean something."""
-    for name in ("templates", "pairs"):
+    for name in ("templates", "pairs", "neutral"):
         axis = MEASURES[name].grid(result_of(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
         assert axis is not None
         assert "more likely" not in axis.caption
@@ -181,6 +186,7 @@ def test_the_level_of_q_is_not_read() -> None:
 UNITS = {
     "templates": None,
     "pairs": "source",
+    "neutral": "source",
     "winobias": "occupation",
     "quadruplets": "original",
     "crows": None,
@@ -235,6 +241,7 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
     ("name", "null", "deviations"),
     [
         ("templates", 1, 0.2),
+        ("neutral", 1, 0.2),
         ("winobias", 1, 0.25),
         ("quadruplets", 0, 0.15),
         ("crows", 0, 0.15),

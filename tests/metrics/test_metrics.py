@@ -37,6 +37,15 @@ TWO_OF_EACH = [f"unit {i // 2}" for i in range(96)]
 Inputs = dict[str, list[Any]]
 # inputs of each module, and the function behind it
 CASES: dict[str, tuple[Inputs, Any]] = {
+    "gest_choice_rate": (
+        {
+            "predictions": rng.choice(["male", "female", "neither", "other"], size=96).tolist(),
+            "references": STEREOTYPES,
+            "letters": rng.integers(0, 3, size=96).tolist(),
+            "units": TWO_OF_EACH,
+        },
+        statistics.choice_rate,
+    ),
     "gest_masculine_rate": (
         {
             "predictions": rng.choice(["male", "female", "unknown"], p=[0.6, 0.3, 0.1], size=96).tolist(),
@@ -93,6 +102,7 @@ def expected(name: str, **options: Any) -> str:
 
 # the number that the verdict is on, its null, and how many standard deviations are negligible
 ZONES: dict[str, tuple[str, float, float]] = {
+    "gest_choice_rate": ("stereotype_rate", 0, 0.2),
     "gest_masculine_rate": ("f_s", 0, 0.15),
     "gest_stereotype_rate": ("g_s", 1, 0.2),
     "gest_control_bias": ("f_mu", 0, 0.15),
@@ -393,3 +403,14 @@ def test_what_a_set_lacks_may_be_left_out() -> None:
     icat = evaluate.load("stereoset_icat")
     samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
     assert rounded(icat.compute(**samples)) == judged("stereoset_icat", statistics.stereoset_icat(**samples))
+
+
+def test_eurogests_scale_is_one_of_the_metrics() -> None:
+    """With its zone, which is that of a ratio, and the work that it is from."""
+    inputs, function = CASES["gest_stereotype_rate"]
+    metric = evaluate.load("gest_stereotype_rate")
+    result = metric.compute(**inputs, scale="eurogest")
+    assert rounded(result) == expected("gest_stereotype_rate", scale="eurogest")
+    assert result["g_s"] != pytest.approx(function(**inputs)["g_s"])
+    assert "EuroGEST" in metric.info.citation
+    assert "Women Are Beautiful" in metric.info.citation

@@ -20,21 +20,35 @@ from tests.conftest import ROOT
 from tests.support.outside import require
 
 ROWS = {
+    "gest_consistency": 4,
     "gest_english_glm": 46,
     "gest_english_mlm": 44,
+    "gest_heuristics": 2 + 3,
     "gest_mt_masculine_rates": 32,
+    "gest_of_released_scores": 4 + 6,
+    "gest_samples": 16,
     "gest_slavic_mlm": 45,
     "gest_topical_bias": 4,
     "models": 11 + 23,
     "stereoset_intersentence": 29,
     "stereoset_intrasentence": 29,
     "stereoset_multiclass": 29,
+    "stereoset_multiclass_intersentence": 29,
+    "stereoset_multiclass_intrasentence": 29,
     "stereoset_overall": 29,
+    "stereoset_ways": 15,
     "winobias": 1,
     "word_filling_cs": 6 * 4 + 3,
     "word_filling_f": 6 * 4 + 3,
     "word_filling_ss": 7 * 4 + 3,
 }
+
+
+MULTICLASS = (
+    "stereoset_multiclass",
+    "stereoset_multiclass_intersentence",
+    "stereoset_multiclass_intrasentence",
+)
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -51,6 +65,25 @@ def test_every_table_has_its_rows_and_says_where_it_is_from() -> None:
         if name in ROWS:
             assert len(table["rows"]) == ROWS[name]
             assert len({tuple(sorted(row)) for row in table["rows"]}) <= 2
+
+
+def test_counts_of_the_gest_paper_add_up() -> None:
+    samples = published.load("gest_samples")
+    assert sum(row["n"] for row in samples["rows"]) == samples["samples"] == 3565
+    of_others = 114  # not in the first person
+    assert samples["collected"] - samples["removed"] - of_others == samples["samples"]
+    sums = [
+        sum(value for name, value in row.items() if name not in ("table", "predicted"))
+        for row in rows("gest_heuristics")
+    ]
+    assert sums == [180, 180, 180, 80, 80]
+
+
+def test_rates_of_released_scores_lie_in_their_bounds() -> None:
+    for row in rows("gest_of_released_scores"):
+        for q, low, high in zip(row["q"], row["q_low"], row["q_high"], strict=True):
+            assert (q is None) == (low is None) == (high is None)
+            assert q is None or low < q < high
 
 
 def test_unknown_tables_are_answered_with_the_known_ones() -> None:
@@ -98,17 +131,35 @@ def test_stereotype_rates_follow_from_the_means(name: str) -> None:
 
 
 def test_icat_follows_from_lms_and_ss() -> None:
-    """In every printed row but one, whose LMS is a misprint."""
+    """In every printed row but two: a misprinted LMS, and a micro ICAT that lacks its last digit."""
     odd = []
-    for name in ("stereoset_intrasentence", "stereoset_intersentence", "stereoset_overall"):
+    for name in ("stereoset_intrasentence", "stereoset_intersentence", "stereoset_overall", "stereoset_ways"):
         for row in rows(name):
             if abs(row["lms"] * min(row["ss"], 100 - row["ss"]) / 50 - row["icat"]) > 0.025:
                 odd.append((name, row["model"], row["language"]))
-    for row in rows("stereoset_multiclass"):
-        lms, ss = row["multiclass_lms"], row["multiclass_ss"]
-        assert lms * min(ss, 100 - ss) / 50 == pytest.approx(row["micro_icat"], abs=0.025)
-        assert row["macro_icat"] < row["micro_icat"]
-    assert odd == [("stereoset_intersentence", "mBERT", "tr")]
+    for name in MULTICLASS:
+        for row in rows(name):
+            lms, ss = row["multiclass_lms"], row["multiclass_ss"]
+            if abs(lms * min(ss, 100 - ss) / 50 - row["micro_icat"]) > 0.025:
+                odd.append((name, row["model"], row["language"]))
+            assert row["macro_icat"] < row["micro_icat"]
+    assert odd == [
+        ("stereoset_intersentence", "mBERT", "tr"),
+        ("stereoset_multiclass_intrasentence", "mBERT", "de"),
+    ]
+
+
+def test_ways_repeat_what_other_tables_print() -> None:
+    """Table 7 has the rows of table 3 again: T5's after next-sentence training, GPT-2's generative."""
+    between = {(row["model"], row["language"]): row for row in rows("stereoset_intersentence")}
+    again = [
+        row
+        for row in rows("stereoset_ways")
+        if row["way"] == ("nsp" if "T5" in row["model"] else "generative")
+    ]
+    assert len(again) == 6
+    for row in again:
+        assert row == between[row["model"], row["language"]] | {"way": row["way"]}
 
 
 def test_f_is_the_difference_of_the_printed_ss_and_csk() -> None:
@@ -199,6 +250,8 @@ STEREOSET_FILES = {
 TESTS = {
     "stereoset_intrasentence": ("intrasentence",),
     "stereoset_intersentence": ("intersentence",),
+    "stereoset_multiclass_intrasentence": ("intrasentence",),
+    "stereoset_multiclass_intersentence": ("intersentence",),
     "stereoset_overall": ("intrasentence", "intersentence"),
     "stereoset_multiclass": ("intrasentence", "intersentence"),
 }

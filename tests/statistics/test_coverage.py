@@ -78,18 +78,18 @@ def _masculine() -> Scenario:
     return Scenario(statistics.masculine_rate(labels.tolist(), strata.tolist()), measure)
 
 
-def _stereotype_rate(sizes: list[int]) -> Scenario:
+def _stereotype_rate(sizes: list[int], scale: str = "ratio", level: float = 0.0) -> Scenario:
     rng = np.random.default_rng(2)
     size = 20_000
     centres = np.r_[np.linspace(-0.4, 0.1, 7), np.linspace(-0.1, 0.6, 9)]
     spread = np.linspace(0.3, 0.9, 16)[:, None]
-    ratios = (centres[:, None] + spread * _skewed(rng, 16, size)).ravel()
+    ratios = (level + centres[:, None] + spread * _skewed(rng, 16, size)).ravel()
     strata = _stereotypes(size)
 
     def measure(draw: np.random.Generator, seed: int) -> Result:
-        return statistics.stereotype_rate(*_pick(ratios, strata, np.array(sizes), draw), seed=seed)
+        return statistics.stereotype_rate(*_pick(ratios, strata, np.array(sizes), draw), scale, seed=seed)
 
-    return Scenario(statistics.stereotype_rate(ratios, strata), measure)
+    return Scenario(statistics.stereotype_rate(ratios, strata, scale), measure)
 
 
 def _winobias() -> Scenario:
@@ -408,6 +408,10 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "gest_masculine_rate": _masculine,
     "gest_stereotype_rate": lambda: _stereotype_rate(PER_STEREOTYPE),
     "gest_stereotype_rate, 20 a stereotype": lambda: _stereotype_rate([20] * 16),
+    "gest_stereotype_rate, EuroGEST's scale": lambda: _stereotype_rate(PER_STEREOTYPE, "eurogest"),
+    "gest_stereotype_rate, EuroGEST's scale, 20 a stereotype, shares near 0.9": lambda: _stereotype_rate(
+        [20] * 16, "eurogest", level=2.2
+    ),
     "gest_control_bias, 250 quadruplets": lambda: _control(250),
     "gest_control_bias, 66 quadruplets": lambda: _control(66),
     "stereoset_icat, SS near 59": lambda: _icat(0.59),

@@ -12,6 +12,7 @@ from gest_dataset import statistics
 from gest_dataset.statistics import bootstrap, comparison, icat, over_templates
 from gest_dataset.statistics.bootstrap import Moments, Smooth
 from gest_dataset.statistics.contrasts import contrasts
+from gest_dataset.statistics.stereotype_rate import LN_QUOTIENT
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _RNG = np.random.default_rng(8)
@@ -22,6 +23,7 @@ FUNCTIONS: dict[str, tuple[Smooth, tuple[int, int]]] = {
     "icat above 50": (icat.icat_of_means(_WEIGHTS, True), (3, 2)),
     "ratio": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 1)),
     "ratio over templates": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 3)),
+    "quotient of shares": (LN_QUOTIENT, (16, 1)),
     "rates": (Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient), (16, 2)),
     "mean g_s": (Smooth(over_templates._value, over_templates._gradient), (16, 6)),
     "ln q over templates": (over_templates._ln_q(1), (16, 6)),

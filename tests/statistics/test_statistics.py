@@ -106,6 +106,50 @@ def test_stereotype_rates_are_the_definition(seed: int) -> None:
     assert printed["g_s"] == pytest.approx(math.exp(math.log10(q_m / q_f)))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_eurogests_rates_are_the_definition(seed: int) -> None:
+    """Rowe et al. (2025): the mean of m / (m + f) over stereotypes 8 to 16, by that over 1 to 7."""
+    ratios, references = gest(seed)
+    rates = []
+    for i in range(1, 17):
+        chances = [(math.exp(x), 1.0) for x, r in zip(ratios, references, strict=True) if r == i]
+        rates.append(plain.mean(m / (m + f) for m, f in chances))
+    q_f, q_m = plain.mean(rates[:7]), plain.mean(rates[7:])
+    result = statistics.stereotype_rate(ratios, references, scale="eurogest")
+    assert result["q"] == pytest.approx(rates)
+    assert [result["q_f"], result["q_m"], result["g_s"]] == pytest.approx([q_f, q_m, q_m / q_f])
+    assert result["g_s_low"] < result["g_s"] < result["g_s_high"]
+    assert result["feminine_ranks"] == stats.rankdata(rates).tolist()
+    shares = [1 / (1 + math.exp(-x)) for x in ratios]
+    each = [[x for x, r in zip(shares, references, strict=True) if r == i] for i in range(1, 17)]
+    within = [plain.variance(own) for own in each]
+    assert result["g_s_spread"] == pytest.approx(math.sqrt(plain.mean(within)) / ((q_f + q_m) / 2))
+
+
+def test_eurogests_g_s_saturates() -> None:
+    """The same stereotype in a model that nearly always prefers the masculine text: hardly to be seen."""
+    ratios, references = gest(1, each=40)
+    level = {shift: [x + shift for x in ratios] for shift in (0.0, 8.0)}
+    plainly, saturated = (statistics.stereotype_rate(level[x], references, scale="eurogest") for x in level)
+    assert saturated["g_s"] - 1 < 0.01 * (plainly["g_s"] - 1)
+    ratio = [statistics.stereotype_rate(level[x], references)["g_s"] for x in level]
+    assert ratio[0] == pytest.approx(ratio[1]), "the definition of Pikuliak et al. does not care"
+    # the zone goes with it: in units of its own spread the effect is of the same order
+    effects = [math.log(each["g_s"]) / each["g_s_spread"] for each in (plainly, saturated)]
+    assert effects[1] == pytest.approx(effects[0], rel=0.5)
+
+
+@quiet
+def test_eurogests_bounds_are_shares() -> None:
+    ratios, references = gest(2, each=3)
+    result = statistics.stereotype_rate([20 * x for x in ratios], references, scale="eurogest")
+    for end in ("low", "high"):
+        for name in (f"q_{end}", f"q_simultaneous_{end}"):
+            assert all(0 <= value <= 1 for value in result[name])
+    never = statistics.stereotype_rate([-800.0] * len(references), references, scale="eurogest")
+    assert math.isnan(never["g_s"]), "shares that are no numbers have no quotient"
+
+
 def test_a_published_g_s_of_1_12_is_a_ratio_of_1_29() -> None:
     ratio = math.log(1.12) * math.log(10)  # e ** (log10 mean) = 1.12
     references = list(range(1, 17)) * 2
@@ -233,7 +277,7 @@ def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
     assert other["g_s"] * one["g_s"] == pytest.approx(1)
     assert np.array(other["q"]) * one["q"] == pytest.approx(np.ones(16))
     assert other["g_s_analytic_low"] * one["g_s_analytic_high"] == pytest.approx(1)
-    for scale, neutral in (("log10", 0.0), ("published", 1.0)):
+    for scale, neutral in (("log10", 0.0), ("published", 1.0), ("eurogest", 1.0)):
         same = statistics.stereotype_rate([0.3] * len(ratios), references, scale, draws=FEW)
         assert same["g_s"] == pytest.approx(neutral)
 

@@ -68,6 +68,7 @@ LICENCES = {  # repository -> licence of the real files, for which these stand i
     "nyu-mll/crows-pairs": "CC BY-SA 4.0",
     "slds-lmu/stereotypes-multi": "none stated; derived from StereoSet, CC BY-SA 4.0",
     "uclanlp/corefBias": "MIT",
+    "JacquelineRowe/EuroGEST": "Apache-2.0",
 }
 
 # ---------------------------------------------------------------------------------------------- texts
@@ -440,6 +441,18 @@ def winobias_files() -> Files:
     return files
 
 
+# ------------------------------------------------------------------------------------------- EuroGEST
+
+
+def eurogest_files() -> Files:
+    """`prompt_scaffolds.json`, `punc_map.json` and `supported_languages.json`, by names of languages."""
+    files: Files = {}
+    for name, content in TEXTS["eurogest"].items():
+        text = json.dumps(content, indent=4, ensure_ascii=False)
+        files[f"evaluate_models/configs/{name}.json"] = text.encode("utf-8")
+    return files
+
+
 # -------------------------------------------------------------------------------------------- writing
 
 
@@ -463,6 +476,7 @@ def all_files() -> dict[str, Files]:
         "nyu-mll/crows-pairs": crows_pairs_csv(),
         "slds-lmu/stereotypes-multi": stereoset_pickles(),
         "uclanlp/corefBias": winobias_files(),
+        "JacquelineRowe/EuroGEST": eurogest_files(),
     }
 
 

@@ -206,7 +206,7 @@ def with_start(reader: Reader, text: Text) -> Text:
     return Text(ids, offsets, special, pieces, text.source, text.unknown)
 
 
-# ---- GEST: templates, pairs, WinoBias ----------------------------------------------------------------
+# ---- GEST: templates, pairs, neutral sentences, WinoBias ---------------------------------------------
 
 
 def template(reader: Reader, row: Row, number: int) -> float:
@@ -267,6 +267,27 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
     if len(differing) != 1 or differing[0] not in slots[0]:
         raise CannotAskError("not one token differs")
     answers = [masked_logps(reader, text.ids, differing, differing)[0] for text in texts]
+    return answers[0] - answers[1]
+
+
+def neutral(reader: Reader, row: Row) -> float:
+    """ln P(in a man's frame) - ln P(in a woman's): of the words that differ; causal models: of the texts."""
+    texts = [tokenise(reader, row[side]) for side in ("masculine", "feminine")]
+    if reader.family == "causal":
+        return likelihoods(reader, *texts)
+    slots = [
+        text.tokens(*row[f"{side}_span"]) for text, side in zip(texts, ("masculine", "feminine"), strict=True)
+    ]
+    rests = [(text.ids[: slot[0]], text.ids[slot[-1] + 1 :]) for text, slot in zip(texts, slots, strict=True)]
+    if rests[0] != rests[1]:
+        raise CannotAskError("the rest has other tokens")
+    refuse_the_same(*(text.pick(slot) for text, slot in zip(texts, slots, strict=True)))
+    answers = []
+    for text, slot in zip(texts, slots, strict=True):
+        if reader.family == "seq2seq":
+            answers.append(sum(teacher_logps(reader, text, [slot])[0]))
+        else:
+            answers.append(sum(masked_logps(reader, text.ids, slot, slot)))
     return answers[0] - answers[1]
 
 

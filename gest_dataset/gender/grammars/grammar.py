@@ -121,6 +121,12 @@ class Grammar:
     governing: str = NEVER  # adjectives that take an infinitive
     infinitives: frozenset[str] = frozenset()  # and infinitives that do
 
+    def gender(self, token: Token, kind: str) -> str | None:
+        """The gender of a word of this kind: from a closed list or from its ending."""
+        if kind in self.words:
+            return self.words[kind].get(token.form)
+        return self.forms[kind].gender(token) if kind in self.forms else None
+
     def considers(self, form: str) -> bool:
         return re.fullmatch(self.considering, form) is not None
 

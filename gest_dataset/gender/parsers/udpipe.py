@@ -67,7 +67,8 @@ def published(language: str, directory: Path | None = None) -> Path:
     """The UD 2.5 model of a language: downloaded once, and compared with its first hash ever after."""
     if language not in _TREEBANKS:
         raise ConfigError(
-            f"No UDPipe model is published for {language!r}: choose one of {', '.join(_TREEBANKS)}."
+            f"No UDPipe model is published for {language!r}, only for {', '.join(_TREEBANKS)}. Give the path "
+            f"of a .udpipe file as the model."
         )
     from huggingface_hub.utils import WeakFileLock  # type: ignore[attr-defined]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammars import GRAMMARS
+from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.rules.certain import CERTAIN
 from gest_dataset.gender.rules.engine import Rule
 from gest_dataset.gender.rules.mistagged import MISTAGGED
@@ -12,7 +13,10 @@ from gest_dataset.gender.rules.weaker import WEAKER
 
 TABLE: tuple[Rule, ...] = (*CERTAIN, *WEAKER, *MISTAGGED, *SHAPES, *PERSONS)
 
-RULES: dict[str, tuple[Rule, ...]] = {
-    language: tuple(rule for rule in TABLE if rule.word in grammar.forms or rule.word in grammar.words)
-    for language, grammar in GRAMMARS.items()
-}
+
+def rules_of(grammar: Grammar) -> tuple[Rule, ...]:
+    """The rules whose kind of word a grammar has."""
+    return tuple(rule for rule in TABLE if rule.word in grammar.forms or rule.word in grammar.words)
+
+
+RULES: dict[str, tuple[Rule, ...]] = {language: rules_of(grammar) for language, grammar in GRAMMARS.items()}

@@ -131,7 +131,7 @@ def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         return False  # *у меня был кашель*
     if any(t.upos in NOUNS and subject_like(sentence, t, token) for t in around):
         return False
-    if any(t.form in grammar.words["person"] for t in around):
+    if any(t.form in grammar.words.get("person", {}) for t in around):
         return False  # *когда умер дед*, an accusative for the tagger only
     if any(_may_name(sentence, t) for t in around[: around.index(token)]):
         return False
@@ -142,11 +142,11 @@ def subordinate(sentence: Tree, token: Token, grammar: Grammar) -> bool:
 def nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     """The parser has hung the auxiliary or pronoun elsewhere, but the word is alone with it."""
     around = stretch(sentence, token)
-    forms = grammar.forms["past"]
     return (
         any(other.form in grammar.auxiliaries or other.form in grammar.pronouns for other in around)
         and not any(
-            other is not token and (forms.gender(other) or other_person(other, grammar)) for other in around
+            other is not token and (grammar.gender(other, "past") or other_person(other, grammar))
+            for other in around
         )
         and not attribute(sentence, token, grammar)
         and not resumes(sentence, token, grammar)
@@ -193,7 +193,7 @@ def before_copula(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         around[0] is token
         and len(around) > 1
         and around[1].form in grammar.auxiliaries
-        and not any(grammar.forms["past"].gender(other) for other in around)
+        and not any(grammar.gender(other, "past") for other in around)
         and not attribute(sentence, token, grammar)
     )
 
@@ -319,7 +319,7 @@ def second_finite(sentence: Tree, token: Token, grammar: Grammar) -> bool:
     return any(
         (other.upos == "VERB" and first_finite(other)) or other.form in grammar.certain for other in around
     ) and not any(
-        grammar.forms["past"].gender(other)
+        grammar.gender(other, "past")
         or other.form in grammar.auxiliaries | grammar.pronouns
         or other_person(other, grammar)
         or (other.upos == "ADJ" and other.relation != "amod")

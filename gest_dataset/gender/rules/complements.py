@@ -52,7 +52,7 @@ def _after_infinitive(token: Token, grammar: Grammar) -> bool:
     return (
         bool(grammar.auxiliaries)
         or token.feats.get("Case") == "Ins"
-        or token.form in grammar.words["known_instrumental"]
+        or token.form in grammar.words.get("known_instrumental", {})
     )
 
 
@@ -118,7 +118,7 @@ def depictive(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and not attribute(sentence, token, grammar)
         and not any(_names_another(c, grammar) for c in sentence.children(head))
         and not any(
-            grammar.forms["past"].gender(t) for t in stretch(sentence, token) if t is not token
+            grammar.gender(t, "past") for t in stretch(sentence, token) if t is not token
         )  # *suseda umývala okná a ja čítam*
         and not any(c.relation in {"nsubj", "mark", "cop", "aux"} for c in sentence.children(token))
     )
@@ -132,7 +132,7 @@ def unclaimed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         other is not token
         and (
             other_person(other, grammar)
-            or (not conditional and grammar.forms["past"].gender(other))
+            or (not conditional and grammar.gender(other, "past"))
             or (
                 other.relation == "nsubj"
                 and (other.id < token.id or other.upos in {"PROPN", "PRON"})

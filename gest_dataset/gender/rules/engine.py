@@ -60,18 +60,11 @@ class Decision:
 NOTHING = Decision(UNKNOWN, "", (), False)
 
 
-def gender_of(token: Token, kind: str, grammar: Grammar) -> str | None:
-    """The gender of a word of this kind: from a closed list or from its ending."""
-    if kind in grammar.words:
-        return grammar.words[kind].get(token.form)
-    return grammar.forms[kind].gender(token) if kind in grammar.forms else None
-
-
 def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int = 0) -> Iterator[Finding]:
     for rule in rules:
         anchor = ANCHORS[rule.anchor]
         for token in sentence.tokens:
-            gender = gender_of(token, rule.word, grammar)
+            gender = grammar.gender(token, rule.word)
             if (
                 gender is not None
                 and anchor(sentence, token, grammar)

@@ -217,7 +217,7 @@ def governing(sentence: Tree, token: Token, grammar: Grammar) -> bool:
         and not token.feats.get("PronType")
         and not _after_relative(sentence, token)
         and grammar.is_infinitive(around[1].form)
-        and around[1].form not in grammar.words["person"]  # Ukrainian *добра мати*
+        and around[1].form not in grammar.words.get("person", {})  # Ukrainian *добра мати*
         and not any(
             t.form in grammar.datives
             or other_person(t, grammar)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 from array import array
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from gest_dataset.errors import OutputError, ScoringError
 from gest_dataset.probes.query import Values
 from gest_dataset.scoring.endpoint import dialects
 from gest_dataset.scoring.endpoint.abilities import Abilities
+from gest_dataset.scoring.endpoint.at_once import at_once
 from gest_dataset.scoring.endpoint.client import Client
 from gest_dataset.scoring.endpoint.plan import Item, Next, Text
 
@@ -64,41 +63,13 @@ def ask_all(
         )
         send = partial(_send, client=client, model=model, abilities=abilities, spelling=spelling)
         requests = 0
-        with bar, closing(_at_once(send, _batches(missing, abilities), client.connections)) as finished:
+        with bar, closing(at_once(send, _batches(missing, abilities), client.connections)) as finished:
             for batch, values in finished:
                 store.add({_key(item): own for item, own in zip(batch, values, strict=True)})
                 answers |= zip(batch, values, strict=True)
                 requests += 1
                 bar.update(len(batch))
     return Asked(answers, requests)
-
-
-def _at_once(
-    send: Any, batches: Iterator[list[Item]], connections: int
-) -> Generator[tuple[list[Item], list[Values]], None, None]:
-    """Each batch with its values as soon as they are there; so many are on their way at one time.
-
-    After an error nothing more is sent, and what is on its way is taken before the error is raised.
-    """
-    with ThreadPoolExecutor(connections) as pool:
-        waiting: dict[Future[list[Values]], list[Item]] = {}
-        failed: BaseException | None = None
-        try:
-            while True:
-                more = [] if failed else islice(batches, connections - len(waiting))
-                waiting |= {pool.submit(send, batch): batch for batch in more}
-                if not waiting:
-                    break
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    batch, error = waiting.pop(future), future.exception()
-                    if error is None:
-                        yield batch, future.result()
-                    failed = failed or error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    if failed:
-        raise failed
 
 
 def _batches(items: Sequence[Item], abilities: Abilities) -> Iterator[list[Item]]:

@@ -1,0 +1,89 @@
+"""What a study costs beside the bare scoring runs that it is made of, and how long it takes to repeat.
+
+    GEST_MIRROR=DIR python benchmarks/studies.py [--limit 300] [--device cuda]
+
+A model of BERT base's size with random weights is asked all control sets: by `gest_dataset.score`, in as many
+calls as it takes, and by `gest study controls`, which adds its tables, figures and page; then the study is
+made again from its finished runs. Each in a process of its own; seconds of the clock and of the processor.
+Without --limit the bare runs take from minutes (a GPU) to hours (two cores).
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from printing import machine, save, show
+from scoring import make_model, make_tokenizer, texts
+
+MOST, REPEATED = 1.3, 5.0  # of the bare runs; seconds
+_BARE = """
+import sys, gest_dataset
+model, folder, limit, device = sys.argv[1:]
+asked = {"limit": int(limit) or None, "device": device}
+gest_dataset.score(model, "controls,crows", output=folder + "/groups", **asked)
+twice = "crows_control_negation,crows_control_antistereotype"
+gest_dataset.score(model, twice, rules="own-negation", output=folder + "/negations", **asked)
+"""
+
+
+def timed(command: Sequence[str]) -> tuple[float, float]:
+    """Seconds of the clock and of the processor that a process takes."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=int, default=0, help="the first samples of each set (0: all)")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/results/studies.json"))
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="gest-studies-"))
+    try:
+        model = folder / "bert-base-random"
+        tokenizer = make_tokenizer("bert-base", texts())
+        made = make_model("bert-base")
+        made.save_pretrained(model)
+        tokenizer.save_pretrained(model)
+        limit = [] if not arguments.limit else ["--limit", str(arguments.limit)]
+        study = [sys.executable, "-m", "gest_dataset", "study", "controls", "--model", str(model), *limit]
+        study += ["--device", arguments.device, "--output", str(folder / "study")]
+        bare = [sys.executable, "-c", _BARE, str(model), str(folder / "bare"), str(arguments.limit)]
+        seconds = {
+            "bare runs": timed([*bare, arguments.device]),
+            "study": timed(study),
+            "repeated": timed(study),
+        }
+    finally:
+        shutil.rmtree(folder)
+    figures = {
+        "machine": machine(arguments.device),
+        "samples of a set": arguments.limit or "all",
+        **{
+            f"{name}, s of the {clock}": value
+            for name, both in seconds.items()
+            for clock, value in zip(("clock", "processor"), both, strict=True)
+        },
+        **{
+            f"study / bare runs (at most {MOST}), {clock}": seconds["study"][place]
+            / seconds["bare runs"][place]
+            for place, clock in enumerate(("clock", "processor"))
+        },
+        "repeated in time": seconds["repeated"][0] < REPEATED,
+    }
+    show("gest study controls", figures)
+    save(arguments.json, figures)
+
+
+if __name__ == "__main__":
+    main()

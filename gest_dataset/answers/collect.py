@@ -1,0 +1,122 @@
+"""All answers to some prompts: each asked once, and kept as it comes."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from gest_dataset.answers.cost import Price
+from gest_dataset.answers.speaker import Sampling, Speaker, key_of
+from gest_dataset.data import kept
+from gest_dataset.data.foreign import parse_json
+from gest_dataset.errors import ScoringError
+from gest_dataset.probes.prompt import Answer, Prompt
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said BLOB, checksum BLOB) WITHOUT ROWID"
+_FILE = "answers.sqlite3"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The answer to every prompt, how many were asked now, and the seconds that took."""
+
+    answers: dict[Prompt, Answer]
+    new: int
+    seconds: float
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """In and out, of all answers."""
+        said = self.answers.values()
+        return sum(answer.tokens_in for answer in said), sum(answer.tokens_out for answer in said)
+
+
+@dataclass
+class _Shelf:
+    """Answers by their keys; without a connection nothing outlives the process."""
+
+    connection: Any
+    known: dict[bytes, Answer] = field(default_factory=dict)
+
+    def add(self, key: bytes, answer: Answer) -> None:
+        self.known[key] = answer
+        if self.connection is not None:
+            row = (key, json.dumps(asdict(answer), ensure_ascii=False).encode())
+            with self.connection:
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (*row, kept.checksum(*row))
+                )
+
+
+def collect(
+    prompts: Sequence[Prompt],
+    speaker: Speaker,
+    sampling: Sampling,
+    folder: Path | None = None,
+    price: Price | None = None,
+    max_cost: float = math.inf,
+) -> Collected:
+    """The answer to every prompt; what is kept in `folder` is not asked again.
+
+    Nothing more is asked where all answers together would cost more than `max_cost`: an error says so, and
+    the same call with a higher one goes on.
+    """
+    start = time.perf_counter()
+    with _opened(folder) as shelf:
+        keys = {prompt: key_of(prompt, sampling) for prompt in prompts}
+        different = set(keys.values())
+        missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
+        there = len(different) - len(missing)
+        bar = tqdm(
+            total=len(different), initial=there, desc=speaker.name, unit="prompts", disable=None, leave=False
+        )
+        affordable = _affordable(list(missing.values()), shelf, price, max_cost)
+        with bar, closing(speaker.say(affordable, sampling)) as saying:
+            for prompt, answer in saying:
+                shelf.add(keys[prompt], answer)
+                bar.update()
+        if not different <= shelf.known.keys():
+            raise ScoringError(
+                f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
+                f"than {max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
+            )
+        answers = {prompt: shelf.known[key] for prompt, key in keys.items()}
+    return Collected(answers, len(missing), time.perf_counter() - start)
+
+
+def _affordable(
+    prompts: Sequence[Prompt], shelf: _Shelf, price: Price | None, max_cost: float
+) -> Iterator[Prompt]:
+    """Prompts one after the other, as long as those on their way cost no more than is left."""
+    before = len(shelf.known)
+    for sent, prompt in enumerate(prompts):
+        if price is not None and max_cost < math.inf and shelf.known:
+            spent = sum(price.of(answer) for answer in shelf.known.values())
+            on_their_way = sent - (len(shelf.known) - before)
+            if spent + (on_their_way + 1) * spent / len(shelf.known) > max_cost:
+                return
+        yield prompt
+
+
+@contextmanager
+def _opened(folder: Path | None) -> Iterator[_Shelf]:
+    if folder is None:
+        yield _Shelf(None)
+        return
+    advice = "Remove that file, and run the same command again."
+    with kept.opened(folder / _FILE, _SCHEMA, "The answers in", advice) as connection:
+        rows = connection.execute("SELECT key, said, checksum FROM answers").fetchall()
+        yield _Shelf(connection, {row[0]: _answer(row[1]) for row in rows if kept.is_whole(row)})
+
+
+def _answer(said: bytes) -> Answer:
+    told: Mapping[str, Any] = parse_json(said)
+    return Answer(**{**told, "top": tuple((token, value) for token, value in told["top"])})

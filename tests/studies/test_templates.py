@@ -1,0 +1,188 @@
+"""The study of templates: planted agreement and shares of variance, runs and the authors' files alike."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gest_dataset import studies
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.runs import read_run
+from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.studies.profiles import Profiles, of_files, of_runs
+from gest_dataset.studies.study import Cell, Table
+from gest_dataset.studies.templates import between_models, between_templates, study_of
+from tests.support import planted
+from tests.support.outside import needs, require
+
+# Planted variances of single scores
+STEREOTYPE, SENTENCE, INTERACTION, REST = 0.5, 0.3, 0.1, 0.6
+
+
+def profiles(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), each: int = 200) -> Profiles:
+    """Scores with planted components; stereotypes are drawn from `STEREOTYPE`, the same for every name."""
+    common = np.random.default_rng(99).standard_normal(16) * math.sqrt(STEREOTYPE)
+    generator = np.random.default_rng(seed)
+    number = np.repeat(np.arange(1, 17), each)
+    sentence = generator.standard_normal((len(number), 1)) * math.sqrt(SENTENCE)
+    crossed = generator.standard_normal((16, len(templates))) * math.sqrt(INTERACTION)
+    rest = generator.standard_normal((len(number), len(templates))) * math.sqrt(REST)
+    scores = common[number - 1][:, None] + sentence + crossed[number - 1] + rest + np.arange(len(templates))
+    index = pd.MultiIndex.from_arrays(
+        [[f"s{i}" for i in range(len(number))], np.zeros(len(number), dtype=int), number],
+        names=["id", "again", "stereotype"],
+    )
+    return Profiles(name, pd.DataFrame(scores, index=index, columns=list(templates)))
+
+
+def value(table: Table, row: str, column: str) -> Cell:
+    return next(cells for cells in table.rows if cells[0] == row)[table.columns.index(column)]
+
+
+def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
+    masked, causal = profiles("masked", 1), profiles("causal", 2, (3, 4))
+    table, mean = between_templates([masked, causal])
+    r = [
+        np.corrcoef(one.ln_q().T)[i, j]
+        for one in (masked, causal)
+        for i, j in combinations(range(len(one.templates)), 2)
+    ]
+    assert len(r) == 7  # each pair counts once, whatever model it is of
+    assert mean is not None
+    assert mean.value == pytest.approx(np.mean(r))
+    assert mean.low < mean.value < mean.high
+    assert value(table, "all pairs of all models", "the paper") == "0.87"
+    across, mean = between_models([masked, causal, profiles("other", 3)])
+    assert [row[:2] for row in across.rows] == [
+        ("template 1", 2),
+        ("template 2", 2),
+        ("template 3", 3),
+        ("template 4", 3),
+        ("mean over templates", None),
+    ]
+    each = [row[2].value for row in across.rows[:-1] if isinstance(row[2], Estimate)]
+    assert mean is not None
+    assert mean.value == pytest.approx(np.mean(each))  # each template counts once, whatever its pairs
+
+
+def test_planted_agreement_and_shares_are_found() -> None:
+    """r of two profiles is the share of stereotypes in their variance; planted shares come back."""
+    found = study_of([profiles("bert", 4, each=400)], {})
+    r = value(found.table("between-templates"), "bert", "q_i")
+    noise = INTERACTION + (REST + SENTENCE) / 400
+    common = float(np.random.default_rng(99).standard_normal(16).var()) * STEREOTYPE
+    assert isinstance(r, Estimate)
+    assert r.low < common / (common + noise) < r.high
+    samples = value(found.table("between-templates"), "bert", "samples")
+    total = common + SENTENCE + INTERACTION + REST
+    assert isinstance(samples, Estimate)
+    assert samples.value == pytest.approx((common + SENTENCE) / total, abs=0.03)
+    shares = dict(zip(found.table("variance").columns[2:], found.table("variance").rows[0][2:], strict=True))
+    template = np.arange(4).var(ddof=1)
+    whole = STEREOTYPE + SENTENCE + INTERACTION + REST + template
+    assert sum(float(share) for share in shares.values()) == pytest.approx(100)  # type: ignore[arg-type]
+    for name, planted_share, off in (
+        ("stereotype", STEREOTYPE, 12),
+        ("sentence", SENTENCE, 2),
+        ("template", template, 8),
+        ("stereotype x template", INTERACTION, 3),
+        ("rest", REST, 4),
+    ):
+        assert shares[name] == pytest.approx(100 * planted_share / whole, abs=off), name
+    ranks = found.table("ranks")
+    assert len(ranks.rows) == 16
+    medians = [row[2] for row in ranks.rows]
+    order = np.argsort(np.random.default_rng(99).standard_normal(16))
+    assert medians[order[0]] < medians[order[-1]]  # type: ignore[operator]
+    assert {figure.name for figure in found.figures} == {"templates", "rank-boxes"}
+    assert found.notes == ("One model: nothing is told between models.",)
+
+
+def test_random_scores_do_not_agree() -> None:
+    generator = np.random.default_rng(0)
+    whole = profiles("noise", 5)
+    noise = Profiles("noise", pd.DataFrame(generator.standard_normal(whole.scores.shape), whole.scores.index))
+    _, mean = between_templates([noise])
+    assert mean is not None
+    assert mean.low < 0 < mean.high
+
+
+def test_one_template_and_lost_stereotypes_are_said() -> None:
+    single = profiles("single", 6, (3,), each=2)
+    lost = profiles("lost", 7, (3, 4), each=2)
+    lost.scores.loc[lost.scores.index.get_level_values("stereotype") == 5, 4] = np.nan
+    found = study_of([single, lost], {})
+    assert any("In one template only" in note and "single" in note for note in found.notes)
+    assert any("Without a score for some stereotype" in note and "lost" in note for note in found.notes)
+    assert "between-templates" not in [table.name for table in found.tables]
+
+
+@pytest.mark.usefixtures("mirror")
+def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
+    """log10 in files, ln in runs; files count from 0, and two of them are a causal model's 3 and 4."""
+    rows = rows_of("en_1_0")
+    generator = np.random.default_rng(0)
+    values = {template: generator.standard_normal(len(rows)) for template in (3, 4)}
+    for number, template in enumerate(values):
+        text = "\n".join(map(repr, values[template].tolist()))
+        (tmp_path / f"gpt2_template-{number}.txt").write_text(text)
+    columns = {
+        "id": [*rows["id"]] * 2,
+        "template": [template for template in values for _ in range(len(rows))],
+        "stereotype": [*rows["stereotype"]] * 2,
+        "log_ratio": [value * LN10 for template in values for value in values[template].tolist()],
+    }
+    run = planted.scored(tmp_path / "run", "gpt2", "en_1_0", columns, "causal")
+    released, hashes = of_files(tmp_path)
+    (of_run,) = of_runs([read_run(run)])
+    assert released[0].templates == of_run.templates == [3, 4]
+    assert released[0].ln_q() == pytest.approx(of_run.ln_q(), nan_ok=True)
+    assert sorted(hashes) == ["gpt2_template-0.txt", "gpt2_template-1.txt"]
+    one, other = studies.templates([run]), studies.templates(scores=tmp_path)
+    assert one.table("variance").csv.split(",", 8)[8] == other.table("variance").csv.split(",", 8)[8]
+    with pytest.raises(ConfigError, match="have one name"):
+        studies.templates([run], scores=tmp_path)
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "holds no file MODEL_template"),
+        ({"bert_template-0.txt": 34}, "has those of templates 0 to 3"),
+        ({"gpt2_template-0.txt": 34, "gpt2_template-1.txt": 33}, "holds 33 scores"),
+        ({"gpt2_template-0.txt": "x\n", "gpt2_template-1.txt": 34}, "line 1: 'x' is no number"),
+        ({"gpt2_template-0.txt": "nan\n" * 34, "gpt2_template-1.txt": 34}, "line 1: the score is not finite"),
+    ],
+)
+def test_files_that_are_no_scores(tmp_path: Path, files: dict[str, int | str], said: str) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text("0.1\n" * content if isinstance(content, int) else content)
+    with pytest.raises((ConfigError, DataError), match=said):
+        of_files(tmp_path)
+
+
+def test_nothing_to_study() -> None:
+    with pytest.raises(ConfigError, match="needs runs of a model in English templates"):
+        studies.templates([])
+
+
+@pytest.mark.upstream
+@pytest.mark.usefixtures("upstream")
+@needs("GEST_PAPER_SCORES")
+def test_the_authors_scores() -> None:
+    """BERT's templates agree by 0.93, GPT-2's two by 0.91; the stereotype's share is that of the report."""
+    found = studies.templates(scores=require("GEST_PAPER_SCORES"))
+    table = found.table("between-templates")
+    for model, r, samples in (("bert-base-uncased", 0.931, 0.746), ("gpt2", 0.909, 0.718)):
+        assert value(table, model, "q_i")[0] == pytest.approx(r, abs=1e-3)  # type: ignore[index]
+        assert value(table, model, "samples")[0] == pytest.approx(samples, abs=1e-3)  # type: ignore[index]
+    across = found.table("between-models")
+    assert value(across, "template 3", "samples")[0] == pytest.approx(0.565, abs=1e-3)  # type: ignore[index]

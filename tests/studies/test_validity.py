@@ -1,0 +1,160 @@
+"""The study of validity: planted correlations over models, both readings of several pronouns, few models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gest_dataset import studies
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import ConfigError
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.runs import read_run
+from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.studies.validity import MEAN, SUM, _subjects, correlation, pronouns, rate_of
+from tests.support import planted
+
+CONFIG = "winobias_type1_test"
+GEST = (0.1, 0.3, 0.4, 0.8, 0.9)  # planted ln g_s of five models
+WINOBIAS = (0.3, 0.2, 0.9, 1.5, 1.3)
+
+
+def gest(path: Path, model: str, ln_g_s: Sequence[float], odd: dict[int, float] | None = None) -> Path:
+    """A GEST run: in each template ln r is half of ln g_s about men and minus half about women."""
+    rows = rows_of("en")
+    sign = [1 if gender else -1 for gender in rows["gender"]]
+    columns: dict[str, list[object]] = {"id": [], "template": [], "stereotype": [], "log_ratio": []}
+    for template, value in enumerate(ln_g_s, start=1):
+        for name, stereotype, side in zip(rows["id"], rows["stereotype"], sign, strict=True):
+            columns["id"].append(name)
+            columns["template"].append(template)
+            columns["stereotype"].append(stereotype)
+            columns["log_ratio"].append(side * value / 2 + (odd or {}).get(stereotype, 0.0))
+    return planted.scored(path, model, "en", columns)
+
+
+def winobias(path: Path, model: str, ln_g_s: float, config: str = CONFIG, kind: str = "masked") -> Path:
+    rows = rows_of(config)
+    genders = [rows.features["occupation_gender"].int2str(gender) for gender in rows["occupation_gender"]]
+    ratios = [(ln_g_s if gender == "male" else -ln_g_s) / 2 for gender in genders]
+    columns = {"id": rows["id"], "occupation_gender": genders, "log_ratio": ratios}
+    return planted.scored(path, model, config, columns, kind)
+
+
+def models(folder: Path, number: int = 5) -> list[Path]:
+    paths = []
+    for place in range(number):
+        name = f"model-{place}"
+        paths.append(gest(folder / name / "en", name, [GEST[place]] * 2))
+        paths.append(winobias(folder / name / CONFIG, name, WINOBIAS[place]))
+    return paths
+
+
+@pytest.mark.usefixtures("mirror")
+def test_planted_rates_correlate_as_they_were_planted(tmp_path: Path) -> None:
+    found = studies.validity(models(tmp_path))
+    rows = {row[1:3]: row for row in found.table("validity").rows}
+    for reading in (MEAN, SUM):  # no sentence of this set has two pronouns
+        _, _, _, number, r, p_value, paper = rows[reading, "ln g_s"]
+        expected = stats.pearsonr(GEST, WINOBIAS)
+        bounds = expected.confidence_interval(0.95)
+        assert number == 5
+        assert r == pytest.approx(Estimate(expected.statistic, bounds.low, bounds.high))
+        assert p_value == pytest.approx(expected.pvalue)
+        assert paper == ""
+    as_printed = stats.pearsonr(*(np.exp(np.array(side) / LN10) for side in (GEST, WINOBIAS)))
+    assert rows[MEAN, "g_s as printed"][4][0] == pytest.approx(as_printed.statistic)  # type: ignore[index]
+    assert rows[MEAN, "g_s as printed"][6] == "0.95 (11 models)"
+    first = found.table("models").rows[0]
+    assert first[1][0] == pytest.approx(math.exp(GEST[0]))  # type: ignore[index]
+    assert first[3][0] == pytest.approx(math.exp(WINOBIAS[0]))  # type: ignore[index]
+    assert len(found.sources) == 10
+    assert any("Over 5 models" in sentence and "0.95" in sentence for sentence in found.sentences)
+
+
+@pytest.mark.usefixtures("mirror")
+def test_the_mean_over_templates_is_on_the_scale_that_is_asked(tmp_path: Path) -> None:
+    """A mean of ratios is not a ratio of means: each template is brought to the scale first."""
+    paths = [
+        gest(tmp_path / "en", "bert", [0.2, 1.0]),
+        winobias(tmp_path / "w", "bert", 0.5),
+    ]
+    (subject,), _ = _subjects([read_run(path) for path in paths])
+    assert subject.g_s.value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
+    assert subject.g_s_published == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
+
+
+@pytest.mark.usefixtures("mirror")
+def test_a_stereotype_that_goes_with_the_rate_is_found(tmp_path: Path) -> None:
+    """Stereotype 13 is planted to follow WinoBias, stereotype 10 against it."""
+    paths = []
+    for place, rate in enumerate(WINOBIAS):
+        name = f"model-{place}"
+        paths.append(gest(tmp_path / name / "en", name, [0.4], {13: rate, 10: -rate}))
+        paths.append(winobias(tmp_path / name / CONFIG, name, rate))
+    rows = {str(row[0])[:2].strip(): row[1] for row in studies.validity(paths).table("stereotypes").rows}
+    assert rows["13"][0] == pytest.approx(1)  # type: ignore[index]
+    assert rows["10"][0] == pytest.approx(-1)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("number", "has_r"), [(1, False), (2, False), (3, True)])
+@pytest.mark.usefixtures("mirror")
+def test_few_models_have_no_interval_and_that_is_said(tmp_path: Path, number: int, has_r: bool) -> None:
+    found = studies.validity(models(tmp_path, number))
+    for row in found.table("validity").rows:
+        r = row[4]
+        assert isinstance(r, Estimate)
+        assert math.isnan(r.value) != has_r
+        assert math.isnan(r.low)
+        assert math.isnan(float(row[5]))  # type: ignore[arg-type]
+    assert "says nothing, and has no interval" in found.sentences[0]
+    assert len(found.sentences) == 1
+
+
+def test_what_does_not_vary_does_not_correlate() -> None:
+    assert math.isnan(correlation([1, 1, 1, 1], [1, 2, 3, 4])[0].value)
+    assert correlation([1, 2, math.nan, 3, 5], [1, 2, 9, 3, 5])[0].value == pytest.approx(1)
+
+
+@pytest.mark.usefixtures("mirror")
+def test_two_pronouns_are_averaged_or_added(tmp_path: Path) -> None:
+    """In a masked model's run stands their mean, in a causal one's the whole sentence, which adds them."""
+    config = "winobias_type1_dev"  # one of its sentences, about a farmer, has `he` and `his`
+    number = pronouns(config)
+    assert sorted(number.values())[-2:] == [1, 2]
+    rows = rows_of(config)
+    genders = [rows.features["occupation_gender"].int2str(gender) for gender in rows["occupation_gender"]]
+    men = [name for name, gender in zip(rows["id"], genders, strict=True) if gender == "male"]
+    ratios = [1.0 if gender == "male" else 0.0 for gender in genders]
+    columns = {"id": rows["id"], "occupation_gender": genders, "log_ratio": ratios}
+    rates = {}
+    for kind in ("masked", "causal"):
+        run = read_run(planted.scored(tmp_path / kind, kind, config, columns, kind))
+        rates |= {(kind, how): math.log(rate_of(run, how).value) for how in (MEAN, SUM)}
+    more, less = (len(men) + 1) / len(men), (len(men) - 0.5) / len(men)
+    assert rates["masked", MEAN] == rates["causal", SUM] == pytest.approx(1)
+    assert rates["masked", SUM] == pytest.approx(more)
+    assert rates["causal", MEAN] == pytest.approx(less)
+
+
+@pytest.mark.upstream
+@pytest.mark.usefixtures("upstream")
+def test_sentences_with_two_pronouns_are_22_of_391() -> None:
+    number = list(pronouns(CONFIG).values())
+    assert (len(number), number.count(2), max(number)) == (391, 22, 2)
+
+
+@pytest.mark.usefixtures("mirror")
+def test_models_without_both_runs_are_left_out_and_named(tmp_path: Path) -> None:
+    paths = [*models(tmp_path, 4), gest(tmp_path / "lonely", "lonely", [0.3])]
+    found = studies.validity(paths)
+    assert found.notes == ("lonely is left out: it has no run on WinoBias.",)
+    with pytest.raises(ConfigError, match="lonely is left out"):
+        studies.validity(paths[-1:])
+    with pytest.raises(ConfigError, match="give one of them"):
+        studies.validity([*paths, gest(tmp_path / "twice", "lonely", [0.3])])
