@@ -11,7 +11,7 @@ import pytest
 from datasets import Dataset, concatenate_datasets
 
 from gest_dataset.errors import ModelError, ScoringError
-from gest_dataset.probes.asks import check_compared, check_distinct
+from gest_dataset.probes.asks import check_compared, check_distinct, masked_contrast
 from gest_dataset.probes.templates import choose
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
 from tests.scoring.test_exact import reader as naive_reader
@@ -112,6 +112,15 @@ def test_compared_words_differ() -> None:
     with pytest.raises(CannotAskError) as raised:
         check_distinct((1, 2), (1, 2))
     assert str(raised.value) == "the words that are compared are the same tokens"
+
+
+def test_each_masked_place_is_compared_by_itself() -> None:
+    places = ((0, 1), (1, 2), (2, 3))
+    masculine, feminine = (tokens(*places, ids=ids) for ids in ((5, 6, 7), (5, 8, 7)))
+    asked = masked_contrast(reader("bert"), masculine, feminine, (1,))
+    assert (asked.positions, asked.targets) == ((1, 1), (6, 8))
+    with pytest.raises(CannotAskError, match="are the same tokens"):
+        masked_contrast(reader("bert"), masculine, feminine, (0, 1))
 
 
 def test_compared_parts_are_known() -> None:
