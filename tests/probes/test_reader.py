@@ -62,6 +62,24 @@ def test_a_slot_is_the_tokens_of_its_characters(start: int, end: int, slot: tupl
     assert tuple(tokens((0, 4), (4, 6), (6, 20)).of(start, end)) == slot
 
 
+@pytest.mark.parametrize(
+    ("pieces", "special", "first"),
+    [
+        (("▁", "sing"), (False, False), 0),
+        (("Ġ", "sing"), (False, False), 0),
+        (("▁", "sing"), (True, False), 1),
+        (("▁", "▁sing"), (False, False), 1),
+        (("▁I", "sing"), (False, False), 1),
+    ],
+)
+def test_a_boundary_mark_alone_belongs_to_the_word(
+    pieces: tuple[str, str], special: tuple[bool, bool], first: int
+) -> None:
+    """Also at the beginning of a text, and not the mark of another token or a special one."""
+    found = replace(tokens((0, 0), (0, 4), special=special), pieces=pieces)
+    assert found.of(0, 4) == range(first, 2)
+
+
 def test_texts_that_cannot_be_asked() -> None:
     bert, t5 = reader("bert"), reader("t5")
     for ask, text, reason in (
