@@ -79,7 +79,7 @@ ROOMS = {
         "scoring",
         (
             *("tests/scoring", "tests/runs/test_runs.py", "-m", "not slow"),
-            *("-k", f"not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
+            *("-k", f"server_s_tokens or not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
         ),
     ),
     "gender": Room("gender/rules", ("tests/gender", "-m", "not slow")),
