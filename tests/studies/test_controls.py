@@ -78,8 +78,12 @@ def test_an_artefact_of_the_words_is_told_as_one(planted: Path, tmp_path: Path) 
     assert len(cells(study, "ss", score="ss + control")) == 3
     (line,) = [text for text in study.sentences if text.startswith("planted: ss is above 0")]
     assert "about the control group too in 3 of 3 sets" in line
+    f = [row["value"] for row in cells(study, "f", score="f μ")]
+    for left, row in zip(f, cells(study, "ss", score="ss μ original"), strict=True):
+        assert abs(left.value) < row["value"].value / 10
+    above, below = sum(value.low > 0 for value in f), sum(value.high < 0 for value in f)
     (line,) = [text for text in study.sentences if text.startswith("planted: f is above 0")]
-    assert "above 0 in 0, below 0 in 0 of 3 sets" in line
+    assert f"above 0 in {above}, below 0 in {below} of 3 sets" in line
 
 
 def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
