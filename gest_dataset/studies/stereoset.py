@@ -18,7 +18,7 @@ from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import CAVEAT, TOY
+from gest_dataset.measures.words import CAVEAT
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
@@ -26,7 +26,7 @@ from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run
 from gest_dataset.scoring.names import written_once
-from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, runs_of, sources_of
+from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, notes_of, runs_of, sources_of
 from gest_dataset.studies.stereoset_answers import CAUSAL, NSP, RATIO, Answers, of_run, released
 from gest_dataset.studies.stereoset_numbers import (
     TABLES,
@@ -223,11 +223,9 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:
-    parts = [(part.model, part.run.manifest) for one in found for part in one.parts if part.run is not None]
-    runs = {(model, facts.config): facts for model, facts in parts}
-    limits = {(model, facts.settings["limit"]) for (model, _), facts in runs.items()}
-    for model, limit in sorted((model, limit) for model, limit in limits if limit):
-        yield f"{model}: the first {limit:,} samples of a test only; the paper's are all."
+    parts = [(part.model, part.run) for one in found for part in one.parts if part.run is not None]
+    runs = {(model, run.manifest.config): run.manifest for model, run in parts}
+    yield from notes_of([run for _, run in parts], [model for model, _ in parts])
     for (model, _), facts in runs.items():
         skipped, number = sum(facts.metadata["skipped"].values()), facts.metadata["asked"]
         if skipped:
@@ -235,8 +233,6 @@ def _notes(found: Sequence[Entry]) -> Iterator[str]:
         rules = facts.metadata["options"].get("rules")
         if rules:
             yield f"{model} on {facts.config} was asked by the authors' rules {rules}."
-    for model in dict.fromkeys(model for (model, _), facts in runs.items() if facts.metadata.get("toy")):
-        yield f"{model} is {TOY}."
     whole = {(one.model, one.language) for one in found if len(one.tests) == len(TESTS)}
     for one in found:
         if (one.model, one.language) not in whole:
