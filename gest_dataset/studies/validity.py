@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS, fingerprint
@@ -186,6 +185,8 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> tuple[Estima
     a, b = a[known], b[known]
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Estimate(math.nan, math.nan, math.nan), math.nan
+    from scipy import stats  # takes longer to import than a study from finished runs to make
+
     found = stats.pearsonr(a, b)
     if len(a) < LEAST:
         return Estimate(float(found.statistic), math.nan, math.nan), math.nan
