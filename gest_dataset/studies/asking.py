@@ -278,7 +278,7 @@ def notes_of(runs: Sequence[Run], names: Sequence[str]) -> Iterator[str]:
     )
     for name, limit in limits:
         if limit:
-            yield f"{name}: the first {limit:,} samples of a config only; the paper's are all."
+            yield f"{name}: of a config at most the first {limit:,} samples; the paper has all."
     toys = [name for name, run in zip(names, runs, strict=True) if run.manifest.metadata.get("toy")]
     for name in dict.fromkeys(toys):
         yield f"{name} is {TOY}."

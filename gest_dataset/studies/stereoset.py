@@ -18,7 +18,7 @@ from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import CAVEAT
+from gest_dataset.measures.words import CAVEAT, MANY
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
@@ -208,6 +208,7 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
             f"{where.capitalize()} the whole interval of SS lies above 50 in {above} and below 50 in {below} "
             f"of {len(own)} results (a model in a language)."
         )
+    yield MANY
     yield "A model that picks at random has LMS 50, SS 50 and ICAT 50; ICAT alone does not say what moved it."
     for one in asked:
         for other in asked:

@@ -55,7 +55,7 @@ def test_parts_toys_and_versions_are_said(study: Made, tmp_path: Path) -> None:
     runs = [gest(tmp_path / "a", "part", 1.3, limit=1200), winobias(tmp_path / "w", "part")]
     runs += [gest(tmp_path / "b", "toy", 0.7, "en_1_0", toy=True), winobias(tmp_path / "x", "toy")]
     notes = "\n".join(study(runs).notes)
-    assert "the first 1,200 samples of a config only; the paper's are all." in notes
+    assert "of a config at most the first 1,200 samples; the paper has all." in notes
     assert "is a toy, not a finding." in notes
     assert "The runs are on en_1_0 and en, two versions of GEST" in notes
     alone = study([runs[0], runs[1]]).notes
