@@ -8,6 +8,7 @@ the same twice.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -92,10 +93,14 @@ def train(
     sources = [source_of(data, plan.text) for data in plan.data]
     if not sources:
         raise SettingError("There is nothing to learn from: name a file or a data set.")
+    rates = {"learning rate": plan.learning_rate, "head's learning rate": plan.head_learning_rate}
+    for name, rate in rates.items():
+        if rate is not None and not 0 < rate < math.inf:
+            raise SettingError(f"The {name} is {rate:g}: nothing is learnt from that. Give one above 0.")
     settings = asdict(plan) | {
         "data": [source.told() for source in sources],
         "kind": kind,
-        "learning_rate": plan.learning_rate or LEARNING_RATES[kind],
+        "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": mixed(plan.dtype, place, kind),
     }
     found = folder.claim_training(out, settings)

@@ -22,6 +22,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import read_run
+from gest_dataset.runs.reading import default_folder
 from gest_dataset.scoring import score as scoring
 from gest_dataset.studies.controls import controls
 from gest_dataset.studies.controls_numbers import keyword_frequency, keywords, measurements_of
@@ -125,10 +126,9 @@ def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
     assert row["value"] == cells(study, "readings", score="cs μ control")[0]["group against group"]
     assert row["paper's models"] == ""
     assert cells(study, "readings", score="cs μ control")[0]["paper's models"] == "-0.058 to 0.63"
-    once = (
-        controls([tmp_path / "study" / "runs" / zoo.directory("bert").parent.name], name) if False else None
-    )
-    assert once is None
+    once = controls([tmp_path / "study" / "runs" / default_folder(model).name])
+    assert any("CS Negation in one reading only" in note for note in once.notes)
+    assert "readings" not in [table.name for table in once.tables]
 
 
 def test_cs_of_race_and_profession_is_asked_for(tmp_path: Path) -> None:

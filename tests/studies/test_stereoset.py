@@ -24,6 +24,7 @@ from gest_dataset.runs import read_run
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.studies.stereoset import stereoset
 from gest_dataset.studies.stereoset_answers import released
+from tests.conftest import in_one_thread
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -102,12 +103,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stereoset")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def study(folder: Path) -> studies.Study:
     """A causal model in both of its ways, an encoder-decoder with a checkpoint for next sentences, BERT."""
     models = [str(zoo.directory(name)) for name in ("gpt2", "t5", "bert")]
     asked = studies.Asked(models=models, folder=folder)
-    return stereoset(asked, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
+    with in_one_thread():
+        return stereoset(asked, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
 
 
 def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
