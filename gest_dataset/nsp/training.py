@@ -22,7 +22,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.errors import SettingError
+from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.files import alone
 from gest_dataset.nsp import folder, pairs
 from gest_dataset.nsp.corpus import documents, source_of
@@ -258,8 +258,13 @@ def _tested(
                 name: values.to(place)
                 for name, values in collate([data[number] for number in range(start, stop)]).items()
             }
-            answers = model(**batch).logits.argmax(dim=-1)
-            right += (answers == batch["labels"]).tolist()
+            logits = model(**batch).logits
+            if not torch.isfinite(logits).all():
+                raise ModelError(
+                    "The training has gone astray: the model's answers are no numbers any more. Try a lower "
+                    "learning rate, or float32 if it was not, in a new folder."
+                )
+            right += (logits.argmax(dim=-1) == batch["labels"]).tolist()
             bar.update(stop - start)
     hits, labels = np.array(right), np.array(data["label"])
     return {

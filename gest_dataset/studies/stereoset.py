@@ -24,7 +24,7 @@ from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.scoring.names import written_once
 from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, notes_of, runs_of, sources_of
 from gest_dataset.studies.stereoset_answers import CAUSAL, NSP, RATIO, Answers, of_run, released
@@ -64,7 +64,11 @@ def stereoset(
     """
     asked = Asked.of(asked)
     heads = dict(nsp or {})
-    wanted = replace(asked, models=list(dict.fromkeys([*asked.models, *_heads_of(asked.models, heads)])))
+    there = find_runs(asked.runs)
+    _check_heads(heads, asked.models, there)
+    wanted = replace(
+        asked, runs=there, models=list(dict.fromkeys([*asked.models, *_heads_of(asked.models, heads)]))
+    )
     runs = runs_of(wanted, NAME, _batches(asked.models, languages, heads), _suits)
     check_same_data(runs)
     answers = _answers(runs, heads)
@@ -79,6 +83,25 @@ def stereoset(
             "a --model to score, or a folder of --scores."
         )
     return study_of(answers, sources)
+
+
+def _check_heads(heads: Mapping[str, str], models: Sequence[str], runs: Sequence[Run]) -> None:
+    """Refuse a checkpoint of a model that nobody asks about, or that would not be asked itself."""
+    there = {run.manifest.subject for run in runs}
+    for model, head in heads.items():
+        if model in models:
+            continue
+        if written_once(model) not in there:
+            known = ", ".join([*models, *sorted(there)]) or "none"
+            raise ConfigError(
+                f"--nsp names a checkpoint of {model}, which is no model of this study. Write the model as "
+                f"it is given: {known}."
+            )
+        if written_once(head) not in there:
+            raise ConfigError(
+                f"There is no run of {head}, the checkpoint of {model}. Score it first (gest score {head} "
+                f"--config stereoset_en_{TESTS[1]}), or give --model {model}, and it is scored."
+            )
 
 
 def _suits(run: Run) -> bool:

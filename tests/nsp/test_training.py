@@ -252,6 +252,13 @@ def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "nsp").exists()
 
 
+def test_a_model_whose_answers_are_no_numbers_is_not_kept(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    with pytest.raises(ModelError, match="gone astray"):
+        learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
+    assert not (tmp_path / "nsp" / "model.safetensors").exists()
+
+
 def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     learn("gpt2", data, tmp_path / "nsp", max_steps=1)

@@ -206,6 +206,17 @@ def test_wrong_uses_are_named(tmp_path: Path) -> None:
             _heads(given)
 
 
+def test_a_checkpoint_is_of_a_model_that_is_asked(study: studies.Study, folder: Path, tmp_path: Path) -> None:
+    gpt2, head = str(zoo.directory("gpt2")), str(zoo.directory("bert-nsp"))
+    asked = studies.Asked(models=[gpt2], folder=tmp_path / "new")
+    with pytest.raises(ConfigError, match=r"a checkpoint of gtp2, which is no model of this study.*gpt2"):
+        stereoset(asked, ["en"], {"gtp2": head})
+    assert not (tmp_path / "new").exists()
+    runs = folder / "runs" / gest_folder(gpt2)
+    with pytest.raises(ConfigError, match=r"There is no run of .*bert-nsp, the checkpoint of .*gpt2"):
+        stereoset([runs], nsp={gpt2: head})
+
+
 def test_two_answers_to_one_question_are_refused(study: studies.Study, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "runs" / gest_folder(str(zoo.directory("gpt2"))), tmp_path / "copy")
     with pytest.raises(ConfigError, match="two answers of gpt2 to stereoset_en_int"):
