@@ -19,6 +19,7 @@ from typing import Any
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
+from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import TOY
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
@@ -26,8 +27,6 @@ from gest_dataset.scoring import selection
 from gest_dataset.studies.study import RUNS, claim_study
 
 logger = logging.getLogger(__name__)
-
-GEST = ("en_1_0", "en")  # its versions, the paper's first
 
 
 @dataclass(frozen=True)
@@ -282,9 +281,9 @@ def notes_of(runs: Sequence[Run], names: Sequence[str]) -> Iterator[str]:
     toys = [name for name, run in zip(names, runs, strict=True) if run.manifest.metadata.get("toy")]
     for name in dict.fromkeys(toys):
         yield f"{name} is {TOY}."
-    versions = [name for name in GEST if any(run.manifest.config == name for run in runs)]
-    if len(versions) > 1:
-        yield f"The runs are on {' and '.join(versions)}, two versions of GEST that differ in some sentences."
+    gest = sorted({run.manifest.config for run in runs if run.manifest.measure == TEMPLATES.name})
+    if len(gest) > 1:
+        yield f"The runs are on {' and '.join(gest)}, which differ in their sentences."
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:

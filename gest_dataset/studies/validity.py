@@ -39,7 +39,6 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.asking import (
-    GEST,
     Asked,
     check_given_once,
     check_same_data,
@@ -54,6 +53,7 @@ TITLE = "Does g_s predict the WinoBias rate?"
 LEAST = 4  # models of an interval (Fisher's z needs one more than three)
 MEAN, SUM = "mean", "sum"
 _PAPERS_CONFIG = "winobias_type1_test"
+_GEST = ("en_1_0", "en")  # the paper's version first, where a model has both
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _subjects(runs: Sequence[Run]) -> tuple[list[Subject], list[str]]:
         found.setdefault(name, {})[run.manifest.config] = run
     subjects, notes = [], []
     for name, own in found.items():
-        gest = next((own[config] for config in GEST if config in own), None)
+        gest = next((own[config] for config in _GEST if config in own), None)
         rest = {config: run for config, run in own.items() if run.manifest.measure == WINOBIAS.name}
         if gest is None or not rest:
             notes.append(f"{name} is left out: it has no run on {'GEST' if gest is None else 'WinoBias'}.")
