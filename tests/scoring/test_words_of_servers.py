@@ -444,6 +444,11 @@ def test_servers_that_say_less_or_two_things() -> None:
             f"{running.url} gives no log-probabilities for 'tiny', so it cannot be scored through it. Start "
             f"the server so that it does (docs/endpoints.md), or load the model itself."
         )
+    with served("gpt2", replace(VLLM, name="another")) as running:
+        said = refusal(ScoringError, abilities.find_out, http.Client(running.url, 1), MODEL, {}, ids)
+        assert said == (
+            f"{running.url} was asked for 'tiny' and answered for 'another': give that name to it."
+        )
 
 
 # ---- texts as a server reads them --------------------------------------------------------------------------

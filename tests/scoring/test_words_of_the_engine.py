@@ -413,6 +413,7 @@ STRING = struct.pack("<Q2s", 2, b"ab")
         (gguf([(7,)], entry(9, struct.pack("<IQ", 9, 1)), 1), "an array in its header is of the type 9"),
         (gguf([(7,)], entry(13, b""), 1), "a value in its header is of the type 13, which there is not"),
     ],
+    ids=lambda value: "header" if isinstance(value, bytes) else str(value),
 )
 def test_what_a_header_says(content: bytes, found: tuple[int, int] | str, tmp_path: Path) -> None:
     path = tmp_path / "small.gguf"
