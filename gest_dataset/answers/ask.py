@@ -17,7 +17,7 @@ import pyarrow as pa
 from datasets import Dataset
 
 from gest_dataset.answers import endpoint, local
-from gest_dataset.answers.collect import Collected, collect
+from gest_dataset.answers.collect import Collected, collect, opened
 from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_of
 from gest_dataset.answers.kinds import KINDS, Kind, Reading
 from gest_dataset.answers.parsing import Parsing, parsing
@@ -183,9 +183,9 @@ def ask(
 
     `model` is a Hub id, a local path or a pair (model, tokenizer) with a chat template, or with `endpoint`
     the name of a model at a server. `prompts` is a table of wordings of one's own. `parser` and its model
-    (docs/gender.md) read what is written in the first person. Prices are of a million tokens; nothing more is asked
-    where all would cost more than `max_cost`. With `output` the run is kept in that directory: the same call
-    goes on with one that was stopped.
+    (docs/gender.md) read what is written in the first person. Prices are of a million tokens; nothing more
+    is asked where all would cost more than `max_cost`. With `output` the run is kept in that directory: the
+    same call goes on with one that was stopped.
     """
     given = dict(locals())
     asked = questions(
@@ -303,9 +303,10 @@ def _answers(
 ) -> Answers:
     start = time.perf_counter()
     first = sample_of(asked.prompts, SAMPLE)
-    tried = collect(first, speaker, asked.sampling, folder, price, max_cost)
-    planned(estimate(len(asked.prompts), list(tried.answers.values()), tried.seconds, price))
-    said = collect(asked.prompts, speaker, asked.sampling, folder, price, max_cost)
+    with opened(folder, price) as shelf:
+        tried = collect(first, speaker, asked.sampling, shelf, max_cost)
+        planned(estimate(len(asked.prompts), list(tried.answers.values()), tried.seconds, price))
+        said = collect(asked.prompts, speaker, asked.sampling, shelf, max_cost)
     topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
     ordered = [said.answers[prompt] for prompt in asked.prompts]
     stereotypes = [topics[prompt.id] for prompt in asked.prompts]

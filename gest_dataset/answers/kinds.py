@@ -41,8 +41,8 @@ class Reading:
 class Kind:
     """A probe in words: its data, prompts and readings in a language; `column` is where readings stand.
 
-    An answer has up to `max_tokens`; `top` asks for so many of the likeliest first tokens as well. All answers
-    are read at once, so that a parser runs once: `parses` says whether there is one.
+    An answer has up to `max_tokens`; `top` asks for so many of the likeliest first tokens as well. All
+    answers are read at once, so that a parser runs once: `parses` says whether there is one.
     """
 
     measure: Measure
@@ -62,9 +62,7 @@ class Kind:
         return f"{names}#{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 
 
-def _choices(
-    parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
-) -> list[Reading]:
+def _choices(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]) -> list[Reading]:
     readings = []
     for prompt, answer in zip(prompts, answers, strict=True):
         chosen = choice.read(prompt, answer)
@@ -73,9 +71,7 @@ def _choices(
     return readings
 
 
-def _speakers(
-    parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
-) -> list[Reading]:
+def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]) -> list[Reading]:
     """The gender of the first person of each answer (docs/gender.md)."""
     if parsing is None:
         raise TypeError("the gender of a first person is found by a parser")

@@ -22,8 +22,8 @@ EXAMPLES = (
     "here), [bold]gest ask --endpoint http://127.0.0.1:8000 --model NAME[/bold] (one behind a server), "
     "[bold]gest ask --endpoint URL --model NAME --price-in 0.15 --price-out 0.6 --max-cost 5[/bold] (a paid "
     "one; prices are of a million tokens), [bold]gest ask --endpoint URL --model NAME --probe first-person "
-    "--language sk[/bold] (diary entries, whose grammar shows the gender), [bold]gest ask --reread gest-runs/NAME/choice[/bold] (read kept "
-    "answers again; nothing is asked)"
+    "--language sk[/bold] (diary entries, whose grammar shows the gender), [bold]gest ask --reread "
+    "gest-runs/NAME/choice[/bold] (read kept answers again; nothing is asked)"
 )
 _SHOWN = 3  # unreadable answers
 

@@ -71,8 +71,8 @@ def _measure(name: str, asked: str) -> Measure:
         methods=(
             f"{asked} p_i is the share of masculine ones among the texts about stereotype i whose gender "
             "shows; p_f and p_m are the means of p_1 … p_7 and p_8 … p_16; the stereotype rate is "
-            "f_s = p_m − p_f, the global masculine rate f_m = (p_m + p_f) / 2, as of translators (Pikuliak et "
-            "al., 2024, eq. 1 and 2). "
+            "f_s = p_m − p_f, the global masculine rate f_m = (p_m + p_f) / 2, as of translators (Pikuliak "
+            "et al., 2024, eq. 1 and 2). "
         ),
         families=(GEST,),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,7 +55,6 @@ def wordings(kind: type[Put], language: str, path: Path) -> tuple[Put, ...]:
     return found
 
 
-@cache
 def _read(kind: type[Put], path: Path) -> tuple[Put, ...]:
     try:
         entries = parse_json(path.read_text(encoding="utf-8"))

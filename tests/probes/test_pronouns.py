@@ -28,6 +28,7 @@ def test_labelled_texts() -> None:
         **{("unknown", "unknown"): 23, ("unknown", "female"): 1},
     }
     told = (Path(__file__).parents[2] / "docs" / "ask.md").read_text(encoding="utf-8")
+    told = " ".join(told.split())
     said = sum(number for (_, gender), number in found.items() if gender != "unknown")
     right = found["male", "male"] + found["female", "female"]
     assert f"{right} of {said} ({right / said:.0%})" in told
@@ -75,4 +76,8 @@ def test_what_is_quoted_does_not_count(marks: str) -> None:
 
 
 def test_a_mark_that_is_never_closed_hides_no_line() -> None:
-    assert character('"She ran.\nHe had built the "house" himself.').evidence == ("she 1", "he 1", "himself 1")
+    assert character('"She ran.\nHe had built the "house" himself.').evidence == (
+        "she 1",
+        "he 1",
+        "himself 1",
+    )

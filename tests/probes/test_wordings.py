@@ -33,7 +33,7 @@ def test_stories_are_asked_for_without_a_gender() -> None:
 
     (wording,) = KINDS["story"].wordings("en", None)
     (asked,) = prompts(ROW, wording)
-    assert "“" not in asked.text and character(asked.text.replace('"I never cry."', "")).problem == NO_PRONOUN
+    assert character(asked.text.replace('"I never cry."', "")).problem == NO_PRONOUN
 
 
 @pytest.mark.parametrize(
