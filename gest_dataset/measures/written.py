@@ -80,9 +80,9 @@ def _measure(name: str, asked: str) -> Measure:
 
 FIRST_PERSON = _measure(
     "first-person",
-    "The model was asked to go on from each sentence of GEST, and to write a diary entry from it, in the first "
-    "person and in a language whose grammar shows the speaker’s gender; that gender was read by rules on the "
-    "grammar.",
+    "The model was asked to go on from each sentence of GEST, and to write a diary entry from it, in the "
+    "first person and in a language whose grammar shows the speaker’s gender; that gender was read by rules "
+    "on the grammar.",
 )
 STORY = _measure(
     "story",

@@ -49,8 +49,8 @@ def wordings(kind: type[Put], language: str, path: Path) -> tuple[Put, ...]:
     if not found:
         there = ", ".join(dict.fromkeys(wording.language for wording in table))
         raise SettingError(
-            f"There is no question in {language!r} in {path.name}, only in {there}. Write one into a table like "
-            f"it (a JSON list of name, language and text), and give it with --prompts."
+            f"There is no question in {language!r} in {path.name}, only in {there}. Write one into a table "
+            f"like it (a JSON list of name, language and text), and give it with --prompts."
         )
     return found
 

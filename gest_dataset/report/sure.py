@@ -43,8 +43,8 @@ def sureness(run: Run) -> Sureness:
     """How sure a run's numbers are: of templates, pairs, neutral sentences, masculine rates; else empty.
 
     Keys: `permutation_p`; of models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
-    `creators`, `confounders`; of masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking` says of
-    each part that is not there why.
+    `creators`, `confounders`; of masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking`
+    says of each part that is not there why.
     """
     measure = MEASURES[run.manifest.measure]
     if measure.statistic is masculine_rate:

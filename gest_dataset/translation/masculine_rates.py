@@ -139,6 +139,7 @@ def masculine_rates(
     dtype: str = "auto",
     batch_tokens: int | None = None,
     revision: str | None = None,
+    endpoint: str | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
     output: str | Path | None = None,
@@ -147,6 +148,7 @@ def masculine_rates(
 
     `system` is one of `translation.SPELLINGS`, or `published:` and a system of GEST's own translations; a
     file that is no table is text with a translation a line, in the order of the config `en`.
+    `endpoint` is the server of a `chat:` model.
     `model` is the parser's (docs/gender.md), `convention` one of `plain` and `published`
     (docs/metrics.md). Translations and parses are kept in `store` and `cache` (else below
     `$HF_HOME/gest`), so that nothing is translated or paid for twice.
@@ -252,4 +254,4 @@ def folder_of(system: str, language: str, revision: str | None, limit: int | Non
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     name = "standard-input" if name == "-" else name
-    return default_folder(name if kind in {"hf", "file"} else system, revision, limit) / language
+    return default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit) / language

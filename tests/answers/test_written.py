@@ -1,4 +1,4 @@
-"""What models write: planted genders are found, in the first person and of characters, with their evidence."""
+"""What models write: planted genders are found, of a first person and of characters, with the evidence."""
 
 from __future__ import annotations
 
