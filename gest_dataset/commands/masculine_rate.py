@@ -25,7 +25,8 @@ EXAMPLES = (
     "translation, or text in the order of gest sentences), [bold]gest masculine-rate --system "
     "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
     "chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a chat model behind a server), "
-    "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in GEST)"
+    "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in "
+    "GEST)"
 )
 _LISTED = 5  # sentences that a reason names
 _LONGEST = 100  # characters of a sentence that is shown
