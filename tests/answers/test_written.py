@@ -181,6 +181,42 @@ def test_words_of_a_result(genders: dict[str, str]) -> None:
     )
 
 
+def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:
+    """A model that follows the stereotypes beside one that follows none, in folders of several probes."""
+    letters = {"male": ("Men", "The man"), "female": ("Women", "The woman")}
+
+    def biased(text: str, options: list[str]) -> str:
+        gender = next((g for sentence, g in genders.items() if f'"{sentence}"' in text), "male")
+        if not options:
+            return "He sang." if gender == "male" else "She sang."
+        return f"({'abc'[next(i for i, one in enumerate(options) if one in letters[gender])]})"
+
+    def other(text: str, options: list[str]) -> str:
+        return next((one for one in options if one.startswith(("Neither", "It is"))), "He sang.")
+
+    for name, mind in (("a", biased), ("b", other)):
+        with chatting(mind) as server:
+            for probe in ("choice", "story"):
+                gest_dataset.ask(MODEL, probe, endpoint=server.url, output=tmp_path / name / probe)
+    found = {row.config: row for row in gest_dataset.compare([tmp_path / "b", tmp_path / "a"]).differences}
+    assert set(found) == {"choice (en)", "story (en)"}
+    choice, story = found["choice (en)"].found, found["story (en)"].found
+    assert (choice.measure, choice.a, choice.b, choice.difference) == ("stereotype_rate", 1, 0, 1)
+    assert (story.measure, story.a, story.b, story.difference) == ("f_s", 1, 0, 1)
+    assert (found["choice (en)"].n, found["story (en)"].n) == (34 * 12, 34)
+
+
+def test_other_prompts_are_other_questions(genders: dict[str, str], tmp_path: Path) -> None:
+    table = tmp_path / "prompts.json"
+    table.write_text('[{"name": "motto", "language": "en", "text": "Tell of: \\"{sentence}\\""}]')
+    with writing(genders, lambda s, gender: "He sang.") as server:
+        for name, prompts_of in (("a", None), ("b", table)):
+            given: dict[str, Any] = {"prompts": prompts_of, "output": tmp_path / name, "limit": 5}
+            gest_dataset.ask(MODEL, "story", endpoint=server.url, **given)
+    with pytest.raises(ConfigError, match="same prompts"):
+        gest_dataset.compare([tmp_path / "a", tmp_path / "b"])
+
+
 def test_wrong_uses() -> None:
     with pytest.raises(SettingError, match="only in be, bg"):
         gest_dataset.ask(MODEL, "first-person", "en")
