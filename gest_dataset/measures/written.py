@@ -44,7 +44,8 @@ def _sentences(result: Result, facts: Facts) -> list[str]:
         f"f_m = {Estimate.of(result, 'f_m')}: 1 would be always masculine.",
         shown_of(result, _TEXT),
     ]
-    if (lowest := result.get("f_s_lowest")) is None:
+    lowest = result.get("f_s_lowest")
+    if lowest is None or not result["n_unknown"]:
         return said
     return [
         *said,

@@ -236,8 +236,8 @@ def compare(
     `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
     `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
     samples (for `g_s`, `f_s` and `stereotype_rate`). For `g_s` a sample may be a row with its score in each
-    template: then the means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is of
-    the samples whose gender is known in both, `stereotype_rate` of the sentences (`units`) with readable
+    template: then the means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is
+    of the samples whose gender is known in both, `stereotype_rate` of the sentences (`units`) with readable
     answers of both. Samples of one of the `units` are resampled together.
     """
     checks.choice("measure", measure, MEASURES)
