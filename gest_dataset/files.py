@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
@@ -34,6 +34,14 @@ except ImportError:  # Windows: what a killed process left stays
 LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
 CHOOSE = "Choose an empty or a new folder."
+
+
+class Hash(Protocol):
+    """What `hashlib` makes."""
+
+    def update(self, data: bytes, /) -> None: ...
+
+
 _OURS = re.compile(r"\.gest-\d+-[0-9a-f]{16}\.part")
 
 
@@ -226,6 +234,13 @@ def write_json(path: Path, content: Any) -> None:
     with replacing(path) as partial:
         text = printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
         partial.write_text(f"{text}\n", encoding="utf-8")
+
+
+def feed(digest: Hash, path: Path) -> None:
+    """Add a file to a hash, a piece at a time: it may be larger than the memory."""
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

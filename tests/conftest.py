@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,11 +52,20 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def one_thread(mirror: Path) -> Iterator[None]:
     """The test mirror in force, and one thread: the models of the zoo are too small for more."""
+    with in_one_thread():
+        yield
+
+
+@contextmanager
+def in_one_thread() -> Iterator[None]:
+    """The same, for what a whole module shares."""
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        use(MIRROR, patch)
+        yield
     torch.set_num_threads(threads)
 
 

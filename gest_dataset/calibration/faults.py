@@ -34,7 +34,7 @@ from gest_dataset.measures import result as results
 from gest_dataset.probes import asks, pairs, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.text import Reader
-from gest_dataset.scoring import scorers, scores
+from gest_dataset.scoring import answering, scorers, scores
 from gest_dataset.scoring.scores import measure
 from gest_dataset.statistics.stereotype_rate import RATES, SCALES
 from gest_dataset.stereotypes import STEREOTYPES
@@ -124,8 +124,7 @@ def _one_place_early(real: Callable[..., Any], queries: Sequence[Any], *given: A
 
 
 def _scaled(real: Callable[..., Any], *given: Any) -> Any:
-    folded, passes = real(*given)
-    return [tuple(None if value is None else _SCALE * value for value in score) for score in folded], passes
+    return [tuple(None if value is None else _SCALE * value for value in score) for score in real(*given)]
 
 
 def _without_last(real: Callable[..., Any], rows: Sequence[Sequence[int]], *given: Any) -> Any:
@@ -196,12 +195,12 @@ FAULTS = (
         _changed(templates, "choose", _each(_swapped)),
     ),
     Fault(
-        "scaled contrast", f"every score is {_SCALE} times what it is", _changed(scores, "_answer", _scaled)
+        "scaled contrast", f"every score is {_SCALE} times what it is", _changed(scores, "_folded", _scaled)
     ),
     Fault(
         "position off by one",
         "the model is asked one token too early",
-        _changed(scores, "answer", _one_place_early),
+        _changed(answering, "answer", _one_place_early),
     ),
     Fault(
         "wrong context",

@@ -60,12 +60,18 @@ def tell_what_is_logged() -> None:
     logging.getLogger("gest_dataset").addHandler(_TOLD)
 
 
-def quiet() -> None:
-    """One bar is enough: those of the libraries are about loading, and their warnings for programmers."""
+def quiet(models: bool = True) -> None:
+    """One bar is enough: those of the libraries are about loading, and their warnings for programmers.
+
+    What asks no `models` does not wait for their library.
+    """
     import datasets
-    import transformers
 
     datasets.disable_progress_bars()
+    if not models:
+        return
+    import transformers
+
     library: Any = transformers.utils.logging
     library.disable_progress_bar()
     library.set_verbosity_error()

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+# Of many intervals side by side
+MANY = "Each interval is of one number at 95 %: of twenty one can miss by chance."
 TOY = "a toy, not a finding"  # of a model that is too small to mean anything
 
 

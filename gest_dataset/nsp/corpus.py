@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -12,6 +13,7 @@ import datasets
 
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.files import feed
 from gest_dataset.nsp.sentences import split
 
 # What `datasets` calls the reader of each kind of file; a text is read here
@@ -37,9 +39,21 @@ class Source:
         return Path(self.name) if Path(self.name).suffix.lower() in {*_READERS, _TEXT} else None
 
     def told(self) -> dict[str, Any]:
-        """What a training says of it; a file of another size is other data."""
-        size = None if self.path is None else self.path.stat().st_size
-        return {"name": self.name, "config": self.config, "column": self.column, "bytes": size}
+        """What a training says of it; what lies on this disk is known by its content."""
+        return {"name": self.name, "config": self.config, "column": self.column, "sha256": self._hash()}
+
+    def _hash(self) -> str | None:
+        """Of the file, or of all files of the folder; None of a data set on the Hub."""
+        place = Path(self.name)
+        files = [place] if self.path is not None else sorted(filter(Path.is_file, place.rglob("*")))
+        if not files:
+            return None
+        digest = hashlib.sha256()
+        with turning(lambda error: _unreadable(self, error)):
+            for file in files:
+                digest.update(f"{file.relative_to(place)}\0{file.stat().st_size}\0".encode())
+                feed(digest, file)
+        return digest.hexdigest()
 
 
 def source_of(data: str, column: str) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ def finish(
     learner.tokenizer("")  # leaves the fast tokeniser without the truncation and padding of the training
     learner.model.save_pretrained(whole)
     learner.tokenizer.save_pretrained(whole)
+    mode = stat.S_IMODE((out / RECORD).stat().st_mode)  # what the umask says; safetensors lets nobody read
     for path in sorted(whole.iterdir()):
+        path.chmod(mode)
         path.replace(out / path.name)
     record = _told(settings, command) | {"revision": learner.revision, RESULT: dict(result)}
     with replacing(out / CARD) as partial:
@@ -63,7 +66,7 @@ def finish(
 def _card(record: Mapping[str, Any]) -> str:
     settings, result = record["settings"], record[RESULT]
     counts, name = result["counts"], settings["model"]
-    on_hub = [one["name"] for one in settings["data"] if one["bytes"] is None]
+    on_hub = [one["name"] for one in settings["data"] if one["sha256"] is None]
     header = ModelCardData(
         base_model=None if Path(name).exists() else name,
         datasets=on_hub or None,

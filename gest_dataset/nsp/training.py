@@ -8,6 +8,7 @@ the same twice.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +22,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.errors import SettingError
+from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.files import alone
 from gest_dataset.nsp import folder, pairs
 from gest_dataset.nsp.corpus import documents, source_of
@@ -92,10 +93,14 @@ def train(
     sources = [source_of(data, plan.text) for data in plan.data]
     if not sources:
         raise SettingError("There is nothing to learn from: name a file or a data set.")
+    rates = {"learning rate": plan.learning_rate, "head's learning rate": plan.head_learning_rate}
+    for name, rate in rates.items():
+        if rate is not None and not 0 < rate < math.inf:
+            raise SettingError(f"The {name} is {rate:g}: nothing is learnt from that. Give one above 0.")
     settings = asdict(plan) | {
         "data": [source.told() for source in sources],
         "kind": kind,
-        "learning_rate": plan.learning_rate or LEARNING_RATES[kind],
+        "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": mixed(plan.dtype, place, kind),
     }
     found = folder.claim_training(out, settings)
@@ -253,8 +258,13 @@ def _tested(
                 name: values.to(place)
                 for name, values in collate([data[number] for number in range(start, stop)]).items()
             }
-            answers = model(**batch).logits.argmax(dim=-1)
-            right += (answers == batch["labels"]).tolist()
+            logits = model(**batch).logits
+            if not torch.isfinite(logits).all():
+                raise ModelError(
+                    "The training has gone astray: the model's answers are no numbers any more. Try a lower "
+                    "learning rate, or float32 if it was not, in a new folder."
+                )
+            right += (logits.argmax(dim=-1) == batch["labels"]).tolist()
             bar.update(stop - start)
     hits, labels = np.array(right), np.array(data["label"])
     return {

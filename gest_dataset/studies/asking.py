@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,6 +19,8 @@ from typing import Any
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
+from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.words import TOY
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
 from gest_dataset.scoring import selection
@@ -247,6 +249,41 @@ def check_same_data(runs: Sequence[Run]) -> None:
                 f"gest-dataset {' and '.join(written)}), so their numbers cannot stand side by side. Score "
                 f"both with one version of gest-dataset."
             )
+
+
+def check_given_once(runs: Sequence[Run], place: Callable[[Run], Any]) -> None:
+    """Refuse a model that is twice in one `place`, as a copy of another name too.
+
+    Two that are one would agree with each other, and count as two. A served model has no hash of its weights.
+    """
+    first: dict[Any, Run] = {}
+    for run in runs:
+        settings = run.manifest.settings
+        model = settings.get("weights") or (run.manifest.subject, settings.get("revision"))
+        other = first.setdefault((model, place(run)), run)
+        if other is not run:
+            names = dict.fromkeys(one.manifest.subject for one in (other, run))
+            copies = ", which have the same weights" if len(names) > 1 else ""
+            raise ConfigError(
+                f"{other.path} and {run.path} are two runs of one model on {run.manifest.about} "
+                f"({' and '.join(names)}{copies}), and would count as two models. Give one of them."
+            )
+
+
+def notes_of(runs: Sequence[Run], names: Sequence[str]) -> Iterator[str]:
+    """What keeps runs from being like the paper's: a part of the samples, a toy, several versions of GEST."""
+    limits = dict.fromkeys(
+        (name, run.manifest.settings.get("limit")) for name, run in zip(names, runs, strict=True)
+    )
+    for name, limit in limits:
+        if limit:
+            yield f"{name}: of a config at most the first {limit:,} samples; the paper has all."
+    toys = [name for name, run in zip(names, runs, strict=True) if run.manifest.metadata.get("toy")]
+    for name in dict.fromkeys(toys):
+        yield f"{name} is {TOY}."
+    gest = sorted({run.manifest.config for run in runs if run.manifest.measure == TEMPLATES.name})
+    if len(gest) > 1:
+        yield f"The runs are on {' and '.join(gest)}, which differ in their sentences."
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:

@@ -15,13 +15,12 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import TOY
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import OWN_NEGATION
 from gest_dataset.report.figures_others import differences, scatters
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run
-from gest_dataset.studies.asking import Asked, Batch, runs_of, sources_of
+from gest_dataset.studies.asking import Asked, Batch, notes_of, runs_of, sources_of
 from gest_dataset.studies.controls_numbers import (
     FREQUENCY,
     GROUPS,
@@ -215,16 +214,12 @@ def _figures(found: Sequence[Measurement]) -> Iterator[Panel]:
 
 
 def _notes(found: Sequence[Measurement]) -> Iterator[str]:
-    limits = {(one.model, one.run.manifest.settings["limit"]) for one in found}
-    for model, limit in sorted((model, limit) for model, limit in limits if limit):
-        yield f"{model}: the first {limit:,} samples of a set only; the paper's are all."
+    yield from notes_of([one.run for one in found], [one.model for one in found])
     for one in found:
         options = {k: v for k, v in one.run.manifest.metadata["options"].items() if k != "cs"}
         if options and one.reading == GROUPS:
             told = ", ".join(f"{name} {value}" for name, value in options.items())
             yield f"{one.model} on {SETS[one.config]} was asked with {told}."
-    for model in dict.fromkeys(one.model for one in found if one.measured.toy):
-        yield f"{model} is {TOY}."
     lacking = [SETS[one.config] for one in found if one.config in _COSTLY and not one.result["n_cs"]]
     if lacking:
         yield (

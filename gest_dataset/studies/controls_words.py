@@ -10,10 +10,8 @@ from collections.abc import Sequence
 
 from gest_dataset import published
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.measures.words import MANY, shown, spoken_percent
 from gest_dataset.studies.controls_numbers import GROUPS, NEGATIONS, TWICE, Measurement
-
-_MANY = "Each interval is of one number at 95 %: of twenty one can miss by chance."
 
 
 def _printed_range(table: str, column: str) -> str:
@@ -104,7 +102,7 @@ def about_f(measurements: Sequence[Measurement]) -> list[str]:
             f"{model}: f is {counts} of {len(found)} sets; f and ss have the same direction in "
             f"{_percents(agreement)} of the samples."
         )
-    return [*lines, _MANY]
+    return [*lines, MANY]
 
 
 def _percents(shares: Sequence[float]) -> str:

@@ -18,15 +18,15 @@ from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import CAVEAT, TOY
+from gest_dataset.measures.words import CAVEAT, MANY
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.scoring.names import written_once
-from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, runs_of, sources_of
+from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, notes_of, runs_of, sources_of
 from gest_dataset.studies.stereoset_answers import CAUSAL, NSP, RATIO, Answers, of_run, released
 from gest_dataset.studies.stereoset_numbers import (
     TABLES,
@@ -64,7 +64,11 @@ def stereoset(
     """
     asked = Asked.of(asked)
     heads = dict(nsp or {})
-    wanted = replace(asked, models=list(dict.fromkeys([*asked.models, *_heads_of(asked.models, heads)])))
+    there = find_runs(asked.runs)
+    _check_heads(heads, asked.models, there)
+    wanted = replace(
+        asked, runs=there, models=list(dict.fromkeys([*asked.models, *_heads_of(asked.models, heads)]))
+    )
     runs = runs_of(wanted, NAME, _batches(asked.models, languages, heads), _suits)
     check_same_data(runs)
     answers = _answers(runs, heads)
@@ -79,6 +83,25 @@ def stereoset(
             "a --model to score, or a folder of --scores."
         )
     return study_of(answers, sources)
+
+
+def _check_heads(heads: Mapping[str, str], models: Sequence[str], runs: Sequence[Run]) -> None:
+    """Refuse a checkpoint of a model that nobody asks about, or that would not be asked itself."""
+    there = {run.manifest.subject for run in runs}
+    for model, head in heads.items():
+        if model in models:
+            continue
+        if written_once(model) not in there:
+            known = ", ".join([*models, *sorted(there)]) or "none"
+            raise ConfigError(
+                f"--nsp names a checkpoint of {model}, which is no model of this study. Write the model as "
+                f"it is given: {known}."
+            )
+        if written_once(head) not in there:
+            raise ConfigError(
+                f"There is no run of {head}, the checkpoint of {model}. Score it first (gest score {head} "
+                f"--config stereoset_en_{TESTS[1]}), or give --model {model}, and it is scored."
+            )
 
 
 def _suits(run: Run) -> bool:
@@ -208,6 +231,7 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
             f"{where.capitalize()} the whole interval of SS lies above 50 in {above} and below 50 in {below} "
             f"of {len(own)} results (a model in a language)."
         )
+    yield MANY
     yield "A model that picks at random has LMS 50, SS 50 and ICAT 50; ICAT alone does not say what moved it."
     for one in asked:
         for other in asked:
@@ -223,11 +247,9 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:
-    parts = [(part.model, part.run.manifest) for one in found for part in one.parts if part.run is not None]
-    runs = {(model, facts.config): facts for model, facts in parts}
-    limits = {(model, facts.settings["limit"]) for (model, _), facts in runs.items()}
-    for model, limit in sorted((model, limit) for model, limit in limits if limit):
-        yield f"{model}: the first {limit:,} samples of a test only; the paper's are all."
+    parts = [(part.model, part.run) for one in found for part in one.parts if part.run is not None]
+    runs = {(model, run.manifest.config): run.manifest for model, run in parts}
+    yield from notes_of([run for _, run in parts], [model for model, _ in parts])
     for (model, _), facts in runs.items():
         skipped, number = sum(facts.metadata["skipped"].values()), facts.metadata["asked"]
         if skipped:
@@ -235,8 +257,6 @@ def _notes(found: Sequence[Entry]) -> Iterator[str]:
         rules = facts.metadata["options"].get("rules")
         if rules:
             yield f"{model} on {facts.config} was asked by the authors' rules {rules}."
-    for model in dict.fromkeys(model for (model, _), facts in runs.items() if facts.metadata.get("toy")):
-        yield f"{model} is {TOY}."
     whole = {(one.model, one.language) for one in found if len(one.tests) == len(TESTS)}
     for one in found:
         if (one.model, one.language) not in whole:

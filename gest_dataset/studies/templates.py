@@ -30,7 +30,14 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlations import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.asking import Asked, runs_of, sources_of
+from gest_dataset.studies.asking import (
+    Asked,
+    check_given_once,
+    check_same_data,
+    notes_of,
+    runs_of,
+    sources_of,
+)
 from gest_dataset.studies.profiles import Profiles, of_files, of_runs
 from gest_dataset.studies.study import Cell, Study, Table
 from gest_dataset.studies.template_figures import panels_of_templates, rank_boxes
@@ -47,7 +54,10 @@ def templates(asked: Asked | Sequence[str | Path | Run] = (), scores: str | Path
     """How far templates and models agree: runs in English, and the authors' files in `scores`."""
     asked = Asked.of(asked)
     runs = runs_of(asked, "templates", "en", lambda run: run.manifest.measure == TEMPLATES.name)
+    check_same_data(runs)
+    check_given_once(runs, lambda run: TEMPLATES.name)
     found = of_runs(runs)
+    notes = notes_of(runs, [one.name for one in found])
     sources = sources_of(runs)
     if scores is not None:
         released, hashes = of_files(Path(scores))
@@ -61,11 +71,11 @@ def templates(asked: Asked | Sequence[str | Path | Run] = (), scores: str | Path
     names = [one.name for one in found]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have one name: give runs or files of each model once.")
-    return study_of(found, sources)
+    return study_of(found, sources, tuple(notes))
 
 
-def study_of(found: Sequence[Profiles], sources: dict[str, str]) -> Study:
-    """The study of some models' scores."""
+def study_of(found: Sequence[Profiles], sources: dict[str, str], notes: tuple[str, ...] = ()) -> Study:
+    """The study of some models' scores; `notes` are those on their runs."""
     within, within_mean = between_templates(found)
     across, across_mean = between_models(found)
     tables = (within, across, _variance(found), _ranks(found))
@@ -78,7 +88,7 @@ def study_of(found: Sequence[Profiles], sources: dict[str, str]) -> Study:
         tuple(table for table in tables if table.rows),
         tuple(figures),
         tuple(_sentences(within_mean, across_mean)),
-        tuple(_notes(found)),
+        (*notes, *_notes(found)),
         sources,
     )
 

@@ -34,7 +34,14 @@ from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
 from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.asking import Asked, runs_of, sources_of
+from gest_dataset.studies.asking import (
+    Asked,
+    check_given_once,
+    check_same_data,
+    notes_of,
+    runs_of,
+    sources_of,
+)
 from gest_dataset.studies.profiles import PAPERS, of_files
 from gest_dataset.studies.study import Cell, Study, Table
 from gest_dataset.studies.topical_figure import rates_figure
@@ -123,7 +130,10 @@ def topical(
         "en",
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
     )
+    check_same_data(runs)
+    check_given_once(runs, lambda run: (run.manifest.measure, run.manifest.language))
     found = [_of_run(one) for one in measured(runs)]
+    notes = tuple(notes_of(runs, [one.name for one in found]))
     sources = sources_of(runs)
     if scores is not None:
         released, hashes = _released(Path(scores))
@@ -144,7 +154,7 @@ def topical(
         tuple(table for table in tables if table.rows),
         (rates_figure(topic),),
         tuple(_sentences(topic, words)),
-        (),
+        notes,
         sources,
     )
 
@@ -331,8 +341,8 @@ def _parts(models: Sequence[Answers]) -> Table:
         "g_s of parts of the sentences",
         ("model", "sentences", "n", "g_s"),
         tuple(rows),
-        "A dash: some stereotype has no such sentence. Parts differ in their sentences as well as in the "
-        "property.",
+        "A dash: some stereotype has no such sentence, or only one where the interval is missing. Parts "
+        "differ in their sentences as well as in the property.",
     )
 
 
@@ -350,7 +360,8 @@ def _sentences(topic: Table, words: Sequence[str]) -> Iterator[str]:
         if not (isinstance(m, Estimate) and isinstance(on_topic, Estimate) and isinstance(f, Estimate)):
             continue
         if not on_topic.low < on_topic.high:
-            yield f"{name}: {number} male samples have one of the words; there is no interval to compare."
+            have = "sample has" if number == 1 else "samples have"
+            yield f"{name}: {number} male {have} one of the words; there is no interval to compare."
         elif on_topic.high < m.low or on_topic.low > m.high:
             side = "less" if on_topic.high < m.low else "more"
             yield (

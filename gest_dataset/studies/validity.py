@@ -16,10 +16,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS, fingerprint
@@ -40,7 +38,15 @@ from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.asking import Asked, model_of, runs_of, sources_of
+from gest_dataset.studies.asking import (
+    Asked,
+    check_given_once,
+    check_same_data,
+    names_of,
+    notes_of,
+    runs_of,
+    sources_of,
+)
 from gest_dataset.studies.study import Cell, Study, Table
 
 TITLE = "Does g_s predict the WinoBias rate?"
@@ -90,6 +96,8 @@ def validity(asked: Asked | Sequence[str | Path | Run] = ()) -> Study:
             run.manifest.measure in (TEMPLATES.name, WINOBIAS.name) and run.manifest.config in CONFIGS
         ),
     )
+    check_same_data(runs)
+    check_given_once(runs, lambda run: run.manifest.config)
     subjects, notes = _subjects(runs)
     if not subjects:
         raise ConfigError(
@@ -120,31 +128,19 @@ def validity(asked: Asked | Sequence[str | Path | Run] = ()) -> Study:
 
 def _subjects(runs: Sequence[Run]) -> tuple[list[Subject], list[str]]:
     """Models with both kinds of runs, and what is said of the others."""
-    found: dict[tuple[str, Any], dict[str, Run]] = {}
-    for run in runs:
-        own = found.setdefault((run.manifest.subject, run.manifest.settings.get("revision")), {})
-        if own.setdefault(run.manifest.config, run) is not run:
-            raise ConfigError(
-                f"{run.path} and {own[run.manifest.config].path} are both of {run.manifest.subject} on "
-                f"{run.manifest.config}: give one of them."
-            )
+    found: dict[str, dict[str, Run]] = {}
+    for name, run in zip(names_of(runs), runs, strict=True):
+        found.setdefault(name, {})[run.manifest.config] = run
     subjects, notes = [], []
-    for (name, revision), own in found.items():
+    for name, own in found.items():
         gest = next((own[config] for config in _GEST if config in own), None)
         rest = {config: run for config, run in own.items() if run.manifest.measure == WINOBIAS.name}
         if gest is None or not rest:
             notes.append(f"{name} is left out: it has no run on {'GEST' if gest is None else 'WinoBias'}.")
             continue
-        label = model_of(gest) + (f"@{revision}" if _ambiguous(name, found) and revision else "")
-        subjects.append(Subject(label, gest, rest))
-    names = [one.name for one in subjects]
-    if len({*names}) < len(names):
-        subjects = [Subject(one.gest.manifest.subject, one.gest, one.winobias) for one in subjects]
-    return subjects, notes
-
-
-def _ambiguous(name: str, found: dict[tuple[str, Any], dict[str, Run]]) -> bool:
-    return sum(other == name for other, _ in found) > 1
+        subjects.append(Subject(name, gest, rest))
+    used = [(one.name, run) for one in subjects for run in (one.gest, *one.winobias.values())]
+    return subjects, [*notes, *notes_of([run for _, run in used], [name for name, _ in used])]
 
 
 def pronouns(config: str) -> dict[str, int]:
@@ -189,6 +185,8 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> tuple[Estima
     a, b = a[known], b[known]
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Estimate(math.nan, math.nan, math.nan), math.nan
+    from scipy import stats  # takes longer to import than a study from finished runs to make
+
     found = stats.pearsonr(a, b)
     if len(a) < LEAST:
         return Estimate(float(found.statistic), math.nan, math.nan), math.nan
@@ -260,16 +258,16 @@ def _of_stereotypes(subjects: Sequence[Subject], configs: Sequence[str], rates: 
         ("stereotype", *(config.removeprefix("winobias_") for config in configs)),
         tuple(rows),
         "Of a stereotype about men ln q_i - ln q_f, about women ln q_m - ln q_i (means over templates), "
-        "against ln g_s of WinoBias, pronouns averaged. 16 correlations are looked at: some are large by "
-        "chance.",
+        "against ln g_s of WinoBias, pronouns averaged. Each column has 16 correlations: some are large "
+        "by chance.",
     )
 
 
 def _sentences(table: Table, number: int) -> Iterator[str]:
     if number < LEAST:
-        models = "1 model" if number == 1 else f"{number} models"
+        there = "is 1 model" if number == 1 else f"are {number} models"
         yield (
-            f"There are {models} with runs of both: a correlation over so few says nothing, and has no "
+            f"There {there} with runs of both: a correlation over so few says nothing, and has no "
             f"interval. Give {LEAST} or more; the paper has 11."
         )
     for config, reading, scale, over, r, *_ in table.rows:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError
+from gest_dataset.files import feed
 from gest_dataset.translation.translator import Batch, Translation, TranslationError, Translator
 
 _COLUMNS = (("source", "translation"), ("from", "to"))  # the second is what GEST's own files have
@@ -35,7 +36,7 @@ def _hash(path: Path) -> str:
     digest = hashlib.sha256()
     try:
         for part in [path] if path.is_file() else sorted(path.rglob("data-*.arrow")):
-            digest.update(part.read_bytes())
+            feed(digest, part)
     except OSError as error:
         raise TranslationError(f"{path} cannot be read: {error}.") from error
     return f"sha256:{digest.hexdigest()[:16]}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ConfigError, ModelError
+from gest_dataset.files import feed
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import (
     Batch,
@@ -72,9 +73,7 @@ def content_hash(folder: Path) -> str:
     try:
         for path in sorted(path for path in folder.iterdir() if path.suffix in _CONTENT):
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
+            feed(digest, path)
     except OSError as error:
         raise ModelError(f"The folder {folder} cannot be read: {error}.") from error
     return f"sha256:{digest.hexdigest()[:16]}"

@@ -185,3 +185,17 @@ def test_a_file_or_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
     with pytest.raises(DataError, match=r"nobody/nothing:de cannot be read: .* Is the name right"):
         list(documents([source_of("nobody/nothing:de", "text")], seed=0))
+
+
+def test_what_lies_on_the_disk_is_known_by_its_content(tmp_path: Path) -> None:
+    """A file, a folder of files; of a data set on the Hub nothing is known."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    file = folder / "train.jsonl"
+    told = []
+    for text in ("One.", "Two.", "One."):
+        file.write_text(json.dumps({"text": text}), encoding="utf-8")
+        told.append([source_of(str(place), "text").told()["sha256"] for place in (file, folder)])
+    assert told[0] == told[2]
+    assert not {*told[0]} & {*told[1]}
+    assert source_of("wikimedia/wikipedia:20231101.de", "text").told()["sha256"] is None

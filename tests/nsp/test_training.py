@@ -16,11 +16,13 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer
 
 import gest_dataset
+from gest_dataset import studies
 from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, SettingError
 from gest_dataset.nsp import Plan, Trained, folder, train
 from gest_dataset.nsp.pairs import NEXT
 from gest_dataset.probes.text import make_reader
 from gest_dataset.scoring.loading import load_model
+from tests.conftest import in_one_thread
 from tests.nsp import corpora
 from tests.support import killing, zoo
 
@@ -82,6 +84,9 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
     record = json.loads((tmp_path / "nsp" / folder.RECORD).read_text())
     losses = [loss for _, loss in record["result"]["losses"]]
     assert losses[0] > 0.6 > 0.3 > losses[-1]
+    new = tmp_path / "new"
+    new.touch()
+    assert {file.stat().st_mode for file in (tmp_path / "nsp").iterdir()} == {new.stat().st_mode}
     before = weights(tmp_path / "nsp")
     assert learn("gpt2", data, tmp_path / "nsp") == done
     assert weights(tmp_path / "nsp") == before
@@ -118,6 +123,23 @@ def test_each_kind_becomes_a_classifier_that_gest_score_takes(tmp_path: Path, an
     )
     for column in columns:
         np.testing.assert_allclose(np.array(together[column]), np.array(alone[column]), atol=1e-5)
+
+
+def test_a_checkpoint_answers_for_its_model_in_the_study_of_stereoset(tmp_path: Path) -> None:
+    """`gest study stereoset --nsp`: the trained head stands for the T5 wherever it is judged between."""
+    data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
+    model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
+    learn("t5", data, trained, max_steps=2)
+    asked = studies.Asked(models=[model], folder=tmp_path / "study", loading=(("device", "cpu"),))
+    study = studies.stereoset(asked, ["en"], {model: str(trained)})
+    own = gest_dataset.score(str(trained), "stereoset_en_intersentence", device="cpu").result()
+    rows = [
+        dict(zip(study.table("table-3").columns, row, strict=True)) for row in study.table("table-3").rows
+    ]
+    found = {row["score"]: row["value"].value for row in rows if (row["model"], row["way"]) == ("t5", "nsp")}
+    assert found == pytest.approx({"LMS": own["lms"], "SS": own["ss"], "ICAT": own["icat"]})
+    assert len(rows) == len(found)
+    assert {row[2] for row in study.table("table-7").rows} == {"nsp", "generative"}
 
 
 @pytest.mark.slow
@@ -178,9 +200,20 @@ def _before_the_card() -> None:
     folder._card = _die  # type: ignore[assignment]
 
 
+@pytest.fixture(scope="module")
+def never_killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Trained]:
+    """A corpus, and a training on it that nothing has stopped."""
+    place = tmp_path_factory.mktemp("whole")
+    data = corpora.write(place / "corpus.jsonl", corpora.documents(60))
+    with in_one_thread():
+        return data, learn("gpt2", data, place / "whole", epochs=1)
+
+
 @pytest.mark.parametrize("prepare", [_in_the_third_checkpoint, _before_the_card])
-def test_a_killed_training_ends_as_one_that_was_not(tmp_path: Path, prepare: Callable[[], None]) -> None:
-    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(100))
+def test_a_killed_training_ends_as_one_that_was_not(
+    tmp_path: Path, never_killed: tuple[Path, Trained], prepare: Callable[[], None]
+) -> None:
+    data, whole = never_killed
     process = killing.process(_killed, zoo.directory("gpt2"), data, tmp_path / "killed", prepare)
     process.join(120)
     assert process.exitcode == -signal.SIGKILL
@@ -195,9 +228,8 @@ def test_a_killed_training_ends_as_one_that_was_not(tmp_path: Path, prepare: Cal
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trainer, "training_step", counted)
         done = learn("gpt2", data, tmp_path / "killed", epochs=1)
-    whole = learn("gpt2", data, tmp_path / "whole", epochs=1)
     assert len(seen) < whole.steps == done.steps
-    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    assert weights(tmp_path / "killed") == weights(whole.folder)
     assert (done.accuracy, done.counts) == (whole.accuracy, whole.counts)
 
 
@@ -212,7 +244,19 @@ def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
         train(Plan("model.gguf", [str(data)]), tmp_path / "nsp", device="cpu")
     with pytest.raises(SettingError, match="float16 needs a CUDA device"):
         learn("gpt2", data, tmp_path / "nsp", dtype="float16")
+    for wrong in (0.0, -1e-3, float("nan")):
+        with pytest.raises(SettingError, match=r"The learning rate is .*: nothing is learnt"):
+            learn("gpt2", data, tmp_path / "nsp", learning_rate=wrong)
+    with pytest.raises(SettingError, match="The head's learning rate is 0"):
+        learn("gpt2", data, tmp_path / "nsp", head_learning_rate=0.0)
     assert not (tmp_path / "nsp").exists()
+
+
+def test_a_model_whose_answers_are_no_numbers_is_not_kept(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    with pytest.raises(ModelError, match="gone astray"):
+        learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
+    assert not (tmp_path / "nsp" / "model.safetensors").exists()
 
 
 def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
@@ -221,8 +265,10 @@ def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
     before = weights(tmp_path / "nsp")
     with pytest.raises(OutputError, match="seed: 0 there, 1 now"):
         learn("gpt2", data, tmp_path / "nsp", max_steps=1, seed=1)
-    corpora.write(data, corpora.documents(31))
-    with pytest.raises(OutputError, match="made with other settings"):
+    size = data.stat().st_size
+    data.write_bytes(data.read_bytes().replace(b"woman", b"human"))
+    assert data.stat().st_size == size
+    with pytest.raises(OutputError, match="sha256"):
         learn("gpt2", data, tmp_path / "nsp", max_steps=1)
     assert weights(tmp_path / "nsp") == before
     (tmp_path / "mine").mkdir()

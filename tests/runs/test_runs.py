@@ -469,7 +469,7 @@ def test_read_says_what_is_wrong(bert: str, tmp_path: Path) -> None:
         reading.read_run(path)
     (path / "run.json").write_text(whole)
     for entry, message in (
-        ({"measure": "song"}, "there is no measure 'song', only templates, pairs"),
+        ({"measure": "song"}, "there is no measure 'song', only neutral, templates, pairs"),
         ({"table": "../mine.parquet"}, "there is no table '../mine.parquet', only scores.parquet"),
         ({"status": "asleep"}, "there is no status 'asleep', only running, done"),
         ({"subject": 3}, "`subject` is 3, not of type str"),

@@ -215,7 +215,10 @@ def test_a_letter_that_is_not_ascii(path: Path) -> None:
 def test_what_a_run_is_about(kept: Path) -> None:
     manifest = read_manifest(kept)
     assert manifest.about == "en to sk"
-    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {"masculine-rate"}
+    assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
+        "masculine-rate",
+        "choice",
+    }
 
 
 # Damage ---------------------------------------------------------------------------------------------

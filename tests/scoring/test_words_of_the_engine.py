@@ -188,7 +188,7 @@ def test_budget_and_settings_of_a_request(tmp_path: Path) -> None:
     settings = prepare("en", 3, Options(), None).settings(loaded)
     assert list(settings) == [
         *("revision", "kind", "weights", "model_settings", "tokenizer", "tokenizer_behaviour"),
-        *("templates", "options", "start", "limit", "device", "dtype", "batch_tokens"),
+        *("device", "dtype", "batch_tokens", "templates", "options", "start", "limit"),
     ]
     assert settings["batch_tokens"] == 512
     assert (settings["kind"], settings["device"], settings["dtype"]) == ("masked", "cpu", "float32")

@@ -22,6 +22,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import read_run
+from gest_dataset.runs.reading import default_folder
 from gest_dataset.scoring import score as scoring
 from gest_dataset.studies.controls import controls
 from gest_dataset.studies.controls_numbers import keyword_frequency, keywords, measurements_of
@@ -78,8 +79,12 @@ def test_an_artefact_of_the_words_is_told_as_one(planted: Path, tmp_path: Path) 
     assert len(cells(study, "ss", score="ss + control")) == 3
     (line,) = [text for text in study.sentences if text.startswith("planted: ss is above 0")]
     assert "about the control group too in 3 of 3 sets" in line
+    f = [row["value"] for row in cells(study, "f", score="f μ")]
+    for left, row in zip(f, cells(study, "ss", score="ss μ original"), strict=True):
+        assert abs(left.value) < row["value"].value / 10
+    above, below = sum(value.low > 0 for value in f), sum(value.high < 0 for value in f)
     (line,) = [text for text in study.sentences if text.startswith("planted: f is above 0")]
-    assert "above 0 in 0, below 0 in 0 of 3 sets" in line
+    assert f"above 0 in {above}, below 0 in {below} of 3 sets" in line
 
 
 def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
@@ -121,10 +126,9 @@ def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
     assert row["value"] == cells(study, "readings", score="cs μ control")[0]["group against group"]
     assert row["paper's models"] == ""
     assert cells(study, "readings", score="cs μ control")[0]["paper's models"] == "-0.058 to 0.63"
-    once = (
-        controls([tmp_path / "study" / "runs" / zoo.directory("bert").parent.name], name) if False else None
-    )
-    assert once is None
+    once = controls([tmp_path / "study" / "runs" / default_folder(model).name])
+    assert any("CS Negation in one reading only" in note for note in once.notes)
+    assert "readings" not in [table.name for table in once.tables]
 
 
 def test_cs_of_race_and_profession_is_asked_for(tmp_path: Path) -> None:

@@ -6,14 +6,12 @@ import importlib.util
 import json
 import re
 import shlex
-import subprocess
 import sys
-from collections.abc import Mapping
 from types import ModuleType
 
 import pytest
 
-from gest_dataset import published
+from gest_dataset import cli, published
 from gest_dataset.cli import LINES
 from gest_dataset.studies import papers
 from gest_dataset.studies.papers import STATUSES, Checked, check, listed
@@ -61,7 +59,10 @@ def test_every_check_is_of_an_item() -> None:
     assert {name for item in ITEMS for name in item.checks} == set(CHECKS)
 
 
-def test_commands_are_there_with_their_options(script_environment: Mapping[str, str]) -> None:
+def test_commands_are_there_with_their_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     helps: dict[str, str] = {}
     for item in ITEMS:
         if not item.command:
@@ -70,13 +71,10 @@ def test_commands_are_there_with_their_options(script_environment: Mapping[str, 
         assert gest == "gest"
         line = max((name for name in LINES if words[: len(name.split())] == name.split()), key=len)
         if line not in helps:
-            helps[line] = subprocess.run(
-                [sys.executable, "-m", "gest_dataset", *line.split(), "--help"],
-                env={**script_environment, "COLUMNS": "200"},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
+            monkeypatch.setattr(sys, "argv", ["gest", *line.split(), "--help"])
+            with pytest.raises(SystemExit, match="0"):
+                cli.main()
+            helps[line] = capsys.readouterr().out
         for option in (word for word in words if word.startswith("--")):
             assert option in helps[line], item.command
 

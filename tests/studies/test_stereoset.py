@@ -24,6 +24,7 @@ from gest_dataset.runs import read_run
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.studies.stereoset import stereoset
 from gest_dataset.studies.stereoset_answers import released
+from tests.conftest import in_one_thread
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -102,12 +103,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stereoset")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def study(folder: Path) -> studies.Study:
     """A causal model in both of its ways, an encoder-decoder with a checkpoint for next sentences, BERT."""
     models = [str(zoo.directory(name)) for name in ("gpt2", "t5", "bert")]
     asked = studies.Asked(models=models, folder=folder)
-    return stereoset(asked, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
+    with in_one_thread():
+        return stereoset(asked, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
 
 
 def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
@@ -202,6 +204,17 @@ def test_wrong_uses_are_named(tmp_path: Path) -> None:
     for given in (["t5"], ["t5="], ["=x"], ["t5=a", "t5=b"]):
         with pytest.raises(ConfigError, match="--nsp takes MODEL=CHECKPOINT"):
             _heads(given)
+
+
+def test_a_checkpoint_is_of_a_model_that_is_asked(study: studies.Study, folder: Path, tmp_path: Path) -> None:
+    gpt2, head = str(zoo.directory("gpt2")), str(zoo.directory("bert-nsp"))
+    asked = studies.Asked(models=[gpt2], folder=tmp_path / "new")
+    with pytest.raises(ConfigError, match=r"a checkpoint of gtp2, which is no model of this study.*gpt2"):
+        stereoset(asked, ["en"], {"gtp2": head})
+    assert not (tmp_path / "new").exists()
+    runs = folder / "runs" / gest_folder(gpt2)
+    with pytest.raises(ConfigError, match=r"There is no run of .*bert-nsp, the checkpoint of .*gpt2"):
+        stereoset([runs], nsp={gpt2: head})
 
 
 def test_two_answers_to_one_question_are_refused(study: studies.Study, folder: Path, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_papers_numbers_stand_beside_the_papers_words(tmp_path: Path) -> Non
     )
     assert ", ".join(FAMILY_WORDS) in found.table("topical").title
     assert found.sources["words"] == ", ".join(FAMILY_WORDS)
-    assert found.sentences[0].startswith("toy: 1 male samples")
+    assert found.sentences[0].startswith("toy: 1 male sample has one")
 
 
 @pytest.mark.usefixtures("mirror")

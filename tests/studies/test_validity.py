@@ -47,7 +47,7 @@ def winobias(path: Path, model: str, ln_g_s: float, config: str = CONFIG, kind: 
 
 
 def models(folder: Path, number: int = 5) -> list[Path]:
-    paths = []
+    paths: list[Path] = []
     for place in range(number):
         name = f"model-{place}"
         paths.append(gest(folder / name / "en", name, [GEST[place]] * 2))
@@ -156,5 +156,5 @@ def test_models_without_both_runs_are_left_out_and_named(tmp_path: Path) -> None
     assert found.notes == ("lonely is left out: it has no run on WinoBias.",)
     with pytest.raises(ConfigError, match="lonely is left out"):
         studies.validity(paths[-1:])
-    with pytest.raises(ConfigError, match="give one of them"):
+    with pytest.raises(ConfigError, match="two runs of one model on en"):
         studies.validity([*paths, gest(tmp_path / "twice", "lonely", [0.3])])

@@ -21,12 +21,17 @@ _NO_SAMPLE = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], p
 
 
 def scored(
-    path: Path, model: str, config: str, columns: Mapping[str, Sequence[Any]], kind: str = "masked"
+    path: Path,
+    model: str,
+    config: str,
+    columns: Mapping[str, Sequence[Any]],
+    kind: str = "masked",
+    **told: Any,
 ) -> Path:
-    """A run of a model on a config, with these columns of scores."""
+    """A run of a model on a config, with these columns of scores; `told` are further settings."""
     rows = rows_of(config)
     measure, _ = measure_of(rows.column_names, config)
-    settings = {"kind": kind, "revision": None, "limit": None, "dtype": "float32", "options": {}}
+    settings = {"kind": kind, "revision": None, "limit": None, "dtype": "float32", "options": {}, **told}
     templates = sorted({*columns.get("template", ())} - {0})
     metadata = {
         **settings,

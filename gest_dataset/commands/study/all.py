@@ -40,5 +40,5 @@ def run(
         from gest_dataset.commands.console import quiet
         from gest_dataset.studies.papers import papers as study
 
-        quiet()
+        quiet(models=False)
         options.show(study(scores), folder, as_json)

@@ -56,7 +56,7 @@ def asked(
     from gest_dataset.statistics.checks import UndefinedWarning
     from gest_dataset.studies.asking import Asked
 
-    quiet()
+    quiet(models=bool(models))
     warnings.simplefilter("ignore", UndefinedWarning)  # a dash in a table says it
     loading = (("device", device), ("dtype", dtype))
     return Asked(runs or (), models or (), folder, limit, batch_tokens, loading, called(), _tell)
