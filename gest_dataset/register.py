@@ -14,7 +14,6 @@ gest_dataset` itself stays cheap.
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
@@ -91,9 +90,9 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
-            from gest_dataset.data.sources import REPO_VARIABLE
+            from gest_dataset.data.sources import published
 
-            if repo := os.environ.get(REPO_VARIABLE, "").strip():
+            if repo := published():
                 return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
 
