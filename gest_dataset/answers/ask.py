@@ -21,6 +21,7 @@ from gest_dataset.answers.collect import Collected, collect
 from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_of
 from gest_dataset.answers.kinds import KINDS, Kind, Reading
 from gest_dataset.answers.speaker import Sampling, Speaker
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
 from gest_dataset.measures import MEASURES
@@ -125,6 +126,11 @@ def questions(
         )
     wordings = kind.wordings(language, None if prompts is None else Path(prompts))
     config = kind.config(language)
+    if config not in CONFIGS:
+        raise ConfigError(
+            f"There is no config {config}, which questions in {language!r} are about. Add one of your own: "
+            f"gest add-language {language} --variants FILE"
+        )
     rows = rows_of(config)
     mark = fingerprint_of(config, rows)
     if limit is not None:
