@@ -35,6 +35,7 @@ from gest_dataset.hub.commit import Committed, Operation, commit
 from gest_dataset.hub.refusals import passes, refusal
 from gest_dataset.hub.repo import MAIN, Parent, Repo, client, read_parent
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import told_apart
 from gest_dataset.published.standing import language_models
@@ -148,6 +149,11 @@ def _by_task(runs: Iterable[Run]) -> dict[str, Run]:
 def _checked(run: Run, to: str) -> list[str]:
     """What has to be said of a run; an error where it is no result of the model."""
     manifest, result = run.manifest, run.result["result"]
+    if manifest.measure == CHOICE.name:
+        raise ConfigError(
+            f"The run in {run.path} is of answers in words (gest ask), and the data set has no such task: "
+            f"propose a run of gest score or gest masculine-rate."
+        )
     head = MEASURES[manifest.measure].headline(result)
     if manifest.metadata["limit"] is not None:
         raise ConfigError(

@@ -39,6 +39,7 @@ from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import ANN, BOB, READER
 from tests.support import zoo
+from tests.support.chats import chatting
 from tests.support.hub import Fault, Hub, Request, pointed_at, running
 from tests.support.hub.cards import wrong_results
 
@@ -429,6 +430,13 @@ def test_a_run_on_rows_of_the_hub_is_of_those_rows(
     assert len({*marks.values(), fingerprint(CONFIGS["en"])}) == 3
     with pytest.raises(HubError, match="is not of en as this version"):
         push_results(tmp_path / "org/changed", MODEL, dataset=DATA)
+
+
+def test_answers_in_words_are_no_task(there: Hub, tmp_path: Path) -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        gest_dataset.ask("talker", endpoint=server.url, limit=20, output=tmp_path / "asked")
+    with pytest.raises(ConfigError, match=r"of answers in words \(gest ask\)"):
+        push(tmp_path / "asked", to="org/tiny", dry_run=True)
 
 
 def test_a_data_set_without_tasks_is_said(there: Hub, scored: Path) -> None:
