@@ -18,7 +18,6 @@ DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
 TESTS = ("intrasentence", "intersentence")
 # Upstream's label of a candidate, and our field
 CANDIDATES = {"stereotype": "stereotype", "anti-stereotype": "antistereotype", "unrelated": "unrelated"}
-LABELS = tuple(CANDIDATES)
 SLOTS = ("c1", "c2", "c3")
 BLANK = "BLANK"  # where the candidate's word stands in a context; twice in some
 

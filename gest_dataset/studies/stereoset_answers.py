@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.builders.stereoset import LABELS, SLOTS, TESTS, source
+from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
 from gest_dataset.data.foreign import parse_json
@@ -125,7 +125,7 @@ def _inputs(path: Path, test: str, language: str, scores: Mapping[str, float]) -
         lacking = [name for name in ids.values() if name not in scores]
         if lacking:
             raise DataError.at(path, test, f"no score of the candidate {lacking[0]}")
-        predictions.append([scores[ids[label]] for label in LABELS])
+        predictions.append([scores[ids[label]] for label in CANDIDATES])
     return {
         "predictions": predictions,
         "references": targets,
