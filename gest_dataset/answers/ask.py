@@ -21,8 +21,8 @@ from gest_dataset.answers.collect import Collected, collect
 from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_of
 from gest_dataset.answers.kinds import KINDS, Kind, Reading
 from gest_dataset.answers.speaker import Sampling, Speaker
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import headline_text, result_of
@@ -99,6 +99,7 @@ class Questions:
     sampling: Sampling
     limit: int | None
     table: str  # of wordings: its digest where it is a user's
+    fingerprint: str  # of the rows of the config
 
 
 def questions(
@@ -125,7 +126,13 @@ def questions(
         )
     wordings = kind.wordings(language, None if prompts is None else Path(prompts))
     config = kind.config(language)
+    if config not in CONFIGS:
+        raise ConfigError(
+            f"There is no config {config}, which questions in {language!r} are about. Add one of your own: "
+            f"gest add-language {language} --variants FILE"
+        )
     rows = rows_of(config)
+    mark = fingerprint_of(config, rows)
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
     asked = tuple(
@@ -135,7 +142,7 @@ def questions(
         for prompt in kind.prompts(row, wording, repeats)
     )
     sampling = Sampling(warm, seed, repeats, max_tokens or kind.max_tokens, (), kind.top)
-    return Questions(kind, config, language, rows, asked, sampling, limit, kind.digest(wordings))
+    return Questions(kind, config, language, rows, asked, sampling, limit, kind.digest(wordings), mark)
 
 
 def ask(
@@ -219,7 +226,7 @@ def record(
         subject=speaker.name,
         config=asked.config,
         language=asked.language,
-        data_fingerprint=fingerprint(CONFIGS[asked.config]),
+        data_fingerprint=asked.fingerprint,
         table=ANSWERS,
         settings={
             **speaker.settings(),
@@ -327,7 +334,7 @@ def _metadata(
     return {
         "measure": asked.kind.measure.name,
         "config": asked.config,
-        "data_fingerprint": fingerprint(CONFIGS[asked.config]),
+        "data_fingerprint": asked.fingerprint,
         "language": asked.language,
         "model": speaker.name,
         "revision": speaker.settings().get("revision"),

@@ -31,7 +31,7 @@ def run(
         str | None, typer.Argument(help="A Hub id or a folder of a chat model.", show_default=False)
     ] = None,
     probe: Annotated[str, typer.Option(help="choice.")] = "choice",
-    language: Annotated[str, typer.Option(help="en, or a Slavic language, such as sk.")] = "en",
+    language: Annotated[str, typer.Option(help="en, or a language with pairs, such as sk.")] = "en",
     endpoint: Annotated[
         str | None, typer.Option(help="Instead: the address of a server that has the model.", metavar="URL")
     ] = None,

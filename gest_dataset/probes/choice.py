@@ -19,6 +19,7 @@ from typing import Any
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
+from gest_dataset.languages import SOURCE
 from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
 
 LETTERS = "abc"
@@ -79,6 +80,13 @@ def wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
             f"There is no question in {language!r}. Write one into a table like {_TABLE.name} (a JSON list "
             f"of name, language and text), and give it with --prompts."
         )
+    for wording in found:
+        if wording.of_pairs == (language == SOURCE):
+            raise SettingError(
+                f"The prompt {wording.name!r} in {language!r} does not fit. In English it is about a "
+                "sentence: it has {sentence} in its text, and male, female and neither. In other languages "
+                "its options are the two variants of a pair: it has none of them."
+            )
     return found
 
 
