@@ -8,19 +8,20 @@ subclass of the factory answers for it: with what this package builds, or with t
 that GEST_REPO names. `evaluate` resolves all names in one function, which would
 ask the Hub; ours is put around it and answers for the metrics of this package. Every other name
 goes on to the original. Where a library is not imported yet, this waits until it is: `import
-gest_dataset` itself stays cheap.
+gest_dataset` itself stays cheap. It loads nothing but the standard library, for the command begins with
+it, and cannot watch for interrupts before (commands/interrupts.py).
 """
 
 from __future__ import annotations
 
 import functools
-import os
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
-
-import wrapt
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.version import __version__
@@ -41,8 +42,43 @@ _METRIC_HOOKS = ("evaluation_module_factory", "ImportableModule")
 
 def register() -> None:
     """Register our names now, or as soon as the library they belong to is imported."""
-    wrapt.register_post_import_hook(register_dataset, "datasets.load")
-    wrapt.register_post_import_hook(register_metrics, "evaluate.loading")
+    _when_imported("datasets.load", register_dataset)
+    _when_imported("evaluate.loading", register_metrics)
+
+
+def _when_imported(name: str, hook: Callable[[ModuleType], None]) -> None:
+    """Call `hook` with the module, now or after its import."""
+    waiting = _Waiting(name, hook)
+    if waiting not in sys.meta_path:
+        sys.meta_path.insert(0, waiting)
+    if name in sys.modules:
+        hook(sys.modules[name])
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A finder among those of Python: the others find its module, and the hook is called once it has run."""
+
+    name: str
+    hook: Callable[[ModuleType], None]
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self.name:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def executed(module: ModuleType) -> None:
+            execute(module)
+            self.hook(module)
+
+        setattr(spec.loader, "exec_module", executed)  # noqa: B010
+        return spec
 
 
 def _moved(module: ModuleType, hooks: Sequence[str], call: str, where: str, advice: str) -> bool:
@@ -91,9 +127,9 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
-            from gest_dataset.data.sources import REPO_VARIABLE
+            from gest_dataset.data.sources import published
 
-            if repo := os.environ.get(REPO_VARIABLE, "").strip():
+            if repo := published():
                 return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
 

@@ -22,8 +22,8 @@ from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_
 from gest_dataset.answers.kinds import KINDS, Kind, Reading
 from gest_dataset.answers.parsing import Parsing, parsing
 from gest_dataset.answers.speaker import Sampling, Speaker
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import headline_text, result_of
@@ -111,6 +111,7 @@ class Questions:
     sampling: Sampling
     limit: int | None
     table: str  # of wordings: its digest
+    fingerprint: str  # of the rows of the config
     parsing: Parsing | None  # where a parser reads the answers
 
 
@@ -142,7 +143,13 @@ def questions(
         )
     wordings = kind.wordings(language, None if prompts is None else Path(prompts))
     config = kind.config(language)
+    if config not in CONFIGS:
+        raise ConfigError(
+            f"There is no config {config}, which questions in {language!r} are about. Add one of your own: "
+            f"gest add-language {language} --variants FILE"
+        )
     rows = rows_of(config)
+    mark = fingerprint_of(config, rows)
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
     asked = tuple(
@@ -153,7 +160,9 @@ def questions(
     )
     sampling = Sampling(warm, seed, repeats, max_tokens or kind.max_tokens, (), kind.top)
     reader = parsing(language, parser, parser_model) if kind.parses else None
-    return Questions(kind, config, language, rows, asked, sampling, limit, kind.digest(wordings), reader)
+    return Questions(
+        kind, config, language, rows, asked, sampling, limit, kind.digest(wordings), mark, reader
+    )
 
 
 def ask(
@@ -242,7 +251,7 @@ def record(
         subject=speaker.name,
         config=asked.config,
         language=asked.language,
-        data_fingerprint=fingerprint(CONFIGS[asked.config]),
+        data_fingerprint=asked.fingerprint,
         table=ANSWERS,
         settings={
             **speaker.settings(),
@@ -359,7 +368,7 @@ def _metadata(
     return {
         "measure": asked.kind.measure.name,
         "config": asked.config,
-        "data_fingerprint": fingerprint(CONFIGS[asked.config]),
+        "data_fingerprint": asked.fingerprint,
         "language": asked.language,
         "model": speaker.name,
         "revision": speaker.settings().get("revision"),

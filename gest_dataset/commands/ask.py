@@ -39,7 +39,7 @@ def run(
             "story: a character for a motto (English)."
         ),
     ] = "choice",
-    language: Annotated[str, typer.Option(help="en, or a Slavic language, such as sk.")] = "en",
+    language: Annotated[str, typer.Option(help="en, or a language with pairs, such as sk.")] = "en",
     endpoint: Annotated[
         str | None, typer.Option(help="Instead: the address of a server that has the model.", metavar="URL")
     ] = None,

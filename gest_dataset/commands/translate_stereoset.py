@@ -53,9 +53,8 @@ def run(
     """
     import datasets
 
-    from gest_dataset.builders import fingerprint, get_config
     from gest_dataset.builders.stereoset import TESTS, config_name
-    from gest_dataset.data.rows import rows_of
+    from gest_dataset.data.rows import fingerprint_of, rows_of
     from gest_dataset.files import alone
     from gest_dataset.languages import SOURCE
     from gest_dataset.translation import open_translator, stereoset_folder
@@ -76,7 +75,7 @@ def run(
         "translator": translator.settings,
         "language": language,
         "limit": limit,
-        "data_fingerprint": {name: fingerprint(get_config(name)) for name in configs.values()},
+        "data_fingerprint": {name: fingerprint_of(name) for name in configs.values()},
     }
     stereoset_folder.claim_stereoset(output, settings)
     given = stereoset_folder.kept_corrections(output, corrections, english)

@@ -15,6 +15,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.errors import SettingError
+from gest_dataset.languages import SOURCE
 from gest_dataset.probes import wordings as table
 from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
 
@@ -71,7 +73,15 @@ class Choice:
 
 def wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
     """The wordings in a language, from our table or a user's."""
-    return table.wordings(Wording, language, path or _TABLE)
+    found = table.wordings(Wording, language, path or _TABLE)
+    for wording in found:
+        if wording.quotes != (language == SOURCE):
+            raise SettingError(
+                f"The prompt {wording.name!r} in {language!r} does not fit. In English it is about a "
+                "sentence: it has {sentence} in its text, and male, female and neither. In other languages "
+                "its options are the two variants of a pair: it has none of them."
+            )
+    return found
 
 
 def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:

@@ -16,8 +16,8 @@ import datasets
 import numpy as np
 import pandas as pd
 
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.neutral import NEUTRAL
@@ -176,9 +176,10 @@ def _rows(run: Run) -> datasets.Dataset:
     config = run.manifest.config
     if config not in CONFIGS:
         raise Lacking(f"{config} is data of your own, which a run does not keep")
-    if run.manifest.data_fingerprint != fingerprint(CONFIGS[config]):
+    rows = _loaded(config)
+    if run.manifest.data_fingerprint != fingerprint_of(config, rows):
         raise Lacking(f"the run was scored with another version of {config} or of this package")
-    return _loaded(config)
+    return rows
 
 
 def _loaded(config: str) -> datasets.Dataset:

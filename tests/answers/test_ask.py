@@ -151,6 +151,8 @@ def test_wrong_uses() -> None:
         gest_dataset.ask(MODEL, repeats=3, temperature=0.0)
     with pytest.raises(SettingError, match="no question in 'de'"):
         gest_dataset.ask(MODEL, language="de")
+    with pytest.raises(ConfigError, match=r"no config bg_pairs, .* gest add-language bg --variants FILE"):
+        gest_dataset.ask(MODEL, language="bg")
 
 
 # ---- a model that is loaded here ---------------------------------------------------------------------------

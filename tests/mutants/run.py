@@ -40,10 +40,6 @@ _OTHER_ANIMALS = (
 _OTHER_PROCESSES = (
     "the_answer_y or cheap_first or translator or kills or full_disk or second_process or cut_or_flipped"
 )
-_OF_THE_ENGINE = (
-    *("tests/probes", "tests/scoring", "-m", "not slow"),
-    *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES})"),
-)
 # Further ones that do no other arithmetic, and tests of tokenisers and data alone
 _BESIDE_THE_ENGINE = (
     "roberta or llama or bent or letters or bytes or class_of_a_tokenizer or unknown_words or opinions"
@@ -70,12 +66,20 @@ ROOMS = {
             "--deselect=tests/statistics/test_told.py::test_warnings_point_at_the_statistic",
         ),
     ),
-    "probes": Room("probes", _OF_THE_ENGINE),
+    "probes": Room(
+        "probes",
+        (
+            *("tests/probes", "tests/scoring/test_exact.py", "tests/scoring/test_skips.py"),
+            *("tests/scoring/test_repr.py", "tests/scoring/test_endpoint.py"),
+            *("tests/scoring/test_rare_ways.py", "-m", "not slow"),
+            *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES} or llama or bent)"),
+        ),
+    ),
     "scoring": Room(
         "scoring",
         (
             *("tests/scoring", "tests/runs/test_runs.py", "-m", "not slow"),
-            *("-k", f"not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
+            *("-k", f"server_s_tokens or not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
         ),
     ),
     "gender": Room("gender/rules", ("tests/gender", "-m", "not slow")),
@@ -138,6 +142,7 @@ def prepare(room: Room, folder: Path) -> None:
         "pytest_add_cli_args_test_selection": list(room.tests),
         "process_isolation": "forkserver",  # torch does not like to be forked after it has run
         "use_git_change_detection": False,
+        "timeout_multiplier": 2.0,  # of processor time, doubled by mutmut: load does not count
     }
     own = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]

@@ -122,6 +122,7 @@ def test_shares_of_the_likeliest_letters() -> None:
             "lacks {sentence} in its text",
         ),
         ('[{"name": "x", "language": "de", "text": "?"}]', "no question in 'en'"),
+        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
     ],
 )
 def test_a_table_of_ones_own_with_something_missing(table: str, message: str, tmp_path: Path) -> None:
@@ -129,3 +130,12 @@ def test_a_table_of_ones_own_with_something_missing(table: str, message: str, tm
     path.write_text(table)
     with pytest.raises(SettingError, match=message):
         choice.wordings("en", path)
+
+
+def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
+    """There is no sentence to put into the text: it would be asked without one."""
+    path = tmp_path / "prompts.json"
+    entry = {"name": "x", "language": "sk", "text": "Kto povedal: {sentence}", **dict.fromkeys(NAMES, "M")}
+    path.write_text(json.dumps([entry]))
+    with pytest.raises(SettingError, match="the two variants of a pair"):
+        choice.wordings("sk", path)

@@ -11,7 +11,7 @@ import pytest
 from datasets import Dataset, concatenate_datasets
 
 from gest_dataset.errors import ModelError, ScoringError
-from gest_dataset.probes.asks import check_compared, check_distinct
+from gest_dataset.probes.asks import check_compared, check_distinct, masked_contrast
 from gest_dataset.probes.templates import choose
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
 from tests.scoring.test_exact import reader as naive_reader
@@ -60,6 +60,24 @@ def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
 )
 def test_a_slot_is_the_tokens_of_its_characters(start: int, end: int, slot: tuple[int, ...]) -> None:
     assert tuple(tokens((0, 4), (4, 6), (6, 20)).of(start, end)) == slot
+
+
+@pytest.mark.parametrize(
+    ("pieces", "special", "first"),
+    [
+        (("▁", "sing"), (False, False), 0),
+        (("Ġ", "sing"), (False, False), 0),
+        (("▁", "sing"), (True, False), 1),
+        (("▁", "▁sing"), (False, False), 1),
+        (("▁I", "sing"), (False, False), 1),
+    ],
+)
+def test_a_boundary_mark_alone_belongs_to_the_word(
+    pieces: tuple[str, str], special: tuple[bool, bool], first: int
+) -> None:
+    """Also at the beginning of a text, and not the mark of another token or a special one."""
+    found = replace(tokens((0, 0), (0, 4), special=special), pieces=pieces)
+    assert found.of(0, 4) == range(first, 2)
 
 
 def test_texts_that_cannot_be_asked() -> None:
@@ -112,6 +130,15 @@ def test_compared_words_differ() -> None:
     with pytest.raises(CannotAskError) as raised:
         check_distinct((1, 2), (1, 2))
     assert str(raised.value) == "the words that are compared are the same tokens"
+
+
+def test_each_masked_place_is_compared_by_itself() -> None:
+    places = ((0, 1), (1, 2), (2, 3))
+    masculine, feminine = (tokens(*places, ids=ids) for ids in ((5, 6, 7), (5, 8, 7)))
+    asked = masked_contrast(reader("bert"), masculine, feminine, (1,))
+    assert (asked.positions, asked.targets) == ((1, 1), (6, 8))
+    with pytest.raises(CannotAskError, match="are the same tokens"):
+        masked_contrast(reader("bert"), masculine, feminine, (0, 1))
 
 
 def test_compared_parts_are_known() -> None:

@@ -206,6 +206,7 @@ def test_options_that_mean_nothing_are_said() -> None:
     scores = gest_dataset.score(zoo.load("bert"), "sk_pairs", limit=20, cs=True, device="cpu")
     assert scores.metadata["notes"] == ["cs means nothing to the probe pairs and was not used"]
     assert scores.metadata["options"] == {}
+    assert scores.metadata["asked_revision"] is None
 
 
 # Which configs --------------------------------------------------------------------------------------

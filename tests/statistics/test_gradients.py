@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[Smooth, tuple[int, int]]] = {
     "quotient of shares": (LN_QUOTIENT, (16, 1)),
     "rates": (Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient), (16, 2)),
     "mean g_s": (Smooth(over_templates._value, over_templates._gradient), (16, 6)),
+    "ln q over templates": (over_templates._ln_q(1), (16, 6)),
     "difference": (
         comparison._difference((icat.icat_of_means(_WEIGHTS, False), icat.icat_of_means(_WEIGHTS, True)), 2),
         (3, 4),
@@ -72,6 +73,14 @@ def test_mean_g_s_is_its_definition() -> None:
             over_templates._value(np.vstack([_row(ratios[picks], references, i) for i in range(16)]))
         )
     assert (found.analytic_high - found.analytic_low) / (2 * 1.96) == pytest.approx(np.std(again), rel=0.15)
+
+
+def test_ln_q_over_templates_is_its_definition() -> None:
+    """Sums of scores and shares of samples beside each other, for each stereotype: their mean ratio."""
+    means = np.random.default_rng(5).uniform(0.2, 0.9, size=(16, 6))
+    for stereotype in (0, 9):
+        expected = np.mean([means[stereotype, t] / means[stereotype, 3 + t] for t in range(3)])
+        assert float(over_templates._ln_q(stereotype).value(means)) == pytest.approx(expected)
 
 
 def _row(ratios: np.ndarray, references: np.ndarray, stereotype: int) -> np.ndarray:

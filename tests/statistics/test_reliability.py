@@ -44,6 +44,23 @@ def test_what_is_not_there_has_no_share(part: str) -> None:
     assert vars(variance_shares(planted(**without), STEREOTYPES))[part] == pytest.approx(0, abs=0.01)
 
 
+def test_halves_are_dealt_in_turn_within_each_stereotype() -> None:
+    """Against a naive one: every stereotype's scores are shuffled, and every second one is of one half."""
+    generator = np.random.default_rng(5)
+    sizes = [3, 2, 5, 4]
+    stereotypes = np.repeat([1, 4, 6, 15], sizes)
+    scores = generator.normal(size=(sum(sizes), 1)) + stereotypes[:, None] / 10
+    drawn, each = np.random.default_rng(11), []
+    for _ in range(7):
+        keys, halves = drawn.random(sum(sizes)), []
+        for side in (0, 1):
+            groups = [np.flatnonzero(stereotypes == i) for i in (1, 4, 6, 15)]
+            halves.append([scores[sorted(g, key=keys.__getitem__)[side::2], 0].mean() for g in groups])
+        each.append(np.corrcoef(*halves)[0, 1])
+    expected = 2 * np.mean(each) / (1 + np.mean(each))
+    assert split_half(scores, stereotypes, splits=7, seed=11) == pytest.approx(expected)
+
+
 def test_noise_has_no_reliable_profile_and_stereotypes_have_one() -> None:
     noise = [split_half(planted(seed, rest=1.0), STEREOTYPES) for seed in range(20)]
     assert abs(np.mean(noise)) < 0.25
