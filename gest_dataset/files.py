@@ -232,8 +232,12 @@ def is_left_of(path: Path, name: str) -> bool:
 def write_json(path: Path, content: Any) -> None:
     """A JSON file, to be read by people as well."""
     with replacing(path) as partial:
-        text = printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
-        partial.write_text(f"{text}\n", encoding="utf-8")
+        partial.write_text(f"{json_text(content)}\n", encoding="utf-8")
+
+
+def json_text(content: Any) -> str:
+    """What such a file holds."""
+    return printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
 
 
 def feed(digest: Hash, path: Path) -> None:

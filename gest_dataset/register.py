@@ -15,7 +15,6 @@ it, and cannot watch for interrupts before (commands/interrupts.py).
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -128,9 +127,9 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
-            from gest_dataset.data.sources import REPO_VARIABLE
+            from gest_dataset.data.sources import published
 
-            if repo := os.environ.get(REPO_VARIABLE, "").strip():
+            if repo := published():
                 return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
 

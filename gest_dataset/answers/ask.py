@@ -8,7 +8,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ import pyarrow as pa
 from datasets import Dataset
 
 from gest_dataset.answers import endpoint, local
-from gest_dataset.answers.collect import Collected, collect
+from gest_dataset.answers.collect import Collected, collect, opened
 from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_of
 from gest_dataset.answers.kinds import KINDS, Kind, Reading
+from gest_dataset.answers.parsing import Parsing, parsing
 from gest_dataset.answers.speaker import Sampling, Speaker
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import headline_text, result_of
@@ -31,9 +32,11 @@ from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import ANSWERS, signature
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import checks
+from gest_dataset.statistics.unknowns import unknown_bounds
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+UDPIPE = "udpipe"
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 
 
@@ -48,8 +51,15 @@ class Answers:
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """The statistic of the probe's measure with its intervals (docs/metrics.md)."""
-        return result_of(MEASURES[self.metadata["measure"]], self.table, None)
+        """The statistic of the probe's measure with its intervals (docs/metrics.md).
+
+        Of genders with the bounds that the unknown ones leave (`statistics.unknowns`).
+        """
+        result = result_of(MEASURES[self.metadata["measure"]], self.table, None)
+        if "gender" not in self.table.column_names:
+            return result
+        genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
+        return result | asdict(unknown_bounds(genders, stereotypes))
 
     @property
     def skipped(self) -> pa.Table:
@@ -68,7 +78,9 @@ class Answers:
             data=m["data_fingerprint"],
             measure=m["measure"],
             model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
+            language=m["language"],
             prompts=m["prompts"],
+            parser=m["parser"],
             sampling={name: value for name, value in m["sampling"].items() if value not in ([], 0, 0.0)},
             limit=m["limit"],
             device=m["device"],
@@ -98,7 +110,9 @@ class Questions:
     prompts: tuple[Prompt, ...]
     sampling: Sampling
     limit: int | None
-    table: str  # of wordings: its digest where it is a user's
+    table: str  # of wordings: its digest
+    fingerprint: str  # of the rows of the config
+    parsing: Parsing | None  # where a parser reads the answers
 
 
 def questions(
@@ -111,11 +125,15 @@ def questions(
     seed: int = 0,
     repeats: int = 1,
     max_tokens: int | None = None,
+    parser: str = UDPIPE,
+    parser_model: str | Path | None = None,
 ) -> Questions:
     """The prompts of a probe; what is wrong with them shows before a model is asked."""
     if probe not in KINDS:
         raise ConfigError(f"There is no probe {probe!r} in words. Choose from {', '.join(KINDS)}.")
     kind = KINDS[probe]
+    if not kind.parses and (parser != UDPIPE or parser_model is not None):
+        raise SettingError(f"No parser reads the answers of the probe {probe}: leave it out.")
     if repeats < 1 or (limit is not None and limit < 1):
         raise SettingError("repeats and limit are numbers from 1 on.")
     warm = (0.0 if repeats == 1 else 1.0) if temperature is None else temperature
@@ -125,7 +143,13 @@ def questions(
         )
     wordings = kind.wordings(language, None if prompts is None else Path(prompts))
     config = kind.config(language)
+    if config not in CONFIGS:
+        raise ConfigError(
+            f"There is no config {config}, which questions in {language!r} are about. Add one of your own: "
+            f"gest add-language {language} --variants FILE"
+        )
     rows = rows_of(config)
+    mark = fingerprint_of(config, rows)
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
     asked = tuple(
@@ -135,7 +159,10 @@ def questions(
         for prompt in kind.prompts(row, wording, repeats)
     )
     sampling = Sampling(warm, seed, repeats, max_tokens or kind.max_tokens, (), kind.top)
-    return Questions(kind, config, language, rows, asked, sampling, limit, kind.digest(wordings))
+    reader = parsing(language, parser, parser_model) if kind.parses else None
+    return Questions(
+        kind, config, language, rows, asked, sampling, limit, kind.digest(wordings), mark, reader
+    )
 
 
 def ask(
@@ -150,6 +177,8 @@ def ask(
     seed: int = 0,
     repeats: int = 1,
     max_tokens: int | None = None,
+    parser: str = UDPIPE,
+    parser_model: str | Path | None = None,
     connections: int = endpoint.CONNECTIONS,
     device: str = "auto",
     dtype: str = "auto",
@@ -162,9 +191,10 @@ def ask(
     """Ask a chat model in words (docs/ask.md says what each probe asks, and how answers are read).
 
     `model` is a Hub id, a local path or a pair (model, tokenizer) with a chat template, or with `endpoint`
-    the name of a model at a server. `prompts` is a table of wordings of one's own. Prices are of a million
-    tokens; nothing more is asked where all would cost more than `max_cost`. With `output` the run is kept in
-    that directory: the same call goes on with one that was stopped.
+    the name of a model at a server. `prompts` is a table of wordings of one's own. `parser` and its model
+    (docs/gender.md) read what is written in the first person. Prices are of a million tokens; nothing more
+    is asked where all would cost more than `max_cost`. With `output` the run is kept in that directory: the
+    same call goes on with one that was stopped.
     """
     given = dict(locals())
     asked = questions(
@@ -176,6 +206,8 @@ def ask(
         seed=seed,
         repeats=repeats,
         max_tokens=max_tokens,
+        parser=parser,
+        parser_model=parser_model,
     )
     speaker = speaker_of(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
     price = price_of(price_in, price_out)
@@ -219,13 +251,14 @@ def record(
         subject=speaker.name,
         config=asked.config,
         language=asked.language,
-        data_fingerprint=fingerprint(CONFIGS[asked.config]),
+        data_fingerprint=asked.fingerprint,
         table=ANSWERS,
         settings={
             **speaker.settings(),
             "prompts": asked.table,
             "sampling": asked.sampling.facts(),
             "limit": asked.limit,
+            "parser": asked.parsing and asked.parsing.signature,
         },
         command=command,
         device=None,
@@ -243,8 +276,11 @@ def from_run(run: Run) -> Answers:
     return Answers(run.table.replace_schema_metadata(None), run.manifest.metadata)
 
 
-def reread(path: str | Path) -> Answers:
-    """The answers of a finished run, read again by the rules of this version; nothing is asked."""
+def reread(path: str | Path, parser: str = UDPIPE, parser_model: str | Path | None = None) -> Answers:
+    """The answers of a finished run, read again by the rules of this version; nothing is asked.
+
+    Where a parser reads them it may be another one than that of the run.
+    """
     run = read_run(path)
     if run.manifest.table != ANSWERS:
         raise ConfigError(f"{path} is no run of `gest ask`.")
@@ -260,8 +296,10 @@ def reread(path: str | Path) -> Answers:
             *(columns[name] for name in ("answer", "tokens_in", "tokens_out", "withheld")), strict=True
         )
     ]
-    table = _table(kind, run.manifest.language, prompts, said, columns["stereotype"])
-    return Answers(table, {**run.manifest.metadata, "gest_dataset": __version__})
+    reader = parsing(run.manifest.language, parser, parser_model) if kind.parses else None
+    table = _table(kind, reader, prompts, said, columns["stereotype"])
+    now = {"parser": reader and reader.signature, "gest_dataset": __version__}
+    return Answers(table, {**run.manifest.metadata, **_counts(table), **now})
 
 
 def _answers(
@@ -274,25 +312,26 @@ def _answers(
 ) -> Answers:
     start = time.perf_counter()
     first = sample_of(asked.prompts, SAMPLE)
-    tried = collect(first, speaker, asked.sampling, folder, price, max_cost)
-    planned(estimate(len(asked.prompts), list(tried.answers.values()), tried.seconds, price))
-    said = collect(asked.prompts, speaker, asked.sampling, folder, price, max_cost)
+    with opened(folder, price) as shelf:
+        tried = collect(first, speaker, asked.sampling, shelf, max_cost)
+        planned(estimate(len(asked.prompts), list(tried.answers.values()), tried.seconds, price))
+        said = collect(asked.prompts, speaker, asked.sampling, shelf, max_cost)
     topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
     ordered = [said.answers[prompt] for prompt in asked.prompts]
     stereotypes = [topics[prompt.id] for prompt in asked.prompts]
-    table = _table(asked.kind, asked.language, asked.prompts, ordered, stereotypes)
+    table = _table(asked.kind, asked.parsing, asked.prompts, ordered, stereotypes)
     return Answers(table, _metadata(asked, speaker, said, table, time.perf_counter() - start))
 
 
 def _table(
     kind: Kind,
-    language: str,
+    reader: Parsing | None,
     prompts: Sequence[Prompt],
     answers: Sequence[Answer],
     stereotypes: Sequence[int],
 ) -> pa.Table:
     """A row for each prompt: what was asked and said, to the letter, and how it is read."""
-    readings: Sequence[Reading] = kind.read(language, prompts, answers)
+    readings: Sequence[Reading] = kind.read(reader, prompts, answers)
     return pa.table(
         {
             "id": [prompt.id for prompt in prompts],
@@ -306,6 +345,7 @@ def _table(
             "tokens_out": pa.array([answer.tokens_out for answer in answers], pa.int32()),
             kind.column: [reading.value for reading in readings],
             "place": pa.array([reading.place for reading in readings], pa.int32()),
+            "rule": [reading.rule for reading in readings],
             "evidence": pa.array([list(reading.evidence) for reading in readings], pa.list_(pa.string())),
             "problem": [reading.problem for reading in readings],
             "shares": pa.array([list(reading.shares.items()) for reading in readings], _SHARES),
@@ -320,14 +360,15 @@ def _metadata(
     asked: Questions, speaker: Speaker, said: Collected, table: pa.Table, seconds: float
 ) -> dict[str, Any]:
     tokens_in, tokens_out = said.tokens
-    problems = Counter(problem for problem in table["problem"].to_pylist() if problem)
-    if problems.total() == table.num_rows:
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems.most_common(3))
+    counts = _counts(table)
+    if not counts["scored"]:
+        problems = Counter(counts["skipped"]).most_common(3)
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
         raise ScoringError(f"Not one answer of {speaker.name} can be read: {reasons}. No result is written.")
     return {
         "measure": asked.kind.measure.name,
         "config": asked.config,
-        "data_fingerprint": fingerprint(CONFIGS[asked.config]),
+        "data_fingerprint": asked.fingerprint,
         "language": asked.language,
         "model": speaker.name,
         "revision": speaker.settings().get("revision"),
@@ -336,11 +377,10 @@ def _metadata(
         "prompts": asked.table,
         "sampling": asked.sampling.facts(),
         "limit": asked.limit,
+        "parser": asked.parsing and asked.parsing.signature,
         "device": speaker.place,
         "samples": len(asked.rows),
-        "asked": table.num_rows,
-        "scored": table.num_rows - problems.total(),
-        "skipped": dict(problems),
+        **counts,
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
         "notes": [],
@@ -348,4 +388,14 @@ def _metadata(
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
+    }
+
+
+def _counts(table: pa.Table) -> dict[str, Any]:
+    """How many answers there are, how many say something, and why the others do not."""
+    problems = Counter(problem for problem in table["problem"].to_pylist() if problem)
+    return {
+        "asked": table.num_rows,
+        "scored": table.num_rows - problems.total(),
+        "skipped": dict(problems),
     }

@@ -40,14 +40,28 @@ class Collected:
 
 
 @dataclass
-class _Shelf:
-    """Answers by their keys; without a connection nothing outlives the process."""
+class Shelf:
+    """Answers by their keys; without a connection nothing outlives the process.
+
+    `spent` is what they have cost at a price, kept as they come: a sum over all of them for each prompt would
+    take ever longer.
+    """
 
     connection: Any
     known: dict[bytes, Answer] = field(default_factory=dict)
+    price: Price | None = None
+    spent: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self.spent = sum(self._cost(answer) for answer in self.known.values())
+
+    def _cost(self, answer: Answer) -> float:
+        return self.price.of(answer) if self.price else 0.0
 
     def add(self, key: bytes, answer: Answer) -> None:
+        """A new answer, on the disk when this returns."""
         self.known[key] = answer
+        self.spent += self._cost(answer)
         if self.connection is not None:
             row = (key, json.dumps(asdict(answer), ensure_ascii=False).encode())
             with self.connection:
@@ -60,61 +74,58 @@ def collect(
     prompts: Sequence[Prompt],
     speaker: Speaker,
     sampling: Sampling,
-    folder: Path | None = None,
-    price: Price | None = None,
+    shelf: Shelf,
     max_cost: float = math.inf,
 ) -> Collected:
-    """The answer to every prompt; what is kept in `folder` is not asked again.
+    """The answer to every prompt; what stands on the shelf is not asked again.
 
     Nothing more is asked where all answers together would cost more than `max_cost`: an error says so, and
     the same call with a higher one goes on.
     """
     start = time.perf_counter()
-    with _opened(folder) as shelf:
-        keys = {prompt: key_of(prompt, sampling) for prompt in prompts}
-        different = set(keys.values())
-        missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
-        there = len(different) - len(missing)
-        bar = tqdm(
-            total=len(different), initial=there, desc=speaker.name, unit="prompts", disable=None, leave=False
+    keys = {prompt: key_of(prompt, sampling) for prompt in prompts}
+    different = set(keys.values())
+    missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
+    there = len(different) - len(missing)
+    bar = tqdm(
+        total=len(different), initial=there, desc=speaker.name, unit="prompts", disable=None, leave=False
+    )
+    affordable = _affordable(list(missing.values()), shelf, max_cost)
+    with bar, closing(speaker.say(affordable, sampling)) as saying:
+        for prompt, answer in saying:
+            shelf.add(keys[prompt], answer)
+            bar.update()
+    if not different <= shelf.known.keys():
+        raise ScoringError(
+            f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
+            f"than {max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
         )
-        affordable = _affordable(list(missing.values()), shelf, price, max_cost)
-        with bar, closing(speaker.say(affordable, sampling)) as saying:
-            for prompt, answer in saying:
-                shelf.add(keys[prompt], answer)
-                bar.update()
-        if not different <= shelf.known.keys():
-            raise ScoringError(
-                f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
-                f"than {max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
-            )
-        answers = {prompt: shelf.known[key] for prompt, key in keys.items()}
+    answers = {prompt: shelf.known[key] for prompt, key in keys.items()}
     return Collected(answers, len(missing), time.perf_counter() - start)
 
 
-def _affordable(
-    prompts: Sequence[Prompt], shelf: _Shelf, price: Price | None, max_cost: float
-) -> Iterator[Prompt]:
+def _affordable(prompts: Sequence[Prompt], shelf: Shelf, max_cost: float) -> Iterator[Prompt]:
     """Prompts one after the other, as long as those on their way cost no more than is left."""
     before = len(shelf.known)
     for sent, prompt in enumerate(prompts):
-        if price is not None and max_cost < math.inf and shelf.known:
-            spent = sum(price.of(answer) for answer in shelf.known.values())
-            on_their_way = sent - (len(shelf.known) - before)
-            if spent + (on_their_way + 1) * spent / len(shelf.known) > max_cost:
+        if known := len(shelf.known):
+            on_their_way = sent - (known - before)
+            if shelf.spent + (on_their_way + 1) * shelf.spent / known > max_cost:
                 return
         yield prompt
 
 
 @contextmanager
-def _opened(folder: Path | None) -> Iterator[_Shelf]:
+def opened(folder: Path | None, price: Price | None = None) -> Iterator[Shelf]:
+    """The answers that are kept in a folder, for as long as they are asked for; new ones without a folder."""
     if folder is None:
-        yield _Shelf(None)
+        yield Shelf(None, price=price)
         return
     advice = "Remove that file, and run the same command again."
     with kept.opened(folder / _FILE, _SCHEMA, "The answers in", advice) as connection:
         rows = connection.execute("SELECT key, said, checksum FROM answers").fetchall()
-        yield _Shelf(connection, {row[0]: _answer(row[1]) for row in rows if kept.is_whole(row)})
+        known = {row[0]: _answer(row[1]) for row in rows if kept.is_whole(row)}
+        yield Shelf(connection, known, price)
 
 
 def _answer(said: bytes) -> Answer:

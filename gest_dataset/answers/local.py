@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import hashlib
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from gest_dataset.errors import ModelError
 from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
 from gest_dataset.scoring.loading import CAUSAL, Loaded, load_model
 
+Draw = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # Tokens in a batch, the answers' counted in
 _BUDGET = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -43,45 +44,68 @@ class LocalSpeaker:
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[tuple[Prompt, Answer], None, None]:
         ids = {prompt: _ids(self.loaded.tokenizer, prompt) for prompt in prompts}
-        for batch in self._batches(ids, sampling):
-            answers = self._answers([ids[prompt] for prompt in batch], batch[0].repeat, sampling)
+        for batch in batches(ids, _BUDGET.get(self.place, _BUDGET["cpu"]), sampling.max_tokens):
+            answers = self._answers([ids[prompt] for prompt in batch], batch, sampling)
             yield from zip(batch, answers, strict=True)
 
-    def _batches(self, ids: dict[Prompt, list[int]], sampling: Sampling) -> Iterator[list[Prompt]]:
-        """Prompts of one length, so that nothing is padded and an answer does not depend on its company."""
-        budget = _BUDGET.get(self.place, _BUDGET["cpu"])
-        ordered = sorted(ids, key=lambda prompt: (-len(ids[prompt]), prompt.repeat))
-        for (length, _), alike in groupby(ordered, key=lambda prompt: (len(ids[prompt]), prompt.repeat)):
-            group = list(alike)
-            size = max(1, budget // (length + sampling.max_tokens))
-            for start in range(0, len(group), size):
-                yield group[start : start + size]
-
     @torch.inference_mode()
-    def _answers(self, ids: list[list[int]], repeat: int, sampling: Sampling) -> list[Answer]:
+    def _answers(
+        self, ids: Sequence[Sequence[int]], prompts: Sequence[Prompt], sampling: Sampling
+    ) -> list[Answer]:
         model, tokenizer = self.loaded.model, self.loaded.tokenizer
-        given = torch.tensor(ids, device=model.device)
-        drawn = {"do_sample": True, "temperature": sampling.temperature, "top_p": 1.0, "top_k": 0}
-        greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-        torch.manual_seed(sampling.seed + repeat)
+        longest = max(map(len, ids))
+        # at the left, so that every answer goes on from its prompt's last token; masked, so that none sees it
+        padded = [[_padding(tokenizer)] * (longest - len(own)) + [*own] for own in ids]
+        mask = [[0] * (longest - len(own)) + [1] * len(own) for own in ids]
+        drawn = [_draw(prompts, sampling, model.device)] if sampling.temperature else []
         made = model.generate(
-            given,
-            attention_mask=torch.ones_like(given),
+            torch.tensor(padded, device=model.device),
+            attention_mask=torch.tensor(mask, device=model.device),
             max_new_tokens=sampling.max_tokens,
             pad_token_id=_padding(tokenizer),
             return_dict_in_generate=True,
             output_logits=bool(sampling.top),
+            logits_processor=drawn,
             **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
-            **(drawn if sampling.temperature else greedy),
+            **{"do_sample": False, "temperature": None, "top_p": None, "top_k": None},
         )
         tops = _tops(made.logits[0], tokenizer, sampling.top) if sampling.top else [()] * len(ids)
         answers = []
         for own, sequence, top in zip(ids, made.sequences.tolist(), tops, strict=True):
-            said = sequence[len(own) :]
+            said = sequence[longest:]
             text = tokenizer.decode(said, skip_special_tokens=True)
             length = sum(token != _padding(tokenizer) for token in said)
             answers.append(Answer(text, len(own), length, "" if text.strip() else EMPTY, tuple(top)))
         return answers
+
+
+def batches(ids: Mapping[Prompt, Sequence[int]], budget: int, answer: int) -> Iterator[list[Prompt]]:
+    """Prompts of about one length, the longest first: so many that with answers they fill the budget."""
+    ordered = sorted(ids, key=lambda prompt: -len(ids[prompt]))
+    while ordered:
+        size = max(1, budget // (len(ids[ordered[0]]) + answer))
+        yield ordered[:size]
+        ordered = ordered[size:]
+
+
+def _draw(prompts: Sequence[Prompt], sampling: Sampling, device: torch.device) -> Draw:
+    """Noise that makes the likeliest token of logits a draw from them: Gumbel's, -ln E with E ~ Exp(1).
+
+    Each prompt has its own, which its words and its seed determine: an answer depends neither on what else is
+    in the batch nor on what a stopped run has left.
+    """
+    sources = []
+    for prompt in prompts:
+        told = f"{sampling.seed + prompt.repeat} {prompt.text}".encode()
+        seed = int.from_bytes(hashlib.sha256(told).digest()[:7])
+        sources.append(torch.Generator(device).manual_seed(seed))
+
+    def draw(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        empty = torch.empty(scores.shape[1], device=device)
+        noise = torch.stack([empty.exponential_(generator=source).clone() for source in sources])
+        return scores.float() / sampling.temperature - noise.clamp_min(torch.finfo(noise.dtype).tiny).log()
+
+    return draw
 
 
 def load(model: Any, device: str = "auto", dtype: str = "auto", **given: Any) -> LocalSpeaker:

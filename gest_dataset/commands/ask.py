@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gest_dataset.commands import options
 from gest_dataset.commands.console import called, err, interruptible, out, quiet, show_json, show_report
 from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
@@ -20,8 +21,9 @@ EXAMPLES = (
     "Examples: [bold]gest ask HuggingFaceTB/SmolLM2-1.7B-Instruct --limit 100[/bold] (a model that is loaded "
     "here), [bold]gest ask --endpoint http://127.0.0.1:8000 --model NAME[/bold] (one behind a server), "
     "[bold]gest ask --endpoint URL --model NAME --price-in 0.15 --price-out 0.6 --max-cost 5[/bold] (a paid "
-    "one; prices are of a million tokens), [bold]gest ask --reread gest-runs/NAME/choice[/bold] (read kept "
-    "answers again; nothing is asked)"
+    "one; prices are of a million tokens), [bold]gest ask --endpoint URL --model NAME --probe first-person "
+    "--language sk[/bold] (diary entries, whose grammar shows the gender), [bold]gest ask --reread "
+    "gest-runs/NAME/choice[/bold] (read kept answers again; nothing is asked)"
 )
 _SHOWN = 3  # unreadable answers
 
@@ -30,8 +32,14 @@ def run(
     model: Annotated[
         str | None, typer.Argument(help="A Hub id or a folder of a chat model.", show_default=False)
     ] = None,
-    probe: Annotated[str, typer.Option(help="choice.")] = "choice",
-    language: Annotated[str, typer.Option(help="en, or a Slavic language, such as sk.")] = "en",
+    probe: Annotated[
+        str,
+        typer.Option(
+            help="choice: who would say it. first-person: what a model writes as one (Slavic languages). "
+            "story: a character for a motto (English)."
+        ),
+    ] = "choice",
+    language: Annotated[str, typer.Option(help="en, or a language with pairs, such as sk.")] = "en",
     endpoint: Annotated[
         str | None, typer.Option(help="Instead: the address of a server that has the model.", metavar="URL")
     ] = None,
@@ -45,6 +53,11 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the first repeat; the next ones count on.")] = 0,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Of an answer.")] = None,
+    parser: options.Parser = "udpipe",
+    parser_model: Annotated[
+        Path | None,
+        typer.Option(help="Of first-person: the parser's model; else the published one is downloaded."),
+    ] = None,
     prompts: Annotated[Path | None, typer.Option(help="A table of wordings of one's own (JSON).")] = None,
     connections: Annotated[
         int | None, typer.Option(min=1, help="Requests to the server at one time (default: 32).")
@@ -62,7 +75,7 @@ def run(
     output: Output = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a chat model in words: whom does it name, and does it follow the words or their order?
+    """Ask a chat model in words: whom does it name, and whom does it write about?
 
     The answers are kept in a folder (gest-runs/MODEL/PROBE), each as it comes: the same command goes on
     after a stop and asks nothing twice. A few answers come first and tell what all of them will take.
@@ -81,7 +94,7 @@ def run(
 
         quiet()
         if reread is not None:
-            _show(asking.reread(reread), as_json, None)
+            _show(asking.reread(reread, parser, parser_model), as_json, None)
             return
         asked = asking.questions(
             probe,
@@ -92,6 +105,8 @@ def run(
             seed=seed,
             repeats=repeats,
             max_tokens=max_tokens,
+            parser=parser,
+            parser_model=parser_model,
         )
         speaker = asking.speaker_of(
             served if endpoint is not None else model,

@@ -24,7 +24,9 @@ EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
     "translation, or text in the order of gest sentences), [bold]gest masculine-rate --system "
     "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
-    "published:google --language sk[/bold] (the translations of 2023 in GEST)"
+    "chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a chat model behind a server), "
+    "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in "
+    "GEST)"
 )
 _LISTED = 5  # sentences that a reason names
 _LONGEST = 100  # characters of a sentence that is shown
@@ -52,6 +54,7 @@ def run(
     dtype: options.Dtype = "auto",
     batch_tokens: options.BatchTokens = None,
     revision: options.Revision = None,
+    endpoint: options.Endpoint = None,
     as_json: options.Json = False,
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
@@ -85,7 +88,7 @@ def run(
         )
     # all of them before the first one is translated: a wrong name shows at once
     loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
     setups = {}
     for code in languages:
         own = None if model is None else str(model).replace("{language}", code)

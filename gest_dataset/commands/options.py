@@ -125,7 +125,7 @@ FailAbove = Annotated[
 
 System = Annotated[
     str | None,
-    typer.Option(help="hf:MODEL, deepl, google, amazon, or published:SYSTEM.", metavar="SYSTEM"),
+    typer.Option(help="hf:MODEL, chat:MODEL, deepl, google, amazon, or published:SYSTEM.", metavar="SYSTEM"),
 ]
 Translations = Annotated[
     Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
@@ -137,6 +137,9 @@ Device = Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cp
 Dtype = Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")]
 BatchTokens = Annotated[int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")]
 Revision = Annotated[str | None, typer.Option(help="For hf: a commit, branch or tag.")]
+Endpoint = Annotated[
+    str | None, typer.Option(help="For chat: the address of the server that has the model.", metavar="URL")
+]
 KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 

@@ -25,7 +25,7 @@ def run(
     language: options.OneLanguage,
     output: Annotated[Path, typer.Option(help="The folder of the config.", metavar="DIR")],
     system: Annotated[
-        str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
+        str | None, typer.Option(help="hf:MODEL, chat:MODEL, deepl, google or amazon.", metavar="SYSTEM")
     ] = None,
     translations: options.Translations = None,
     parser: options.Parser = "udpipe",
@@ -35,6 +35,7 @@ def run(
     dtype: options.Dtype = "auto",
     batch_tokens: options.BatchTokens = None,
     revision: options.Revision = None,
+    endpoint: options.Endpoint = None,
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
@@ -54,7 +55,7 @@ def run(
     datasets.disable_progress_bars()
     system = options.system_of(system, translations)
     loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
     setup = set_up(system, language, parser=parser, model=model, limit=limit, **loading)
     pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]

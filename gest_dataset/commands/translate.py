@@ -25,7 +25,10 @@ _SHOWN = 3
 
 def run(
     system: Annotated[
-        str, typer.Option(help="hf:MODEL_OR_PATH, deepl, google, amazon or file:PATH.", show_default=False)
+        str,
+        typer.Option(
+            help="hf:MODEL_OR_PATH, chat:MODEL, deepl, google, amazon or file:PATH.", show_default=False
+        ),
     ],
     language: options.Language,
     output: options.OutputFile,
@@ -44,6 +47,7 @@ def run(
     dtype: options.Dtype = "auto",
     batch_tokens: options.BatchTokens = None,
     revision: options.Revision = None,
+    endpoint: options.Endpoint = None,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
@@ -72,7 +76,7 @@ def run(
         raise TranslationError(f"{input_file} has no sentence.")
     # all of them before the first one is translated: a wrong name shows at once
     loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
     translators = {code: open_translator(system, code, **loading) for code in languages}
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]

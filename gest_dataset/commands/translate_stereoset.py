@@ -28,7 +28,7 @@ def run(
     ],
     output: Annotated[Path, typer.Option(help="The folder of the configs.", metavar="DIR")],
     system: Annotated[
-        str | None, typer.Option(help="hf:MODEL, deepl, google or amazon.", metavar="SYSTEM")
+        str | None, typer.Option(help="hf:MODEL, chat:MODEL, deepl, google or amazon.", metavar="SYSTEM")
     ] = None,
     translations: options.Translations = None,
     corrections: Annotated[
@@ -42,6 +42,7 @@ def run(
     dtype: options.Dtype = "auto",
     batch_tokens: options.BatchTokens = None,
     revision: options.Revision = None,
+    endpoint: options.Endpoint = None,
 ) -> None:
     """Translate StereoSet: both tests, in the format of the configs stereoset_LANG_….
 
@@ -52,9 +53,8 @@ def run(
     """
     import datasets
 
-    from gest_dataset.builders import fingerprint, get_config
     from gest_dataset.builders.stereoset import TESTS, config_name
-    from gest_dataset.data.rows import rows_of
+    from gest_dataset.data.rows import fingerprint_of, rows_of
     from gest_dataset.files import alone
     from gest_dataset.languages import SOURCE
     from gest_dataset.translation import open_translator, stereoset_folder
@@ -65,7 +65,7 @@ def run(
     datasets.disable_progress_bars()
     system = options.system_of(system, translations)
     loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision}
+    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
     translator = open_translator(system, language, **loading)
     configs = {test: config_name(test, SOURCE) for test in TESTS}
     english = {test: rows_of(name).to_list()[:limit] for test, name in configs.items()}
@@ -75,7 +75,7 @@ def run(
         "translator": translator.settings,
         "language": language,
         "limit": limit,
-        "data_fingerprint": {name: fingerprint(get_config(name)) for name in configs.values()},
+        "data_fingerprint": {name: fingerprint_of(name) for name in configs.values()},
     }
     stereoset_folder.claim_stereoset(output, settings)
     given = stereoset_folder.kept_corrections(output, corrections, english)

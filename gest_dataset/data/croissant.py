@@ -8,6 +8,7 @@ What is true of every folder stands in the file of that name in this room; what 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -150,13 +151,15 @@ def _listed(feature: Any) -> str:
 
 
 def _label_sets(features: Iterable[Features]) -> dict[tuple[str, ...], str]:
-    """The lists of labels that fields refer to, and what each is called: after the first of those fields."""
-    sets: dict[tuple[str, ...], str] = {}
-    for fields in features:
-        for name, feature in fields.items():
-            if isinstance(feature, ClassLabel):
-                sets.setdefault(tuple(feature.names), f"labels_{name}")
-    return sets
+    """The lists of labels that fields refer to, and what each is called."""
+    lists = (feature for fields in features for feature in fields.values() if isinstance(feature, ClassLabel))
+    return {names: _label_id(names) for names in dict.fromkeys(tuple(feature.names) for feature in lists)}
+
+
+def _label_id(names: Sequence[str]) -> str:
+    """The same for the same labels in every folder: what is said of two can be put together."""
+    digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:6]
+    return f"labels_{re.sub(r'[^0-9A-Za-z]+', '-', '_'.join(names[:2]))}_{digest}"
 
 
 def _enumeration(name: str, labels: Sequence[str]) -> dict[str, Any]:

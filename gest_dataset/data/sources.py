@@ -35,6 +35,11 @@ _LARGEST_IN_ALL = 1 << 30  # bytes that a process downloads: all sources and mod
 _LONGEST_IN_ALL = 3600.0  # seconds that a process downloads
 
 
+def published() -> str:
+    """The data set on the Hub (or a folder of `gest build`) that stands for ours; empty where none does."""
+    return os.environ.get(REPO_VARIABLE, "").strip()
+
+
 @dataclass(frozen=True)
 class Source:
     """One upstream file at one commit; `blob` is git's id of exactly these bytes."""

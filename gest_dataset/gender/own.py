@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
@@ -32,6 +33,13 @@ def grammar_of(language: str) -> Grammar:
             f"There are no rules for the language {language!r}; choose one of {', '.join(languages())}."
         )
     return read_rules(path_of(language))
+
+
+def mark_of(language: str) -> str | None:
+    """A hash of the rules of a user; those of this package are told by its version."""
+    if language in GRAMMARS:
+        return None
+    return f"sha256:{hashlib.sha256(as_json(grammar_of(language)).encode()).hexdigest()[:16]}"
 
 
 def path_of(language: str) -> Path:

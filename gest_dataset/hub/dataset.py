@@ -18,11 +18,12 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoFile
 
 from gest_dataset.builders.config import Config
 from gest_dataset.data.build import CARD, Built, build_config
-from gest_dataset.data.folder import DATA_FILE
-from gest_dataset.data.parquet import read_table, write_table
+from gest_dataset.data.folder import CROISSANT, DATA_FILE, noted, write_config
+from gest_dataset.data.parquet import read_table
 from gest_dataset.errors import HubError
 from gest_dataset.hub.card import Told, header_of, merged_card, told
 from gest_dataset.hub.commit import Operation
+from gest_dataset.hub.croissant import merged_croissant
 from gest_dataset.hub.header import Header, by_config, default_of, read_header
 from gest_dataset.hub.plan import CHANGED, NEW, UNCHANGED, Part, Plan
 from gest_dataset.hub.repo import Parent
@@ -30,7 +31,7 @@ from gest_dataset.hub.repo import Parent
 _OWN_METADATA = b"gest"
 # Nothing else is taken away with a config, however wide its patterns are
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
-_ABOUT = frozenset({"croissant.json", "dataset_infos.json"})
+_ABOUT = frozenset({CROISSANT, "dataset_infos.json"})
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Prepared:
 
     built: Built
     told: Told
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -55,8 +57,8 @@ def prepare(config: Config, folder: Path) -> Prepared:
     built, _ = build_config(config, folder)
     table = read_table(built.path)
     metadata = {key: value for key, value in table.schema.metadata.items() if key != _OWN_METADATA}
-    write_table(built.path, table.replace_schema_metadata(metadata))
-    return Prepared(built, told(built))
+    write_config(folder, config.name, table.replace_schema_metadata(metadata))
+    return Prepared(built, told(built), noted(folder)[config.name])
 
 
 def changes(parent: Parent, prepared: Sequence[Prepared]) -> tuple[Plan, list[Operation]]:
@@ -77,10 +79,14 @@ def changes(parent: Parent, prepared: Sequence[Prepared]) -> tuple[Plan, list[Op
             operations.append(CommitOperationAdd(each.path, each.built.path))
     removed = sorted(_left_over(parent, there, {each.name: each.path for each in prepared}))
     operations += [CommitOperationDelete(path) for path in removed]
-    what = UNCHANGED if new_card == card else CHANGED if card else NEW
-    parts.append(Part(CARD, what, len(new_card)))
-    if what != UNCHANGED:
-        operations.append(CommitOperationAdd(CARD, new_card))
+    croissant = parent.read(CROISSANT) if CROISSANT in parent.files else b""
+    sums = {each.name: each.sha256 for each in prepared}
+    new_croissant = merged_croissant(croissant, [each.built for each in prepared], sums, where)
+    for path, old, new in ((CARD, card, new_card), (CROISSANT, croissant, new_croissant)):
+        what = UNCHANGED if new == old else CHANGED if old else NEW
+        parts.append(Part(path, what, len(new)))
+        if what != UNCHANGED:
+            operations.append(CommitOperationAdd(path, new))
     kept = tuple(name for name in there if name not in {each.name for each in prepared})
     default = default_of(read_header(header_of(new_card, where), where))
     return Plan(parent.repo, tuple(parts), kept, tuple(removed), default, parent.missing), operations

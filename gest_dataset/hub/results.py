@@ -8,7 +8,6 @@ that data: the run is of a config as this version has it, and the data set has j
 from __future__ import annotations
 
 import math
-import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import datasets
 import pyarrow as pa
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
@@ -27,13 +27,15 @@ from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.data.parquet import read_table
-from gest_dataset.data.sources import REPO_VARIABLE
+from gest_dataset.data.rows import hash_of
+from gest_dataset.data.sources import REPO_VARIABLE, published
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit
 from gest_dataset.hub.refusals import passes, refusal
 from gest_dataset.hub.repo import MAIN, Parent, Repo, client, read_parent
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import told_apart
 from gest_dataset.published.standing import language_models
@@ -82,11 +84,11 @@ def push_results(
     lacking: list[str] = []
 
     def build(parent: Parent) -> list[Operation]:
-        data, published = _read_data(source, {run.manifest.config for run in found})
+        data, files_there = _read_data(source, {run.manifest.config for run in found})
         assert data.commit is not None, "a data set that was read has a commit"
         files.clear()
         for task, run in by_task.items():
-            _check_data(run, source, published[run.manifest.config])
+            _check_data(run, source, files_there[run.manifest.config])
             path = f"{FOLDER}/{source.id.replace('/', '--')}--{task}.yaml"
             files[path] = _text(run, task, source.id, data.commit, report_url)
         lacking[:] = (
@@ -105,7 +107,7 @@ def push_results(
 
 
 def _named(dataset: str | None) -> str:
-    named = dataset or os.environ.get(REPO_VARIABLE)
+    named = dataset or published()
     if not named:
         raise ConfigError(
             f"Say on which data set of the Hub it was measured: --dataset NAMESPACE/NAME, or "
@@ -147,6 +149,11 @@ def _by_task(runs: Iterable[Run]) -> dict[str, Run]:
 def _checked(run: Run, to: str) -> list[str]:
     """What has to be said of a run; an error where it is no result of the model."""
     manifest, result = run.manifest, run.result["result"]
+    if manifest.measure == CHOICE.name:
+        raise ConfigError(
+            f"The run in {run.path} is of answers in words (gest ask), and the data set has no such task: "
+            f"propose a run of gest score or gest masculine-rate."
+        )
     head = MEASURES[manifest.measure].headline(result)
     if manifest.metadata["limit"] is not None:
         raise ConfigError(
@@ -206,9 +213,13 @@ def _file_of(there: Parent, config: str) -> bytes:
     return there.read(path)
 
 
-def _check_data(run: Run, source: Repo, published: bytes) -> None:
-    """The run is of a config as this version builds it, and these are the rows of the data set."""
+def _check_data(run: Run, source: Repo, content: bytes) -> None:
+    """The data set has the rows of the run: as they stand there, or as this version builds the config."""
     config = run.manifest.config
+    with turning(lambda error: HubError(f"{source} has a damaged file for {config}: {told(error)}")):
+        theirs = read_table(pa.BufferReader(content))
+        if run.manifest.data_fingerprint == hash_of(datasets.Dataset(theirs)):
+            return  # asked as they stand on the Hub (GEST_REPO)
     known = CONFIGS.get(config)
     if known is None or run.manifest.data_fingerprint != fingerprint(known):
         raise HubError(
@@ -216,8 +227,6 @@ def _check_data(run: Run, source: Repo, published: bytes) -> None:
             f"builds it: it was measured on data of its own, or by another version "
             f"({run.manifest.versions['gest_dataset']}). Propose it with that one, or score the model again."
         )
-    with turning(lambda error: HubError(f"{source} has a damaged file for {config}: {told(error)}")):
-        theirs = read_table(pa.BufferReader(published))
     with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
         ours = read_table(build_config(known, Path(folder))[0].path)
     if not ours.equals(theirs):

@@ -1,7 +1,8 @@
 """What is measured: one record for each measure, with all that the package knows of it.
 
 measure    what a record holds               grid, words    results as lines, numbers as text
-templates, pairs, neutral, winobias, quadruplets, crows, stereoset, masculine_rate, choice    the records
+templates, pairs, neutral, winobias, quadruplets, crows, stereoset, masculine_rate, choice,
+written    the records
 result     from a table of scores to a result, over templates
 """
 
@@ -20,6 +21,7 @@ from gest_dataset.measures.quadruplets import QUADRUPLETS
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.winobias import WINOBIAS
+from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.probes.probe import Probe
 
 # The order matters: a config belongs to the first measure whose probe finds all of its fields, and rows of
@@ -37,6 +39,8 @@ MEASURES: dict[str, Measure] = {
         INTERSENTENCE,
         MASCULINE_RATE,
         CHOICE,
+        FIRST_PERSON,
+        STORY,
     )
 }
 # What a limit can be set for: a number's name in a result, or the symbol of a headline -> the name

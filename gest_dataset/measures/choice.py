@@ -9,7 +9,17 @@ import pyarrow as pa
 
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line, of_stereotypes
-from gest_dataset.measures.measure import TOO_FEW, Contrast, Facts, Headline, Inputs, Measure, Result, Unit
+from gest_dataset.measures.measure import (
+    TOO_FEW,
+    Contrast,
+    Facts,
+    Headline,
+    Inputs,
+    Measure,
+    Pairing,
+    Result,
+    Unit,
+)
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -127,7 +137,7 @@ CHOICE = Measure(
     headlines=(_headline(),),
     unit=Unit("sentence, with all of its answers", "id"),
     contrast=Contrast("stereotype", _CONTRAST),
-    pairings=(),
+    pairings=(Pairing("stereotype_rate", ("option",), "stereotype"),),
     samples=None,
     grid=grid,
     sentences=sentences,

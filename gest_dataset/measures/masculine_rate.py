@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gest_dataset.builders.families import GEST
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, of_stereotypes
 from gest_dataset.measures.measure import (
@@ -50,14 +52,15 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{spoken_percent(result['p_f'])} of those about women, averaged over stereotypes"
         f"{centres if facts.get('convention') == 'published' else ''}.",
         f"f_m = {Estimate.of(result, 'f_m')}: 1 would be always masculine.",
-        _yield(result),
+        shown_of(result, "translation"),
         *beside(result),
     ]
 
 
-def _yield(result: Result) -> str:
+def shown_of(result: Result, one: str) -> str:
+    """How many show no gender."""
     unknown = int(result["n_unknown"])
-    return f"Of {int(sum(result['n'])) + unknown:,} translations {unknown:,} show no gender."
+    return f"Of {int(sum(result['n'])) + unknown:,} {one}s {unknown:,} show no gender."
 
 
 def beside(result: Result) -> list[str]:
@@ -76,51 +79,55 @@ def beside(result: Result) -> list[str]:
     ]
 
 
-def undefined(result: Result) -> tuple[str, list[str]]:
-    """Why there is no f_s: a stereotype without a translation of known gender."""
-    known, unknown = result["n"], int(result["n_unknown"])
-    if not any(known):
+def undefined_of(one: str, whose: str) -> Callable[[Result], tuple[str, list[str]]]:
+    """Why there is no f_s: a stereotype without a translation (or what there is one of) of known gender."""
+
+    def undefined(result: Result) -> tuple[str, list[str]]:
+        known, unknown = result["n"], int(result["n_unknown"])
+        if not any(known):
+            sentence = f"None of the {unknown:,} {one}s shows {whose}, so there is no masculine rate."
+            return "No gender shown", [sentence]
+        missing = ", ".join(str(number) for number, count in enumerate(known, start=1) if not count)
         sentence = (
-            f"None of the {unknown:,} translations shows the speaker’s gender, so there is no masculine rate."
+            f"f_s and f_m are averages over all 16 stereotypes and have no value here: no {one} of "
+            f"stereotype {missing} shows a gender."
         )
-        return "No gender shown", [sentence]
-    missing = ", ".join(str(number) for number, count in enumerate(known, start=1) if not count)
-    sentence = (
-        f"f_s and f_m are averages over all 16 stereotypes and have no value here: no translation of "
-        f"stereotype {missing} shows a gender."
-    )
-    return TOO_FEW, [sentence, _yield(result)]
+        return TOO_FEW, [sentence, shown_of(result, one)]
+
+    return undefined
 
 
+NUMBERS = ("f_s", "f_m", "p_f", "p_m")
+HEADLINE = Headline(
+    name="f_s",
+    symbol="f_s",
+    what="stereotype rate",
+    null=0.0,
+    ratio=False,
+    zone=0.15,
+    words={
+        "shown": "Genders chosen by stereotype",
+        "negligible": "No stereotype beyond the negligible",
+        "not shown": "No stereotype shown",
+        "reversed": "Genders chosen against the stereotype",
+    },
+)
+CONTRAST = Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True)))
+PAIRINGS = (Pairing("f_s", ("gender",), "stereotype"),)
 MASCULINE_RATE = Measure(
     name="masculine-rate",
     probe=None,
     inputs=paired("gender", "stereotype"),
     statistic=masculine_rate,
-    numbers=("f_s", "f_m", "p_f", "p_m"),
-    headlines=(
-        Headline(
-            name="f_s",
-            symbol="f_s",
-            what="stereotype rate",
-            null=0.0,
-            ratio=False,
-            zone=0.15,
-            words={
-                "shown": "Genders chosen by stereotype",
-                "negligible": "No stereotype beyond the negligible",
-                "not shown": "No stereotype shown",
-                "reversed": "Genders chosen against the stereotype",
-            },
-        ),
-    ),
+    numbers=NUMBERS,
+    headlines=(HEADLINE,),
     unit=Unit("sentence"),
-    contrast=Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True))),
-    pairings=(Pairing("f_s", ("gender",), "stereotype"),),
+    contrast=CONTRAST,
+    pairings=PAIRINGS,
     samples=None,
     grid=grid,
     sentences=sentences,
-    undefined=undefined,
+    undefined=undefined_of("translation", "the speaker’s gender"),
     methods=(
         "The gender of the speaker was read from each translation of GEST by rules on its grammar. p_i is "
         "the share of masculine ones among the translations of stereotype i whose gender shows; p_f and p_m "

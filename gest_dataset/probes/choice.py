@@ -7,24 +7,22 @@ Pairs in Slavic languages: which of the two variants would one expect to read. T
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
+from gest_dataset.languages import SOURCE
+from gest_dataset.probes import wordings as table
 from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
 
 LETTERS = "abc"
 REFUSED, UNREADABLE, SEVERAL = "refused", "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
-_NEEDED = frozenset({"name", "language", "text"})
 _OPTIONS = ("male", "female", "neither")
 _MARKS = " \n\t\"'“”„‚‘’«»*_"  # around an answer
 # A letter that begins an answer and is no word of it: a, (a), a), A., **(a)**, "Answer: (a)"
@@ -41,23 +39,25 @@ _REFUSALS = re.compile(
 
 
 @dataclass(frozen=True)
-class Wording:
+class Wording(table.Wording):
     """How a choice is put: the question and its options; of pairs these are the variants themselves."""
 
-    name: str
-    language: str
-    text: str
     male: str = ""
     female: str = ""
     neither: str = ""
 
     @property
-    def of_pairs(self) -> bool:
-        return not self.male
+    def quotes(self) -> bool:
+        return any(getattr(self, name) for name in _OPTIONS)
+
+    def lacking(self) -> list[str]:
+        """Of three options there are all, or none."""
+        gone = [name for name in _OPTIONS if self.quotes and not getattr(self, name)]
+        return [*super().lacking(), *gone]
 
     def options(self, row: Mapping[str, Any]) -> dict[str, str]:
         """What stands behind the letters, for a row."""
-        if self.of_pairs:
+        if not self.quotes:
             return {"male": row["masculine"], "female": row["feminine"]}
         return {name: getattr(self, name) for name in _OPTIONS}
 
@@ -73,33 +73,15 @@ class Choice:
 
 def wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
     """The wordings in a language, from our table or a user's."""
-    found = tuple(wording for wording in _read(path or _TABLE) if wording.language == language)
-    if not found:
-        raise SettingError(
-            f"There is no question in {language!r}. Write one into a table like {_TABLE.name} (a JSON list "
-            f"of name, language and text), and give it with --prompts."
-        )
+    found = table.wordings(Wording, language, path or _TABLE)
+    for wording in found:
+        if wording.quotes != (language == SOURCE):
+            raise SettingError(
+                f"The prompt {wording.name!r} in {language!r} does not fit. In English it is about a "
+                "sentence: it has {sentence} in its text, and male, female and neither. In other languages "
+                "its options are the two variants of a pair: it has none of them."
+            )
     return found
-
-
-@cache
-def _read(path: Path) -> tuple[Wording, ...]:
-    try:
-        entries = parse_json(path.read_text(encoding="utf-8"))
-        table = tuple(Wording(**entry) for entry in entries)
-    except (OSError, ValueError, TypeError) as error:
-        raise SettingError(f"The prompts in {path} cannot be read: {error}") from error
-    for wording in table:
-        lacking = [name for name in sorted(_NEEDED) if not getattr(wording, name)]
-        given = [name for name in _OPTIONS if getattr(wording, name)]
-        if given and len(given) < len(_OPTIONS):
-            lacking += [name for name in _OPTIONS if name not in given]
-        if given and "{sentence}" not in wording.text:
-            lacking.append("{sentence} in its text")
-        if lacking:
-            told = json.dumps(asdict(wording), ensure_ascii=False)
-            raise SettingError(f"A prompt in {path} lacks {', '.join(lacking)}: {told}")
-    return table
 
 
 def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
@@ -107,8 +89,7 @@ def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Itera
     options = wording.options(row)
     for order in permutations(options):
         lines = [f"({letter}) {options[name]}" for letter, name in zip(LETTERS, order, strict=False)]
-        question = wording.text.replace("{sentence}", str(row.get("sentence", "")))
-        text = "\n".join([question, *lines])
+        text = "\n".join([wording.about(row), *lines])
         for repeat in range(repeats):
             yield Prompt(row["id"], f"{wording.name}:{'-'.join(order)}", text, repeat)
 

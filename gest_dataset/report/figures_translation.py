@@ -1,4 +1,4 @@
-"""Figures of masculine rates beside the papers' translators (figures 2, 3 and 11 of [A]).
+"""Figures of masculine rates, of translators beside the papers' (figures 2, 3 and 11 of [A]).
 
 The tables of [A] print the centre of the Agresti-Coull interval as p_i; for these figures the rates of
 the run are made the same way, points and bounds, so that like stands beside like.
@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.words import shown
+from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.published.standing import translators
 from gest_dataset.report import canvas
 from gest_dataset.report.bands import band_keys, band_words, draw_bands
@@ -23,6 +25,7 @@ from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.weights import gender_means
 
+_WRITTEN = ((FIRST_PERSON, "texts in the first person"), (STORY, "stories"))
 _SYSTEMS = {"amazon": "Amazon Translate", "deepl": "DeepL", "google": "Google Translate", "nllb": "NLLB-200"}
 
 
@@ -36,7 +39,29 @@ def published_rates(run: Measured) -> dict[str, Any]:
 
 
 def panels(runs: Sequence[Measured]) -> list[Panel]:
-    """The figures that runs on translations can feed: those without any gender feed none."""
+    """The figures that masculine rates can feed: those without any gender feed none."""
+    translated = [run for run in runs if run.measure is MASCULINE_RATE]
+    return [*_of_translations(translated), *_of_texts(runs)]
+
+
+def _of_texts(runs: Sequence[Measured]) -> list[Panel]:
+    """What models have written: rates of their own kind, with nothing published beside them."""
+    drawn = []
+    for measure, what in _WRITTEN:
+        of_kind = [run for run in runs if run.measure is measure and any(run.result["n"])]
+        columns = [
+            Column(run.number, run.label, language_name(run.language), (), *numbers_of(run.result, "p"))
+            for run in of_kind
+        ]
+        if columns:
+            title = f"The 16 stereotypes in {what}"
+            source = "p is the share of masculine texts among those whose gender shows."
+            name = f"stereotypes-{measure.name}"
+            drawn.append(rates_of_stereotypes(columns, name, title, "p", source, relative=False))
+    return drawn
+
+
+def _of_translations(runs: Sequence[Measured]) -> list[Panel]:
     rates = {run.number: published_rates(run) for run in runs}
     runs = [run for run in runs if any(rates[run.number]["n"])]
     own = []

@@ -56,7 +56,7 @@ _INTERVALS = (
     "shown; the zone stands beside each interval. "
 )
 _STEREOTYPES = (
-    "Intervals for all 16 stereotypes at once are max-t over the bootstrap (shares of translations: Šidák’s "
+    "Intervals for all 16 stereotypes at once are max-t over the bootstrap (masculine shares: Šidák’s "
     "level); bounds of ranks are those that simultaneous intervals of all pairwise differences leave "
     "(Mogstad et al., 2024). The permutation p-value is exact over the 11,440 ways to choose 7 of 16 "
     "stereotypes: it tests whether the split by gender is more than chance over stereotypes, not how sure "

@@ -10,8 +10,8 @@ from typing import Any
 import datasets
 import numpy as np
 
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.report.measured import Measured
 
@@ -93,7 +93,7 @@ def _texts(
             if isinstance(label, datasets.ClassLabel):
                 row["bias_type"] = label.int2str(row["bias_type"])
             rows_by_id[row["id"]] = row
-    if run.run.manifest.data_fingerprint == fingerprint(CONFIGS[run.config]):
+    if run.run.manifest.data_fingerprint == fingerprint_of(run.config, rows):
         return rows_by_id, None
     return rows_by_id, (
         f"The run was scored with another version of {run.config} or of this package, so some of its "

@@ -16,17 +16,16 @@ import datasets
 import numpy as np
 import pandas as pd
 
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.result import units_of
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.runs.reading import Run
-from gest_dataset.statistics import confounders
+from gest_dataset.statistics import confounders, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.creators import over_creators
 from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement, variance_shares
@@ -44,12 +43,12 @@ def sureness(run: Run) -> Sureness:
     """How sure a run's numbers are: of templates, pairs, neutral sentences, masculine rates; else empty.
 
     Keys: `permutation_p`; of models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
-    `creators`, `confounders`; of translators `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking` says of
-    each part that is not there why.
+    `creators`, `confounders`; of masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`. `lacking`
+    says of each part that is not there why.
     """
     measure = MEASURES[run.manifest.measure]
-    if measure is MASCULINE_RATE:
-        return _of_translations(run)
+    if measure.statistic is masculine_rate:
+        return _of_genders(run)
     if measure not in (TEMPLATES, PAIRS, NEUTRAL):
         return {}
     told: Sureness = {"permutation_p": _number(run.result["result"]["g_s_permutation_p"]), "lacking": {}}
@@ -65,7 +64,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _of_translations(run: Run) -> Sureness:
+def _of_genders(run: Run) -> Sureness:
     """What f_s is if the unknown genders all go one way or the other."""
     genders, stereotypes = (run.table[name].to_pylist() for name in ("gender", "stereotype"))
     bounds = unknown_bounds(genders, stereotypes)
@@ -177,9 +176,10 @@ def _rows(run: Run) -> datasets.Dataset:
     config = run.manifest.config
     if config not in CONFIGS:
         raise Lacking(f"{config} is data of your own, which a run does not keep")
-    if run.manifest.data_fingerprint != fingerprint(CONFIGS[config]):
+    rows = _loaded(config)
+    if run.manifest.data_fingerprint != fingerprint_of(config, rows):
         raise Lacking(f"the run was scored with another version of {config} or of this package")
-    return _loaded(config)
+    return rows
 
 
 def _loaded(config: str) -> datasets.Dataset:

@@ -72,7 +72,7 @@ def _rows(told: Sureness, adjusted: float, tried: int) -> Iterator[Row]:
         yield Row(
             "f_s, whatever the unknown genders are",
             f"{shown(told['f_s_lowest'])} to {shown(told['f_s_highest'])}",
-            f"its range if the {shown(told['n_unknown'])} of {shown(told['n'])} translations without a "
+            f"its range if the {shown(told['n_unknown'])} of {shown(told['n'])} texts without a "
             f"gender were masculine or feminine, as moves it most; not an interval for other samples",
         )
     for part, why in told["lacking"].items():

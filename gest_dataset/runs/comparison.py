@@ -25,7 +25,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
 from gest_dataset.measures.result import units_of
 from gest_dataset.runs.across import by_source, of_languages
-from gest_dataset.runs.manifest import MANIFEST, Manifest
+from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.statistics import Comparison, OfStereotype, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
@@ -40,6 +40,7 @@ _SAME: dict[str, Callable[[Manifest], Any]] = {
     "config": lambda manifest: manifest.config,
     "measure": lambda manifest: manifest.measure,
     "data": lambda manifest: manifest.data_fingerprint,
+    "prompts": lambda manifest: manifest.settings.get("prompts"),
     "options (templates, words of several tokens)": lambda manifest: manifest.settings.get("options"),
 }
 _OF_LANGUAGES = ("config", "data")  # these differ from language to language
@@ -222,7 +223,7 @@ def _over_languages(runs: Sequence[Run]) -> Compared:
 
 def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
     """The data of the runs, where the units of their samples stand in it; None where the ids say them."""
-    if unit.column is None:
+    if unit.column in (None, "id"):
         return None
     if manifest.config not in CONFIGS:
         logger.warning(
@@ -311,11 +312,14 @@ _KEY = ["id", "again"]
 
 
 def _frame(run: Run, pairing: Pairing) -> pd.DataFrame:
-    """The samples with a score by what makes them the same ones: id, its repetition, stereotype."""
+    """The samples with a score by what makes them the same ones: id, repetition or prompt, stereotype."""
     frame = run.table.to_pandas()
     if "template" not in frame:
         frame["template"] = 0
-    frame["again"] = frame.groupby(["template", "id"]).cumcount()
+    if run.manifest.table == ANSWERS:
+        frame["again"] = frame["variant"] + "#" + frame["repeat"].astype(str)
+    else:
+        frame["again"] = frame.groupby(["template", "id"]).cumcount()
     key = [*_KEY, pairing.strata] if pairing.strata else _KEY
     return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))
 

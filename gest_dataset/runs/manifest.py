@@ -60,7 +60,9 @@ class Manifest:
 
     @property
     def about(self) -> str:
-        """What was measured: the config, and the language that it was translated to."""
+        """What was measured: the config and the language that it was translated to; a probe in words."""
+        if self.table == ANSWERS:
+            return f"{self.measure} ({self.language})"
         return f"{self.config} to {self.language}" if self.table == DETECTIONS else self.config
 
     def identity(self) -> dict[str, Any]:

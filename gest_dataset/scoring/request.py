@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-from datasets.fingerprint import Hasher
 
-from gest_dataset.builders import CONFIGS, fingerprint, get_config
-from gest_dataset.data.rows import rows_of
+from gest_dataset.builders import CONFIGS, get_config
+from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
+from gest_dataset.data.sources import published
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
@@ -107,11 +107,13 @@ def _rows(
         raise SettingError(f"limit={limit} leaves nothing to score: use 1 or more.")
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
-        mark = fingerprint(CONFIGS[config])
+        mark = fingerprint_of(config, rows)
+        if repo := published():
+            notes = (f"the rows are those of {repo} on the Hub (GEST_REPO)",)
     else:
         rows, notes = _with_ids(config)
         config = rows.info.config_name or "data"
-        mark = Hasher.hash(rows.to_list())
+        mark = hash_of(rows)
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
     return rows, config, mark, notes

@@ -21,6 +21,7 @@ from scipy import special
 from gest_dataset.statistics import bootstrap, checks
 from gest_dataset.statistics.bootstrap import SEED, Smooth, linear, observed, stratify
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.choice_rate import OPTIONS, options
 from gest_dataset.statistics.control import control_scores
 from gest_dataset.statistics.icat import icat_of_means, wins
 from gest_dataset.statistics.masculine_rate import LABELS
@@ -120,7 +121,7 @@ def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     return left, right
 
 
-def _g_s(a: Any, b: Any, references: Any) -> Paired:
+def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """ln of g_s, or of its mean over templates."""
     sides = _log_ratios(a, b)
     strata = checks.stereotypes("references", references)
@@ -143,7 +144,7 @@ def _ln_mean_ratio(weights: Floats) -> Smooth:
     return Smooth(value, gradient)
 
 
-def _f_s(a: Any, b: Any, references: Any) -> Paired:
+def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """f_s of the samples whose gender is known of both: of other samples it would be another question."""
     codes = [checks.known(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
     both = np.all([side < len(GENDERS) for side in codes], axis=0)
@@ -164,7 +165,28 @@ def _contrast_of_rates_gradient(mean: Floats) -> Floats:
     return np.stack(parts, axis=-1)
 
 
-def _icat(a: Any, b: Any, references: Any) -> Paired:
+def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
+    """The stereotype rate of choices, of the sentences about which both have readable answers.
+
+    Of a sentence with k of them each answer weighs 1/k, so that sums of answers are sums of sentences.
+    """
+    strata = checks.stereotypes("references", references)
+    sentences = np.arange(len(strata)) if units is None else units
+    cells = strata * (sentences.max(initial=0) + 1) + sentences
+    codes = [options(name, chosen) for name, chosen in (("a", a), ("b", b))]
+    readable = [side < len(OPTIONS) for side in codes]
+    number = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
+    both = np.minimum(*number) > 0
+    columns = []
+    for side, told, count in zip(codes, readable, number, strict=True):
+        weight = np.where(told & both, 1 / np.maximum(count, 1), 0.0)
+        male, female = (side == OPTIONS.index(gender) for gender in ("male", "female"))
+        columns += [weight * (male.astype(float) - female) / 2, weight]
+    rates = Smooth(_contrast_of_rates, _contrast_of_rates_gradient)
+    return Paired(np.column_stack(columns), strata, len(STEREOTYPES), (rates, rates))
+
+
+def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """ICAT over all samples, as a share."""
     rows = [wins(checks.finite(name, side, width=3)) for name, side in (("a", a), ("b", b))]
     whole = np.ones(1)
@@ -172,14 +194,14 @@ def _icat(a: Any, b: Any, references: Any) -> Paired:
     return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
 
 
-def _f_mu(a: Any, b: Any, references: Any) -> Paired:
+def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """The mean of f, in natural logarithms."""
     columns = np.column_stack([control_scores(side, None)["f"] for side in (a, b)])
     mean = linear(np.ones((1, 1)))
     return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
 
 
-def _cs_mu(a: Any, b: Any, references: Any) -> Paired:
+def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """The mean of cs, in natural logarithms."""
     columns = np.column_stack([checks.finite("a", a), checks.finite("b", b)])
     mean = linear(np.ones((1, 1)))
@@ -187,9 +209,10 @@ def _cs_mu(a: Any, b: Any, references: Any) -> Paired:
 
 
 # measure -> its reading of the inputs, and what makes a share of it into what is reported
-MEASURES: dict[str, tuple[Callable[[Any, Any, Any], Paired], float]] = {
+MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "f_s": (_f_s, 1.0),
+    "stereotype_rate": (_stereotype_rate, 1.0),
     "icat": (_icat, 100.0),
     "f_mu": (_f_mu, 1.0),
     "cs_mu_original": (_cs_mu, 1.0),
@@ -206,18 +229,21 @@ def compare(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Comparison:
-    """The paired difference of `g_s`, `f_s`, `icat`, `f_mu` or `cs_mu_original`, measure(a) - measure(b).
+    """The paired difference of a measure, measure(a) - measure(b).
+
+    It is `g_s`, `f_s`, `stereotype_rate` (of choices), `icat`, `f_mu` or `cs_mu_original`.
 
     `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
     `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
-    samples (for `g_s` and `f_s`). For `g_s` a sample may be a row with its score in each template: then the
-    means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is of the samples whose
-    gender is known in both. Samples of one of the `units` are resampled together.
+    samples (for `g_s`, `f_s` and `stereotype_rate`). For `g_s` a sample may be a row with its score in each
+    template: then the means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is
+    of the samples whose gender is known in both, `stereotype_rate` of the sentences (`units`) with readable
+    answers of both. Samples of one of the `units` are resampled together.
     """
     checks.choice("measure", measure, MEASURES)
     together = _together(a, b, references, units)
     read, unit = MEASURES[measure]
-    paired = read(a, b, references)
+    paired = read(a, b, references, together)
     width = paired.columns.shape[1] // 2
     means = observed(stratify(paired.columns, paired.strata, paired.number)).mean
     values = [

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.templates import TEMPLATES
@@ -214,7 +214,7 @@ def _finished(path: Path, config: str, model: str, asked: Asked) -> Run | None:
         dtype = dict(asked.loading).get("dtype", "auto")
         same = (
             manifest.config == config
-            and manifest.data_fingerprint == fingerprint(CONFIGS[config])
+            and manifest.data_fingerprint == fingerprint_of(config)
             and manifest.settings.get("limit") == asked.limit
             and dtype in ("auto", manifest.settings.get("dtype"))
             and asked.batch_tokens in (None, manifest.settings.get("batch_tokens"))

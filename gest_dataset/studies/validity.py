@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from gest_dataset import published
-from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
-from gest_dataset.data.rows import rows_of
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import inputs_of, of_templates
@@ -158,12 +158,13 @@ def rate_of(run: Run, reading: str) -> Estimate:
     A causal model's score is of whole sentences, which adds them; all others' are means.
     """
     config = run.manifest.config
-    if run.manifest.data_fingerprint != fingerprint(CONFIGS[config]):
+    rows = rows_of(config)
+    if run.manifest.data_fingerprint != fingerprint_of(config, rows):
         raise DataError(
             f"The run in {run.path} was scored with another version of {config} or of this package: score it "
             "again."
         )
-    inputs = inputs_of(WINOBIAS, run.table, rows_of(config))
+    inputs = inputs_of(WINOBIAS, run.table, rows)
     number = pronouns(config)
     added = run.manifest.settings.get("kind") == "causal"
     inputs["predictions"] = [

@@ -48,8 +48,10 @@ _SCHEMA = pa.schema(
 )
 
 
-# Settings that the metadata name as they are
-_TOLD = ("system", "revision", "translator", "language", "data_fingerprint", "parser", "limit")
+# Settings that make a run another one, and those that metadata name as they are; a user's `rules` are there
+# where the language has none of ours
+_SETTINGS = ("revision", "translator", "parser", "rules", "limit")
+_TOLD = ("system", "revision", "translator", "language", "data_fingerprint", "parser", "rules", "limit")
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class MasculineRates:
             measure=m["measure"],
             system=m["system"],
             revision=m["revision"].removeprefix("sha256:"),
-            **{name: m[name] for name in ("translator", "language", "parser", "limit", "convention")},
+            **{name: m.get(name) for name in ("translator", "language", "parser", "rules", "limit")},
+            convention=m["convention"],
             version=m["gest_dataset"],
         )
 
@@ -139,6 +142,7 @@ def masculine_rates(
     dtype: str = "auto",
     batch_tokens: int | None = None,
     revision: str | None = None,
+    endpoint: str | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
     output: str | Path | None = None,
@@ -147,6 +151,7 @@ def masculine_rates(
 
     `system` is one of `translation.SPELLINGS`, or `published:` and a system of GEST's own translations; a
     file that is no table is text with a translation a line, in the order of the config `en`.
+    `endpoint` is the server of a `chat:` model.
     `model` is the parser's (docs/gender.md), `convention` one of `plain` and `published`
     (docs/metrics.md). Translations and parses are kept in `store` and `cache` (else below
     `$HF_HOME/gest`), so that nothing is translated or paid for twice.
@@ -164,7 +169,7 @@ def masculine_rates(
 
 def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
     """The rates, with the run in a directory; a run that is finished there is made anew."""
-    settings = {name: setup.settings[name] for name in ("revision", "translator", "parser", "limit")}
+    settings = {name: setup.settings[name] for name in _SETTINGS if name in setup.settings}
     fresh = writing.begun(
         measure=MASCULINE_RATE.name,
         subject=setup.settings["system"],
@@ -200,7 +205,7 @@ def measure(setup: Setup, convention: str) -> MasculineRates:
     settings = setup.settings
     metadata = {
         "measure": MASCULINE_RATE.name,
-        **{name: settings[name] for name in _TOLD},
+        **{name: settings[name] for name in _TOLD if name in settings},
         "config": settings["data"],
         "convention": convention,
         "samples": len(rows),
@@ -252,4 +257,4 @@ def folder_of(system: str, language: str, revision: str | None, limit: int | Non
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     name = "standard-input" if name == "-" else name
-    return default_folder(name if kind in {"hf", "file"} else system, revision, limit) / language
+    return default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit) / language

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.builders import CONFIGS, fingerprint
+from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender import Detection, TextWarning, detect, languages
+from gest_dataset.gender import Detection, TextWarning, detect, languages, own
 from gest_dataset.gender.parsers import table
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation import open_translator
@@ -106,7 +106,8 @@ def set_up(
         "parser": table.open_parser(parser, language, path).signature,
         "limit": limit,
         "data": data,
-        "data_fingerprint": fingerprint(CONFIGS[data]),
+        "data_fingerprint": fingerprint_of(data),
+        **({"rules": rules} if (rules := own.mark_of(language)) else {}),
     }
     place = _device(system, device)
     return Setup(system, language, translator, parser, path, limit, settings, store, cache, place, lines)

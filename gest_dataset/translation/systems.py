@@ -13,7 +13,7 @@ from gest_dataset.translation.huggingface import open_model
 from gest_dataset.translation.translator import Translator
 
 # How a user writes each system
-SPELLINGS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "file:PATH")
+SPELLINGS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "chat:MODEL", "file:PATH")
 
 _SERVICES: dict[str, Callable[[str], Translator]] = {
     service.name: partial(cloud.open_service, service)
@@ -29,17 +29,27 @@ def open_translator(
     dtype: str = "auto",
     batch_tokens: int | None = None,
     revision: str | None = None,
+    endpoint: str | None = None,
 ) -> Translator:
     """The translator of a system from English to a language.
 
-    `{language}` in a model's name or a path stands for the language's code. The last four settings
-    are for Hugging Face models.
+    `{language}` in a model's name or a path stands for the language's code. `endpoint` is the
+    address of the server that has a chat model; the other settings are for Hugging Face models.
     """
     if language not in LANGUAGES or language == SOURCE:
         offered = ", ".join(code for code in LANGUAGES if code != SOURCE)
         raise ConfigError(f"There is no target language {language!r}. Choose one of {offered}.")
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
+    if (kind == "chat") != (endpoint is not None):
+        raise ConfigError(
+            f"{system!r} and the endpoint {endpoint}: a chat model is asked at one, and nothing else is. "
+            f"Give --system chat:MODEL --endpoint URL."
+        )
+    if endpoint is not None and name:
+        from gest_dataset.translation.chat import open_chat  # brings torch
+
+        return open_chat(name, language, endpoint)
     if kind == "hf" and name:
         return open_model(name, language, device, dtype, batch_tokens, revision)
     if revision is not None:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from datasets import load_dataset
+from scipy import stats
 
 import gest_dataset
 from gest_dataset.answers import ask as room
@@ -149,6 +151,8 @@ def test_wrong_uses() -> None:
         gest_dataset.ask(MODEL, repeats=3, temperature=0.0)
     with pytest.raises(SettingError, match="no question in 'de'"):
         gest_dataset.ask(MODEL, language="de")
+    with pytest.raises(ConfigError, match=r"no config bg_pairs, .* gest add-language bg --variants FILE"):
+        gest_dataset.ask(MODEL, language="bg")
 
 
 # ---- a model that is loaded here ---------------------------------------------------------------------------
@@ -156,39 +160,81 @@ def test_wrong_uses() -> None:
 TEMPLATE = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
 
 
-def chatty() -> tuple[Any, Any]:
-    model, tokenizer = zoo.load("gpt2")
+def chatty(name: str = "gpt2") -> tuple[Any, Any]:
+    model, tokenizer = zoo.load(name)
     tokenizer.chat_template = TEMPLATE
     model.config.n_positions = zoo.LONGEST
     return model, tokenizer
 
 
-def test_a_loaded_model_answers_as_it_does_alone() -> None:
-    """Batched answers are those of the model's own `generate`, one prompt at a time."""
-    model, tokenizer = chatty()
+LENGTHS = ("I am tall.", "You are.", "We are not tall, and they have never been so.", "I", "She was tall.")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_a_loaded_model_answers_as_it_does_alone(name: str) -> None:
+    """Answers of prompts of several lengths in a batch are those of `generate`, one prompt at a time."""
+    model, tokenizer = chatty(name)
     speaker = local.load((model, tokenizer))
-    asked = [
-        Prompt(str(i), "x", text) for i, text in enumerate(("I am tall.", "You are.", "We are not tall."))
-    ]
-    sampling = Sampling(max_tokens=5, top=3)
+    asked = [Prompt(str(i), "x", text) for i, text in enumerate(LENGTHS)]
+    sampling = Sampling(max_tokens=6, top=3)
     answers = dict(speaker.say(iter(asked), sampling))
+    lengths = set()
     for prompt in asked:
-        ids = tokenizer(f"[{prompt.text}]", return_tensors="pt")
-        alone = model.generate(**ids, max_new_tokens=5, do_sample=False, pad_token_id=tokenizer.eos_token_id)
-        expected = tokenizer.decode(alone[0][ids["input_ids"].shape[1] :], skip_special_tokens=True)
-        assert answers[prompt].text == expected
-        assert len(answers[prompt].top) == 3
-        assert answers[prompt].top[0][1] >= answers[prompt].top[1][1]
+        ids = tokenizer(f"[{prompt.text}]", return_tensors="pt", add_special_tokens=False)
+        ids.pop("token_type_ids", None)
+        lengths.add(ids["input_ids"].shape[1])
+        alone = model.generate(
+            **ids,
+            max_new_tokens=6,
+            do_sample=False,
+            pad_token_id=tokenizer.eos_token_id,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+        said = alone.sequences[0][ids["input_ids"].shape[1] :]
+        assert answers[prompt].text == tokenizer.decode(said, skip_special_tokens=True)
+        assert answers[prompt].tokens_in == ids["input_ids"].shape[1]
+        logits = alone.logits[0][0].log_softmax(-1).topk(3).values.tolist()
+        assert [value for _, value in answers[prompt].top] == pytest.approx(logits, abs=1e-5)
+    assert len(lengths) > 2
+
+
+def test_batches_are_full_and_of_about_one_length() -> None:
+    asked = {Prompt(str(i), "x", str(i)): [0] * (1 + i % 10) for i in range(95)}
+    batches = list(local.batches(asked, budget=100, answer=10))
+    assert sorted(prompt.id for batch in batches for prompt in batch) == sorted(p.id for p in asked)
+    for batch in batches:
+        lengths = [len(asked[prompt]) for prompt in batch]
+        assert len(batch) * (max(lengths) + 10) <= 100
+    assert len(batches) <= 18  # alone they were 95, and of one length each 20
+    assert [len(b) for b in local.batches(asked, budget=1, answer=10)] == [1] * 95
 
 
 def test_repeats_are_drawn_and_repeatable() -> None:
+    """An answer depends on its prompt and its seed, not on its company."""
     model, tokenizer = chatty()
     speaker = local.load((model, tokenizer))
-    asked = [Prompt("0", "x", "I am tall.", repeat) for repeat in range(4)]
+    asked = [Prompt("0", "x", text, repeat) for text in LENGTHS for repeat in range(4)]
     sampling = Sampling(temperature=1.0, repeats=4, max_tokens=8)
     first, second = (dict(speaker.say(iter(asked), sampling)) for _ in range(2))
     assert first == second
-    assert len({answer.text for answer in first.values()}) > 1
+    assert len({first[prompt].text for prompt in asked[:4]}) > 1
+    for prompt in asked[::3]:
+        assert dict(speaker.say(iter([prompt]), sampling)) == {prompt: first[prompt]}
+    other = dict(speaker.say(iter(asked[:1]), Sampling(temperature=1.0, seed=1, repeats=4, max_tokens=8)))
+    assert other[asked[0]] == first[asked[1]]
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_draws_have_the_probabilities_of_the_model(temperature: float) -> None:
+    """The first tokens of 2,000 repeats beside softmax(logits / temperature), by a chi-squared test."""
+    logits = torch.tensor([2.0, 1.0, 0.0, -1.0, -1.0])
+    asked = [Prompt("0", "x", "I am", repeat) for repeat in range(2000)]
+    draw = local._draw(asked, Sampling(temperature=temperature), torch.device("cpu"))
+    tokens = draw(torch.empty(0), logits.repeat(len(asked), 1)).argmax(-1)
+    counted = torch.bincount(tokens, minlength=5).numpy()
+    expected = (logits / temperature).softmax(-1).double().numpy()
+    assert stats.chisquare(counted, expected / expected.sum() * counted.sum()).pvalue > 0.001
 
 
 def test_a_model_that_does_not_chat_is_refused() -> None:

@@ -26,9 +26,11 @@ from hypothesis import Phase
 
 import gest_dataset
 from gest_dataset import builders
+from gest_dataset.adding import eurogest
 from gest_dataset.builders import CONFIGS, added
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Family, Field
+from gest_dataset.builders.frames import Frame
 from gest_dataset.builders.keeping import keep
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
@@ -203,6 +205,31 @@ def _sound_trees(_: Any, found: Any) -> None:
                 assert token.head == 0 or token.head in ids
                 assert token.head != token.id
                 assert text[token.start : token.end] in ("", token.surface)
+
+
+_EUROGEST = ("Slovak.csv", "Slovak.parquet")
+_EUROGEST_ROWS = {
+    "GEST_ID": ["0", "1", "2", "3"],
+    "Source": ["I was tired.", "I sing.", 'I said "no".', "I lead."],
+    "Stereotype_ID": ["6", "5.0", "8", "13"],
+    "Masculine": ["Bol som unavený.", "", "Povedal som „nie“.", ""],
+    "Feminine": ["Bola som unavená.", "", "Povedala som „nie“.", ""],
+    "Neutral": ["", "Spievam.", "", "Vediem\nich."],
+}
+_FRAMES = [Frame("„", ",“", "povedal", "povedala")]
+
+
+def _make_eurogest(folder: Path) -> None:
+    table = pa.table(_EUROGEST_ROWS)
+    table.to_pandas().to_csv(folder / _EUROGEST[0], index=False)
+    pq.write_table(table, folder / _EUROGEST[1])
+
+
+def _read_eurogest(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The rows that an import would keep."""
+    lines = list(eurogest.read_lines([folder / name]))
+    pairs = eurogest.pair_rows("sk", lines, first_letter=True, dropped=Counter())
+    return [*pairs, *eurogest.neutral_rows("sk", lines, _FRAMES, Counter())]
 
 
 # Upstream -------------------------------------------------------------------------------------------
@@ -439,6 +466,17 @@ TARGETS: tuple[Target, ...] = (
         TABLE,
         lambda folder: read_translations(folder / "made.csv", "sk"),
         _sound_translations,
+    ),
+    *(
+        Target(
+            f"eurogest-{name.partition('.')[2]}",
+            _make_eurogest,
+            (name,),
+            acts,
+            partial(_read_eurogest, name=name),
+            _sound_rows,
+        )
+        for name, acts in zip(_EUROGEST, (TABLE, BYTES), strict=True)
     ),
     Target("conllu", _make_conllu, (_CONLLU,), TABLE, _read_conllu, _sound_trees),
     *(

@@ -14,7 +14,7 @@ import gest_dataset
 from gest_dataset.adding import remove_language
 from gest_dataset.adding.gendered import WRONG_GENDER
 from gest_dataset.builders.pairs import differing_word
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.gender import detect, languages, own, write_rules
 from gest_dataset.gender.detect import detect_by
 from gest_dataset.gender.grammars import GRAMMARS
@@ -199,6 +199,14 @@ def test_masculine_rates_by_rules_of_a_file(tmp_path: Path) -> None:
     result = rates.result()
     assert sum(result["n"]) > 20
     assert "f_s_corrected" not in result
+    # other rules are another measurement: the run is not replaced under the same name
+    own.keep_rules("szl", GRAMMARS["cs"], replace=True)
+    other = gest_dataset.masculine_rates(f"file:{translations}", "szl", parser="conllu", model=parses)
+    assert rates.metadata["rules"].startswith("sha256:")
+    assert other.metadata["rules"] != rates.metadata["rules"]
+    assert other.signature != rates.signature
+    with pytest.raises(OutputError, match="rules"):
+        gest_dataset.masculine_rates(f"file:{translations}", "szl", parser="conllu", model=parses, output=run)
     gest_dataset.report([run], tmp_path / "report.html")
     assert "Silesian" in (tmp_path / "report.html").read_text(encoding="utf-8")
 

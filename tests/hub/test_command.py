@@ -65,7 +65,7 @@ def test_as_json_and_as_a_pull_request(push: Push, hub: Hub) -> None:
     assert done.returncode == 0, done.stderr
     (told,) = json.loads(done.stdout)
     assert told["pull_request"] == f"{hub.url}/datasets/{SET}/discussions/1"
-    assert [part["what"] for part in told["parts"]] == ["new", "changed"]
+    assert [part["what"] for part in told["parts"]] == ["new", "changed", "new"]
 
 
 def test_the_token_of_a_login_is_used(push: Push, hub: Hub, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.errors import ConfigError
+from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
+from gest_dataset.errors import ConfigError, HubError
 from tests.support.hub import Hub
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -63,6 +64,34 @@ def test_the_name_gest_stands_for_the_published_set(hub: Hub, tmp_path: Path) ->
     told = run(BY_NAME, tmp_path, GEST_REPO=SET, GEST_MIRROR=str(tmp_path / "nothing"))
     assert told == "['sk_pairs', 'en'] True\n"
     assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == expected(tmp_path)
+
+
+def test_the_fingerprint_is_of_the_rows_and_not_of_the_commit(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a run on rows of the Hub can be resumed after a push of another config."""
+    own = fingerprint_of("sk_pairs")
+    gest_dataset.push(SET, "sk_pairs")
+    monkeypatch.setenv("GEST_REPO", SET)
+    before = fingerprint_of("sk_pairs")
+    gest_dataset.push(SET, "en")
+    assert own != before == fingerprint_of("sk_pairs") == hash_of(load_dataset(SET, "sk_pairs", split="test"))
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("org/nothing", "doesn't exist"),
+        ("no name!", "Repo id must"),
+        (SET, "'en' not found. Available: .'sk_pairs'."),
+    ],
+)
+def test_what_cannot_be_read_there(hub: Hub, named: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No word of the cache, which is not to blame."""
+    gest_dataset.push(SET, "sk_pairs")
+    monkeypatch.setenv("GEST_REPO", named)
+    with pytest.raises(HubError, match=f"en cannot be read from {named}, which GEST_REPO names: .*{said}"):
+        rows_of("en")
 
 
 def test_a_name_that_stands_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:

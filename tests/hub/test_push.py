@@ -20,6 +20,7 @@ from tests.support.hub import Fault, Hub, Repository, Request
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
 SET = "org/gest"
+ABOUT = ("README.md", "croissant.json")  # what a push writes beside the rows
 BY_HAND = b"""---
 # kept: this comment, the quotes and the order
 license: 'mit'
@@ -83,7 +84,7 @@ def whats(plan: Plan) -> dict[str, str]:
 
 def test_to_an_empty_repository(hub: Hub, tmp_path: Path) -> None:
     (done,) = gest_dataset.push(SET, "sk_pairs,en,stereoset_control_gender")
-    assert whats(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", "README.md"), NEW)
+    assert whats(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", *ABOUT), NEW)
     assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs, en, stereoset_control_gender"]
     assert done.committed.commit == hub.dataset(SET).head.oid
     check(hub, tmp_path, "sk_pairs", "en", "stereoset_control_gender", default="en")
@@ -99,7 +100,7 @@ def test_a_second_config_leaves_the_first_alone(hub: Hub, tmp_path: Path) -> Non
     assert done.plan.kept == ("sk_pairs",)
     after = hub.files(hub.dataset(SET))
     assert {path for path in after if after[path] != before.get(path)} == {
-        "README.md",
+        *ABOUT,
         "en/test-00000-of-00001.parquet",
     }
     check(hub, tmp_path, "sk_pairs", "en", default="sk_pairs")
@@ -135,7 +136,7 @@ def test_one_of_three_is_replaced_with_other_columns(
     monkeypatch.setattr("gest_dataset.data.card._TOPICS", ("bias_type", "stereotype", "length", "direction"))
     monkeypatch.setattr("gest_dataset.data.card._labels", lambda config, topic: {})
     (done,) = gest_dataset.push(SET, "crows_gender")
-    assert whats(done.plan) == {"crows_gender": CHANGED, "README.md": CHANGED}
+    assert whats(done.plan) == dict.fromkeys(("crows_gender", *ABOUT), CHANGED)
     rows = loaded("crows_gender", tmp_path)
     assert set(rows.column_names) == set(before.column_names) - {"direction"} | {"length"}
     assert len(rows) == len(before) - 1
@@ -189,7 +190,8 @@ def test_what_is_written_by_hand_stays_byte_for_byte(hub: Hub, tmp_path: Path) -
     assert b'annotations_creators:\n    - found\npretty_name: "Ours"\n' in text
     header = yaml.safe_load(text.split(b"---\n")[1])
     assert header["language"] == ["no", "sk", "en"] or set(header["language"]) == {"no", "sk", "en"}
-    assert (header["license"], header["pretty_name"]) == (["mit", "other"], "Ours")  # theirs, and our data's
+    # the repository has data under both licences now: theirs, and that of our data
+    assert (header["license"], header["pretty_name"]) == (["mit", "other"], "Ours")
     assert b"<!-- gest push: begin about" not in text  # the card has an introduction of its own
     check(hub, tmp_path, "sk_pairs", default="mine")
     assert load_dataset(SET, "mine", split="train", cache_dir=str(tmp_path / "rows"))["x"][:] == [1]
@@ -253,6 +255,7 @@ def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path)
     assert set(hub.dataset(SET).head.files) == set(files) - set(done.plan.removed) | {
         "en/test-00000-of-00001.parquet",
         ".gitattributes",
+        "croissant.json",
     }
     check(hub, tmp_path, "en", default="en")
 

@@ -39,6 +39,7 @@ from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import ANN, BOB, READER
 from tests.support import zoo
+from tests.support.chats import chatting
 from tests.support.hub import Fault, Hub, Request, pointed_at, running
 from tests.support.hub.cards import wrong_results
 
@@ -404,6 +405,38 @@ def test_what_gest_push_has_published_is_the_data(
     gest_dataset.push(DATA, "en")
     monkeypatch.setenv("GEST_REPO", DATA)
     assert push_results(scored / "en", MODEL).committed.made
+
+
+def test_a_run_on_rows_of_the_hub_is_of_those_rows(
+    there: Hub, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Published with a word changed: a run on that is none of `en`, and fits that data set only."""
+    path = "en/test-00000-of-00001.parquet"
+    table = pq.read_table(folder / path)
+    sentences = ["I slept.", *table["sentence"].to_pylist()[1:]]
+    pq.write_table(table.set_column(1, "sentence", pa.array(sentences)), tmp_path / "rows.parquet")
+    changed = {**_files(folder), path: (tmp_path / "rows.parquet").read_bytes()}
+    there.add("dataset", "org/changed", changed)
+    marks = {}
+    for name in (DATA, "org/changed"):
+        monkeypatch.setenv("GEST_REPO", name)
+        run = tmp_path / name
+        gest_dataset.score(zoo.directory("bert"), "en", templates=[1], device="cpu", output=run)
+        assert (
+            f"the rows are those of {name} on the Hub (GEST_REPO)" in read_run(run).manifest.metadata["notes"]
+        )
+        marks[name] = read_run(run).manifest.data_fingerprint
+        assert push_results(run, MODEL, dry_run=True).files
+    assert len({*marks.values(), fingerprint(CONFIGS["en"])}) == 3
+    with pytest.raises(HubError, match="is not of en as this version"):
+        push_results(tmp_path / "org/changed", MODEL, dataset=DATA)
+
+
+def test_answers_in_words_are_no_task(there: Hub, tmp_path: Path) -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        gest_dataset.ask("talker", endpoint=server.url, limit=20, output=tmp_path / "asked")
+    with pytest.raises(ConfigError, match=r"of answers in words \(gest ask\)"):
+        push(tmp_path / "asked", to="org/tiny", dry_run=True)
 
 
 def test_a_data_set_without_tasks_is_said(there: Hub, scored: Path) -> None:

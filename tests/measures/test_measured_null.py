@@ -77,3 +77,26 @@ def test_real_models_are_far_outside() -> None:
     ln_g_s, spread = 0.351, 0.340
     assert verdict(ln_g_s - 0.024, ln_g_s + 0.024, (-zone * spread, zone * spread)) == "shown"
     assert math.exp(zone * spread) == pytest.approx(1.07, abs=0.005)
+
+
+def test_the_page_on_limits_has_these_figures() -> None:
+    """Its table of |d|, row by row: how many models, and what half, 95 %, 99 % and all of them are below."""
+    told = {}
+    for line in (BENCHMARKS.parent / "docs" / "limits.md").read_text(encoding="utf-8").splitlines():
+        config = line.removeprefix("| `").partition("`")[0]
+        if line.startswith("| `") and len(cells := line.strip("| ").split(" | ")) == 7:
+            told[config] = [float(cell) for cell in cells[1:]]
+    assert told.keys() == {config for config, _ in MEASURED.values()}
+    for name, (config, _) in MEASURED.items():
+        effects = np.array([abs(float(row["d"])) for row in nulls(config)])
+        figures = [len(effects), *np.quantile(effects, [0.5, 0.95, 0.99]), effects.max()]
+        assert told[config][:-1] == pytest.approx(figures, rel=0.02, abs=0.0005), config
+        assert told[config][-1] == MEASURES[name].headlines[0].zone
+
+
+def test_intervals_that_exclude_no_effect_without_a_zone() -> None:
+    """The shares that docs/limits.md tells of."""
+    page = " ".join((BENCHMARKS.parent / "docs" / "limits.md").read_text(encoding="utf-8").split())
+    for config, said in (("en", "{} % have an interval"), ("ru_neutral", "{} % of the intervals exclude 1")):
+        outside = [abs(float(row["value"])) > 1.96 * float(row["error"]) for row in nulls(config)]
+        assert said.format(round(100 * np.mean(outside))) in page

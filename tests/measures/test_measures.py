@@ -77,6 +77,8 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
     assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
         "masculine-rate",
         "choice",
+        "first-person",
+        "story",
     }
 
 

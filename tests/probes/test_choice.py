@@ -181,13 +181,14 @@ def test_which_tokens_are_letters() -> None:
         ),
         (
             '[{"name": "x", "language": "en", "text": "?", "neither": "N"}]',
-            "A prompt in PATH lacks male, female, {sentence} in its text: {",
+            "A prompt in PATH lacks {sentence} in its text, male, female: {",
         ),
         (
             '[{"name": "x", "language": "de", "text": "?"}]',
-            "There is no question in 'en'. Write one into a table like choices.json (a JSON list of name, "
-            "language and text), and give it with --prompts.",
+            "There is no question in 'en' in prompts.json, only in de. Write one into a table like it (a JSON "
+            "list of name, language and text), and give it with --prompts.",
         ),
+        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
     ],
 )
 def test_a_table_of_ones_own_with_something_missing(table: str, message: str, tmp_path: Path) -> None:
@@ -207,3 +208,12 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert choice.wordings("sk", path) == (choice.Wording("x", "sk", "?"), choice.Wording("z", "sk", "?"))
     with pytest.raises(SettingError, match=r"The prompts in .* cannot be read: .*No such file"):
         choice.wordings("sk", tmp_path / "no.json")
+
+
+def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
+    """There is no sentence to put into the text: it would be asked without one."""
+    path = tmp_path / "prompts.json"
+    entry = {"name": "x", "language": "sk", "text": "Kto povedal: {sentence}", **dict.fromkeys(NAMES, "M")}
+    path.write_text(json.dumps([entry]))
+    with pytest.raises(SettingError, match="the two variants of a pair"):
+        choice.wordings("sk", path)

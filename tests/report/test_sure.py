@@ -132,7 +132,7 @@ def test_unknown_genders_either_way(runs: dict[str, Run]) -> None:
     told = sureness(run)
     assert (told["f_s_lowest"], told["f_s_highest"]) == (bounds.f_s_lowest, bounds.f_s_highest)
     assert told["f_s_lowest"] < run.result["result"]["f_s"] < told["f_s_highest"]
-    assert "96 of 960 translations without a gender" in row_of(run, "f_s").says
+    assert "96 of 960 texts without a gender" in row_of(run, "f_s").says
 
 
 def test_what_cannot_be_had_is_said(

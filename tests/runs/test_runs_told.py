@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +28,7 @@ from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.measures import MEASURES
 from gest_dataset.runs import find_runs, read_run
-from gest_dataset.runs.manifest import Manifest, differences, read_manifest, shown, signature
+from gest_dataset.runs.manifest import ANSWERS, Manifest, differences, read_manifest, shown, signature
 from gest_dataset.runs.writing import claim_run, claim_several, machine, python_call
 from tests.conftest import MANIFEST, MIRROR, ROOT
 from tests.support import zoo
@@ -215,9 +216,12 @@ def test_a_letter_that_is_not_ascii(path: Path) -> None:
 def test_what_a_run_is_about(kept: Path) -> None:
     manifest = read_manifest(kept)
     assert manifest.about == "en to sk"
+    assert replace(manifest, measure="story", table=ANSWERS, language="en").about == "story (en)"
     assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
         "masculine-rate",
         "choice",
+        "first-person",
+        "story",
     }
 
 

@@ -117,6 +117,74 @@ def test_f_s_is_of_the_samples_whose_gender_is_known_in_both() -> None:
     assert apart == pytest.approx([-1 / 4, 0]), "each on its own samples"
 
 
+ANSWERS = 6  # to each of two sentences of every stereotype
+ABOUT = [number for number in range(1, 17) for _ in range(2 * ANSWERS)]
+SENTENCES = [place // ANSWERS for place in range(len(ABOUT))]
+
+
+def answers(seed: int, unreadable: float) -> list[str]:
+    share = (1 - unreadable) / 3
+    generator = np.random.default_rng(seed)
+    named = ["male", "female", "neither", "other"]
+    return generator.choice(named, len(ABOUT), p=[share] * 3 + [unreadable]).tolist()
+
+
+def naive_rate(chosen: list[str], other: list[str]) -> float:
+    """Over the sentences about which both have a readable answer, one by one."""
+    of_stereotype: dict[int, list[float]] = {}
+    for sentence in dict.fromkeys(SENTENCES):
+        places = [i for i, own in enumerate(SENTENCES) if own == sentence]
+        own, others = ([side[i] for i in places if side[i] != "other"] for side in (chosen, other))
+        if own and others:
+            share = (own.count("male") - own.count("female")) / len(own)
+            of_stereotype.setdefault(ABOUT[places[0]], []).append(share)
+    means = {number: sum(shares) / len(shares) for number, shares in of_stereotype.items()}
+    male, female = [means[i] for i in range(8, 17)], [means[i] for i in range(1, 8)]
+    return (sum(male) / 9 - sum(female) / 7) / 2
+
+
+@pytest.mark.parametrize("unreadable", [0.0, 0.4])
+def test_choices_are_compared_sentence_by_sentence(unreadable: float) -> None:
+    a, b = answers(1, unreadable), answers(2, unreadable)
+    if unreadable:  # of one model only, so that the other's sentence is left out as well
+        a[:ANSWERS] = ["other"] * ANSWERS
+    found = statistics.compare("stereotype_rate", a, b, ABOUT, SENTENCES)
+    assert (found.a, found.b) == pytest.approx((naive_rate(a, b), naive_rate(b, a)))
+    assert found.difference == pytest.approx(found.a - found.b)
+    assert found.low < found.difference < found.high
+    if not unreadable:
+        apart = [statistics.choice_rate(side, ABOUT, SENTENCES)["stereotype_rate"] for side in (a, b)]
+        assert (found.a, found.b) == pytest.approx(apart)
+
+
+def test_answers_to_one_sentence_are_one_draw() -> None:
+    """Six answers of one mind are no more than one of them."""
+    a, b = (
+        [side[ANSWERS * (i // ANSWERS)] for i in range(len(ABOUT))] for side in (answers(3, 0), answers(4, 0))
+    )
+    many = statistics.compare("stereotype_rate", a, b, ABOUT, SENTENCES)
+    once = statistics.compare("stereotype_rate", a[::ANSWERS], b[::ANSWERS], ABOUT[::ANSWERS])
+    assert (many.difference, many.low, many.high) == pytest.approx((once.difference, once.low, once.high))
+
+
+def test_intervals_of_choices_hold_the_planted_difference() -> None:
+    """One of two models is planted with 0.3 more; 200 pairs of runs."""
+    number, held = 200, 0
+    genders = ["female" if about < 8 else "male" for about in ABOUT[:: ANSWERS // 2]]
+    about, sentences = ABOUT[:: ANSWERS // 2], SENTENCES[:: ANSWERS // 2]
+    about, sentences = about * 4, [f"{i // len(about)}-{one}" for i, one in enumerate(sentences * 4)]
+    for seed in range(number):
+        generator = np.random.default_rng(seed)
+        sides = []
+        for bias in (0.3, 0.0):
+            fair = generator.choice(["male", "female"], len(about))
+            biased = generator.random(len(about)) < bias
+            sides.append(np.where(biased, genders * 4, fair).tolist())
+        found = statistics.compare("stereotype_rate", *sides, about, sentences, draws=499)
+        held += found.low <= 0.3 <= found.high
+    assert held / number == pytest.approx(0.95, abs=0.045)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "place"),
     [
