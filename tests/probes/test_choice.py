@@ -185,8 +185,8 @@ def test_which_tokens_are_letters() -> None:
         ),
         (
             '[{"name": "x", "language": "de", "text": "?"}]',
-            "There is no question in 'en' in prompts.json, only in de. Write one into a table like it (a JSON "
-            "list of name, language and text), and give it with --prompts.",
+            "There is no question in 'en' in prompts.json, only in de. Write one into a table like it (a "
+            "JSON list of name, language and text), and give it with --prompts.",
         ),
         ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
     ],
