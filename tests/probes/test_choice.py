@@ -57,10 +57,10 @@ def test_a_prompt_in_full() -> None:
     assert second == Prompt("7", "who:male-female-neither", text, 1)
     assert third.variant == "who:male-neither-female"
     pair = choice.Wording("which", "sk", "Čo?")
-    rows = {**ROW, "sentence": None}
-    assert next(choice.prompts(rows, pair)) == Prompt(
-        "x", "which:male-female", "Čo?\n(a) Som silný.\n(b) Som silná."
-    )
+    text = "Čo?\n(a) Som silný.\n(b) Som silná."
+    assert next(choice.prompts(ROW, pair)) == Prompt("x", "which:male-female", text)
+    no_sentence = {name: value for name, value in ROW.items() if name != "sentence"}
+    assert choice.Wording("which", "sk", "Čo?{sentence}").about(no_sentence) == "Čo?"
 
 
 def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
