@@ -246,6 +246,10 @@ def test_rules_that_change_nothing_are_said() -> None:
     assert unused_options(Options(), pairs, "masked") == []
     assert told_options(rules, within, "causal")["rules"] == "bos-first"
     assert "rules" not in told_options(rules, within, "masked")
+    for animal, told in (("gpt2", {"rules": "bos-first"}), ("bert", {})):
+        loaded = load_model(str(zoo.directory(animal)), "cpu", "auto")
+        request = prepare("stereoset_en_intrasentence", 1, Options(rules=("bos-first",)), None)
+        assert request.settings(loaded)["options"] == told
 
 
 # Which configs --------------------------------------------------------------------------------------
