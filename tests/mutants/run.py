@@ -70,6 +70,7 @@ ROOMS = {
         "probes",
         (
             *("tests/probes", "tests/scoring/test_exact.py", "tests/scoring/test_skips.py"),
+            "tests/scoring/test_neutral.py",
             *("tests/scoring/test_repr.py", "tests/scoring/test_endpoint.py"),
             *("tests/scoring/test_rare_ways.py", "-m", "not slow"),
             *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES} or llama or bent)"),

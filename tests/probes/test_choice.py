@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.probes import choice
-from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
+from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
 
 NAMES = ("male", "female", "neither")
 ROW = {"id": "x", "sentence": "I never cry.", "masculine": "Som silný.", "feminine": "Som silná."}
@@ -44,6 +45,22 @@ def test_repeats_are_prompts_of_their_own() -> None:
     asked = list(choice.prompts(ROW, choice.wordings("en")[0], repeats=3))
     assert sorted({p.repeat for p in asked}) == [0, 1, 2]
     assert len(asked) == 18
+
+
+def test_a_prompt_in_full() -> None:
+    """A wording of one's own: what stands in it, and how a variant is called."""
+    row = {"id": "7", "sentence": "I never cry."}
+    wording = choice.Wording("who", "en", "{sentence} Who, {sentence}?", "men", "women", "nobody")
+    first, second, third = list(choice.prompts(row, wording, repeats=2))[:3]
+    text = "I never cry. Who, I never cry.?\n(a) men\n(b) women\n(c) nobody"
+    assert first == Prompt("7", "who:male-female-neither", text, 0)
+    assert second == Prompt("7", "who:male-female-neither", text, 1)
+    assert third.variant == "who:male-neither-female"
+    pair = choice.Wording("which", "sk", "Čo?")
+    text = "Čo?\n(a) Som silný.\n(b) Som silná."
+    assert next(choice.prompts(ROW, pair)) == Prompt("x", "which:male-female", text)
+    no_sentence = {name: value for name, value in ROW.items() if name != "sentence"}
+    assert choice.Wording("which", "sk", "Čo?{sentence}").about(no_sentence) == "Čo?"
 
 
 def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
@@ -99,6 +116,31 @@ def test_a_letter_is_the_option_that_stood_there() -> None:
         assert names == order.split("-")
 
 
+def test_the_place_of_what_is_chosen_is_told() -> None:
+    """Also where the answer says the words, in another case or between marks."""
+    for said, place in (
+        ("(a)", 0),
+        ("B.", 1),
+        ("the option is c", 2),
+        ("NEITHER of THEM!", 2),
+        ("*„Women“*", 1),
+    ):
+        found = choice.read(prompt(), Answer(said, 1, 1))
+        assert (found.option, found.place, found.problem) == (NAMES[place], place, "")
+    assert choice.read(prompt("female-male", "sk"), Answer("SOM silný. Áno.", 1, 1)) == choice.Choice(
+        "male", 1
+    )
+    assert choice.read(prompt("female-male", "sk"), Answer("(b)", 1, 1)) == choice.Choice("male", 1)
+
+
+def test_an_answer_that_was_withheld_or_cut() -> None:
+    for problem in (EMPTY, FILTERED):
+        assert choice.read(prompt(), Answer("(a)", 1, 1, problem)) == choice.Choice("other", None, problem)
+    assert choice.read(prompt(), Answer("(a) Men are", 1, 3, CUT)) == choice.Choice("male", 0), (
+        "it says enough"
+    )
+
+
 def test_a_pair_has_no_third_letter() -> None:
     assert choice.read(prompt("male-female", "sk"), Answer("(c)", 1, 1)).option == "other"
 
@@ -108,6 +150,16 @@ def test_shares_of_the_likeliest_letters() -> None:
     shares = choice.likelier(prompt(), Answer("a", 1, 1, top=top))
     assert shares == pytest.approx({"male": 0.6, "female": 0.4, "neither": 0.0})
     assert choice.likelier(prompt(), Answer("a", 1, 1)) == {}
+
+
+def test_which_tokens_are_letters() -> None:
+    for token in ("c", "C", " c", "(c", " (c", "(c)", "**(c)**", "\nc)", " C "):
+        shares = choice.likelier(prompt(), Answer("", 1, 1, top=((token, -0.5),)))
+        assert shares == {"male": 0.0, "female": 0.0, "neither": 1.0}, token
+    for token in ("d", "ab", "bc", "", " ", "(", "c.", "abc", "1"):
+        assert choice.likelier(prompt(), Answer("", 1, 1, top=((token, -0.5),))) == {}, token
+    pair, top = prompt("female-male", "sk"), (("c", -0.1), ("b", -0.5))
+    assert choice.likelier(pair, Answer("", 1, 1, top=top)) == {"female": 0.0, "male": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -121,15 +173,41 @@ def test_shares_of_the_likeliest_letters() -> None:
             json.dumps([{"name": "x", "language": "en", "text": "?", **dict.fromkeys(NAMES, "M")}]),
             "lacks {sentence} in its text",
         ),
-        ('[{"name": "x", "language": "de", "text": "?"}]', "no question in 'en'"),
+        ("3", "PATH cannot be read: 'int' object is not iterable"),
+        (
+            '[{"name": "é", "language": "", "text": ""}]',
+            'A prompt in PATH lacks language, text: {"name": "é", "language": "", "text": "", "male": "", '
+            '"female": "", "neither": ""}',
+        ),
+        (
+            '[{"name": "x", "language": "en", "text": "?", "neither": "N"}]',
+            "A prompt in PATH lacks {sentence} in its text, male, female: {",
+        ),
+        (
+            '[{"name": "x", "language": "de", "text": "?"}]',
+            "There is no question in 'en' in prompts.json, only in de. Write one into a table like it (a "
+            "JSON list of name, language and text), and give it with --prompts.",
+        ),
         ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
     ],
 )
 def test_a_table_of_ones_own_with_something_missing(table: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "prompts.json"
-    path.write_text(table)
-    with pytest.raises(SettingError, match=message):
+    path.write_text(table, encoding="utf-8")
+    with pytest.raises(SettingError, match=re.escape(message.replace("PATH", str(path)))):
         choice.wordings("en", path)
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "prompts.json"
+    entries = [
+        {"name": name, "language": code, "text": "?"}
+        for name, code in (("x", "sk"), ("y", "en"), ("z", "sk"))
+    ]
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    assert choice.wordings("sk", path) == (choice.Wording("x", "sk", "?"), choice.Wording("z", "sk", "?"))
+    with pytest.raises(SettingError, match=r"The prompts in .* cannot be read: .*No such file"):
+        choice.wordings("sk", tmp_path / "no.json")
 
 
 def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:

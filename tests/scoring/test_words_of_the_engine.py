@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from datasets import Dataset
@@ -18,11 +21,11 @@ from gest_dataset.data.folder import write_config
 from gest_dataset.errors import ConfigError, DataError, ModelError, SettingError
 from gest_dataset.probes.probe import Options
 from gest_dataset.scoring import names
-from gest_dataset.scoring.damage import check_whole, damaged_file
+from gest_dataset.scoring.damage import check_whole, damaged_file, tensors_in
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.loading import load_model, name_and_kind
 from gest_dataset.scoring.own_data import name_of, read_own
-from gest_dataset.scoring.request import NUMBERED, prepare
+from gest_dataset.scoring.request import NUMBERED, prepare, told_options, unused_options
 from gest_dataset.scoring.selection import split
 from tests.support import zoo
 
@@ -40,6 +43,8 @@ def lines(path: Path, *rows: dict[str, Any]) -> Path:
 SENTENCE = {"id": 7, "sentence": "I am.", "stereotype": 16}
 PAIR = {"masculine": "a b", "feminine": "a c", "stereotype": 1, "word_index": 0}
 PRONOUNS = {"masculine": "He.", "feminine": "She.", "occupation_gender": "male"}
+SENTENCES = {"masculine": "a b", "feminine": "a c", "stereotype": 1, "masculine_span": [2, 3]}
+SENTENCES["feminine_span"] = [0, 1]
 QUADRUPLET = {"bias_type": "age", **dict.fromkeys(FIELDS, "a b")}
 
 
@@ -67,6 +72,15 @@ def test_a_file_of_text_writes_numbers_and_places_down(tmp_path: Path) -> None:
         if isinstance(keywords, str):  # a column of one type
             lines(tmp_path / "q.jsonl", {**QUADRUPLET, "keywords": keywords})
         assert read_own(tmp_path / "q.jsonl")["keywords"][-1] == read
+    for span in ([0, 3], "[0, 3]"):
+        read = read_own(lines(tmp_path / "n.jsonl", {**SENTENCES, "masculine_span": span}))
+        assert (read["masculine_span"][0], read["feminine_span"][0]) == ([0, 3], [0, 1])
+
+
+def test_the_row_that_is_wrong_is_counted_from_one(tmp_path: Path) -> None:
+    path = lines(tmp_path / "mine.jsonl", SENTENCE, {**SENTENCE, "stereotype": 17})
+    with pytest.raises(DataError, match=r"mine\.jsonl, row 2: "):
+        read_own(path)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +103,13 @@ def test_a_file_of_text_writes_numbers_and_places_down(tmp_path: Path) -> None:
         ({**QUADRUPLET, "keywords": [[0, 1, 2]] * 4}, "not 4 pairs"),
         ({**QUADRUPLET, "keywords": [[0, 1.5]] * 4}, "not 4 pairs"),
         ({**QUADRUPLET, "keywords": "[["}, "not 4 pairs"),
+        ({**QUADRUPLET, "keywords": 3}, "`keywords` is 3, not 4 pairs [start, end] of characters"),
+        ({**SENTENCES, "masculine_span": "[0"}, "`masculine_span` is '[0', not [start, end] in characters"),
+        ({**SENTENCES, "masculine_span": None}, "`masculine_span` is empty, not [start, end] in characters"),
+        ({**SENTENCES, "masculine_span": [-1, 2]}, "`masculine_span` is [-1, 2], not [start, end] in"),
+        ({**SENTENCES, "feminine_span": [2, 2]}, "`feminine_span` is [2, 2], not [start, end] in characters"),
+        ({**SENTENCES, "feminine_span": [0, 1, 2]}, "`feminine_span` is [0, 1, 2], not [start, end] in"),
+        ({**SENTENCES, "feminine_span": [0, 1.5]}, "`feminine_span` is [0, 1.5], not [start, end] in"),
     ],
 )
 def test_a_cell_that_is_wrong_is_named(row: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -207,6 +228,24 @@ def test_options_that_mean_nothing_are_said() -> None:
     assert scores.metadata["notes"] == ["cs means nothing to the probe pairs and was not used"]
     assert scores.metadata["options"] == {}
     assert scores.metadata["asked_revision"] is None
+
+
+def test_rules_that_change_nothing_are_said() -> None:
+    """A probe without rules, one whose rule is for other models, and one that it changes."""
+    pairs, within = (
+        prepare(name, 1, Options(), None).probe for name in ("sk_pairs", "stereoset_en_intrasentence")
+    )
+    rules = Options(rules=("bos-first",), cs=True)
+    for probe, kind, unused in (
+        (pairs, "causal", ["cs", "rules"]),
+        (within, "masked", ["cs", "rules"]),
+        (within, "causal", ["cs"]),
+    ):
+        said = [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]
+        assert sorted(unused_options(rules, probe, kind)) == said
+    assert unused_options(Options(), pairs, "masked") == []
+    assert told_options(rules, within, "causal")["rules"] == "bos-first"
+    assert "rules" not in told_options(rules, within, "masked")
 
 
 # Which configs --------------------------------------------------------------------------------------
@@ -337,6 +376,68 @@ def test_the_first_damaged_file_of_a_folder(tmp_path: Path) -> None:
     assert f"{folder / 'model.safetensors'} is damaged: " in str(damaged_file(folder))
     (folder / "config.json").write_bytes(b"")
     assert damaged_file(folder) == f"{folder / 'config.json'} is empty: copy or download it again."
+
+
+def gguf(
+    tensors: Sequence[tuple[int, ...]], entries: bytes = b"", number: int = 0, version: int = 3
+) -> bytes:
+    """The header of a file by hand, as its format says."""
+    named = [struct.pack(f"<Q1sI{len(sizes)}QIQ", 1, b"t", len(sizes), *sizes, 0, 0) for sizes in tensors]
+    return struct.pack("<4sIQQ", b"GGUF", version, len(tensors), number) + entries + b"".join(named)
+
+
+def entry(kind: int, value: bytes) -> bytes:
+    return struct.pack("<Q3sI", 3, b"key", kind) + value
+
+
+MORE = "its header claims more than the file holds"
+STRING = struct.pack("<Q2s", 2, b"ab")
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (gguf([(7,)]), (1, 7)),
+        (gguf([(2, 3), (1, 1, 1, 5), (4,)], version=2), (3, 15)),
+        (gguf([(7,)], entry(8, STRING) + entry(10, bytes(8)), 2), (1, 7)),
+        (gguf([(7,)], entry(9, struct.pack("<IQ", 8, 2) + STRING + STRING) + entry(0, b"x"), 2), (1, 7)),
+        (gguf([(7,)], entry(9, struct.pack("<IQ", 3, 3) + bytes(6)), 1), (1, 7)),
+        (gguf([()]), "a tensor in its header has 0 dimensions"),
+        (gguf([(1, 1, 1, 1, 1)]), "a tensor in its header has 5 dimensions"),
+        (gguf([(7,)])[:-1], MORE),
+        (gguf([(7,)], entry(8, STRING)[:-1], 1)[:-24], MORE),
+        (gguf([]), "it holds no weights, only a vocabulary or settings"),
+        (gguf([(7,)], version=4), "it is of version 4, and (2, 3) are read"),
+        (b"GGUX", "it does not begin as one"),
+        (b"GGU", MORE),
+        (gguf([(7,)], entry(9, struct.pack("<IQ", 9, 1)), 1), "an array in its header is of the type 9"),
+        (gguf([(7,)], entry(13, b""), 1), "a value in its header is of the type 13, which there is not"),
+    ],
+    ids=lambda value: "header" if isinstance(value, bytes) else str(value),
+)
+def test_what_a_header_says(content: bytes, found: tuple[int, int] | str, tmp_path: Path) -> None:
+    path = tmp_path / "small.gguf"
+    path.write_bytes(content)
+    if isinstance(found, str):
+        with pytest.raises(ValueError, match=f"^{re.escape(found)}$"):
+            tensors_in(path)
+    else:
+        assert tensors_in(path) == found
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12])
+def test_the_size_of_a_value_by_its_type(kind: int, tmp_path: Path) -> None:
+    """As the writer of the `gguf` package makes them."""
+    package = pytest.importorskip("gguf")
+    writer = package.GGUFWriter(tmp_path / "small.gguf", "llama")
+    writer.add_key_value("key", 1, package.GGUFValueType(kind))
+    writer.add_array("keys", [True, False] if kind == 7 else [1.0, 2.0] if kind in (6, 12) else [1, 2])
+    writer.add_tensor("t", np.zeros((2, 3), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    assert tensors_in(tmp_path / "small.gguf") == (1, 6)
 
 
 def test_a_file_with_content_of_its_own(tmp_path: Path) -> None:
