@@ -52,21 +52,28 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def one_thread(mirror: Path) -> Iterator[None]:
     """The test mirror in force, and one thread: the models of the zoo are too small for more."""
-    with in_one_thread():
+    with _threads(1):
         yield
 
 
 @contextmanager
 def in_one_thread() -> Iterator[None]:
     """The same, for what a whole module shares."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch:
+    with _threads(1), pytest.MonkeyPatch.context() as patch:
         use(MIRROR, patch)
         yield
-    torch.set_num_threads(threads)
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -126,6 +133,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Path:
     if not Path(_GIVEN_MIRROR).is_dir():
         raise pytest.UsageError(f"GEST_MIRROR names {_GIVEN_MIRROR}, which is no folder.")
     monkeypatch.setenv("GEST_MIRROR", _GIVEN_MIRROR)
+    monkeypatch.delenv("GEST_SOURCES", raising=False)
     return Path(_GIVEN_MIRROR)
 
 
