@@ -24,6 +24,7 @@ LETTERS = "abc"
 REFUSED, UNREADABLE, SEVERAL = "refused", "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
 _OPTIONS = ("male", "female", "neither")
+_ENDS = " .!?…"
 _MARKS = " \n\t\"'“”„‚‘’«»*_"  # around an answer
 # A letter that begins an answer and is no word of it: a, (a), a), A., **(a)**, "Answer: (a)"
 _FIRST = re.compile(
@@ -108,7 +109,8 @@ def read(prompt: Prompt, answer: Answer) -> Choice:
         named = {(begins[1] or begins[2]).lower()}
     if not named:
         said = answer.text.casefold().lstrip(_MARKS)
-        named = {letter for letter, words in _options_in(prompt) if said.startswith(words)}
+        begun = [(len(words), letter) for letter, words in _options_in(prompt) if said.startswith(words)]
+        named = {letter for _, letter in sorted(begun)[-1:]}  # *hotová* begins with *hotov*
     places = [LETTERS.index(letter) for letter in named]
     if len(places) == 1 and places[0] < len(order):
         return Choice(order[places[0]], places[0])
@@ -118,9 +120,9 @@ def read(prompt: Prompt, answer: Answer) -> Choice:
 
 
 def _options_in(prompt: Prompt) -> list[tuple[str, str]]:
-    """The letters and the words of the options, as they stand at the end of a prompt."""
+    """The letters and the words of the options, without what ends a sentence, as a prompt ends with them."""
     lines = prompt.text.splitlines()[-len(order_of(prompt)) :]
-    return [(line[1], line[4:].casefold()) for line in lines]
+    return [(line[1], line[4:].casefold().rstrip(_ENDS)) for line in lines]
 
 
 def order_of(prompt: Prompt) -> Sequence[str]:

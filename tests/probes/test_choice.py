@@ -217,3 +217,15 @@ def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
     path.write_text(json.dumps([entry]))
     with pytest.raises(SettingError, match="the two variants of a pair"):
         choice.wordings("sk", path)
+
+
+@pytest.mark.parametrize(("said", "option"), [("Som silný", "male"), ("Som silná!", "female")])
+def test_a_variant_without_its_full_stop(said: str, option: str) -> None:
+    assert choice.read(prompt("male-female", "sk"), Answer(said, 1, 1)).option == option
+
+
+def test_a_variant_that_begins_with_the_other() -> None:
+    row = {"id": "x", "masculine": "Jsem hotov.", "feminine": "Jsem hotova."}
+    asked = next(choice.prompts(row, choice.wordings("cs")[0]))
+    read = [choice.read(asked, Answer(text, 1, 1)).option for text in ("Jsem hotov.", "Jsem hotova.")]
+    assert read == ["male", "female"]

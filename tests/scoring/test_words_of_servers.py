@@ -302,7 +302,8 @@ def test_the_served_model(server: Server) -> None:
         ((404, {}, {}), None, "does not say which models it has: name one."),
         (listed(one, two), "onne", "has no model 'onne': choose one of one, 2."),
         (listed(one, two), None, "has several models: choose one of one, 2."),
-        (listed(), "one", "has no model 'one': choose one of none."),
+        (listed(), "one", "has no model 'one'."),
+        (listed(), None, "has no model."),
     ):
         server.script.append(answer)
         assert refusal(ModelError, abilities.served_model, client, asked) == f"{server.url} {said}"

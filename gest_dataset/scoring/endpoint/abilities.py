@@ -67,8 +67,9 @@ def served_model(client: Client, asked: str | None) -> tuple[str, Mapping[str, A
         return next(iter(by_name.items()))
     if asked is None or asked not in by_name:
         nearest = difflib.get_close_matches(asked or "", by_name, n=5, cutoff=0.0)
-        what = f"has no model {asked!r}" if asked else "has several models"
-        raise ModelError(f"{client.address} {what}: choose one of {', '.join(nearest) or 'none'}.")
+        what = f"has no model {asked!r}" if asked else "has several models" if by_name else "has no model"
+        choice = f": choose one of {', '.join(nearest)}" if nearest else ""
+        raise ModelError(f"{client.address} {what}{choice}.")
     return asked, by_name[asked]
 
 
