@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
 
-from gest_dataset import cli, statistics
+from gest_dataset import statistics
 from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
@@ -36,21 +36,8 @@ Gest = Callable[..., SimpleNamespace]
 
 
 @pytest.fixture
-def gest(
-    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Gest:
-    """The command in this process: a fresh one (see test_cli) takes a second more."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> SimpleNamespace:
-        monkeypatch.setattr(sys, "argv", ["gest", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        stdout, stderr = capsys.readouterr()
-        return SimpleNamespace(returncode=ended.value.code or 0, stdout=stdout, stderr=stderr)
-
-    return run
+def gest(gest_here: Gest) -> Gest:
+    return gest_here
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
