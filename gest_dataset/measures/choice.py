@@ -20,6 +20,8 @@ from gest_dataset.measures.measure import (
     Result,
     Unit,
 )
+from gest_dataset.measures.sample_words import of_labels
+from gest_dataset.measures.stereotype import topic
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -138,7 +140,7 @@ CHOICE = Measure(
     unit=Unit("sentence, with all of its answers", "id"),
     contrast=Contrast("stereotype", _CONTRAST),
     pairings=(Pairing("stereotype_rate", ("option",), "stereotype"),),
-    samples=None,
+    samples=of_labels("option", topic, ("prompt", "answer"), "the option that was chosen"),
     grid=grid,
     sentences=sentences,
     undefined=undefined,

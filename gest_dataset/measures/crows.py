@@ -2,7 +2,8 @@
 
 from gest_dataset.builders.families import CROWS as DATA
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import SampleWords, Unit, lacking
+from gest_dataset.measures.measure import Unit, lacking
+from gest_dataset.measures.sample_words import SampleWords
 from gest_dataset.probes.quadruplets import CROWS as PROBE
 
 CROWS = control.of_pairs(
@@ -11,7 +12,18 @@ CROWS = control.of_pairs(
     headlines=(control.CROWS,),
     unit=Unit("pair"),
     pairings=(control.CS_PAIRING,),
-    samples=SampleWords("cs", ("stereotyped", "other"), control.value, control.topic),
+    samples=SampleWords(
+        "cs",
+        ("stereotyped", "other"),
+        control.value,
+        control.topic,
+        variants=("stereotyped", "other"),
+        sides=("stereotyped", "other"),
+        labels=False,
+        kept=(),
+        numbers={},
+        has="The run has cs, a mean over the tokens that both sentences share, and not ln P of each token.",
+    ),
     undefined=lacking(control.CROWS.symbol),
     families=(DATA,),
 )

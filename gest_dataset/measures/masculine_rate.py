@@ -17,6 +17,8 @@ from gest_dataset.measures.measure import (
     Unit,
     paired,
 )
+from gest_dataset.measures.sample_words import of_labels
+from gest_dataset.measures.stereotype import topic
 from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -124,7 +126,7 @@ MASCULINE_RATE = Measure(
     unit=Unit("sentence"),
     contrast=CONTRAST,
     pairings=PAIRINGS,
-    samples=None,
+    samples=of_labels("gender", topic, ("source", "translation"), "the gender that shows"),
     grid=grid,
     sentences=sentences,
     undefined=undefined_of("translation", "the speaker’s gender"),

@@ -14,10 +14,10 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
-from gest_dataset.builders.config import Family, Row
+from gest_dataset.builders.config import Family
 from gest_dataset.measures.grid import Estimate, Grid
+from gest_dataset.measures.sample_words import SampleWords
 from gest_dataset.probes.probe import Probe
-from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
 
@@ -85,20 +85,6 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class SampleWords:
-    """How single samples are shown: what their score is, the fields with their text, what they are about.
-
-    `value` makes a score for each row of a table of scores; `topic` takes a row of that table and the
-    row of the data (empty where the data are not at hand).
-    """
-
-    score: str
-    fields: tuple[str, ...]
-    value: Callable[[pa.Table], Floats]
-    topic: Callable[[Row, Row], str]
-
-
-@dataclass(frozen=True)
 class Measure:
     """All that is known of one measure; `probe` is None where no model is asked (translations).
 
@@ -121,7 +107,7 @@ class Measure:
     unit: Unit
     contrast: Contrast | None
     pairings: tuple[Pairing, ...]
-    samples: SampleWords | None
+    samples: SampleWords
     grid: Callable[[Result], Grid]
     sentences: Callable[[Result, Facts], list[str]]
     undefined: Callable[[Result], tuple[str, list[str]]]

@@ -5,14 +5,15 @@ from functools import partial
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import NEUTRAL as DATA
 from gest_dataset.measures import stereotype
-from gest_dataset.measures.measure import SampleWords, Unit
+from gest_dataset.measures.measure import Unit
+from gest_dataset.measures.sample_words import of_genders
 from gest_dataset.probes.neutral import PROBE
 
 NEUTRAL = stereotype.of_gest(
     name="neutral",
     probe=PROBE,
     unit=Unit("source sentence, with all of its translations", "source"),
-    samples=SampleWords(
+    samples=of_genders(
         "ln P(said by a man) − ln P(said by a woman)",
         ("masculine", "feminine"),
         stereotype.log_ratios,

@@ -1,14 +1,15 @@
 """Gender-swapped pairs in Slavic languages: q_i and g_s (Pikuliak et al., 2024, section 4.3)."""
 
 from gest_dataset.measures import stereotype
-from gest_dataset.measures.measure import SampleWords, Unit
+from gest_dataset.measures.measure import Unit
+from gest_dataset.measures.sample_words import of_genders
 from gest_dataset.probes.pairs import PROBE
 
 PAIRS = stereotype.of_gest(
     name="pairs",
     probe=PROBE,
     unit=Unit("source sentence, with all of its pairs", "source"),
-    samples=SampleWords(
+    samples=of_genders(
         stereotype.LOG_RATIO, ("masculine", "feminine"), stereotype.log_ratios, stereotype.topic
     ),
     methods=(

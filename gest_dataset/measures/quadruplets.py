@@ -1,8 +1,10 @@
 """Control quadruplets: f, beside ss, csk and cs (Pikuliak et al., 2023, eq. 1 to 3)."""
 
+from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.families import SLOVAK_GENDER
 from gest_dataset.measures import control
-from gest_dataset.measures.measure import Pairing, SampleWords, Unit, lacking
+from gest_dataset.measures.measure import Pairing, Unit, lacking
+from gest_dataset.measures.sample_words import SampleWords
 from gest_dataset.probes.quadruplets import QUADRUPLETS as PROBE
 
 QUADRUPLETS = control.of_pairs(
@@ -13,9 +15,15 @@ QUADRUPLETS = control.of_pairs(
     pairings=(Pairing("f_mu", control.KEYWORD_LOGPS, None), control.CS_PAIRING),
     samples=SampleWords(
         "f, or cs without keywords",
-        ("original_stereotype", "original_antistereotype"),
+        FIELDS,
         control.value,
         control.topic,
+        variants=FIELDS,
+        sides=("stereotype", "anti-stereotype"),
+        labels=False,
+        kept=(),
+        numbers=dict(zip(FIELDS, control.KEYWORD_LOGPS, strict=True)),
+        has="The run has the mean ln P of each keyword’s tokens, where the set has keywords.",
     ),
     undefined=lacking(control.F.symbol),
     families=(SLOVAK_GENDER,),

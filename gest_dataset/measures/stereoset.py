@@ -19,10 +19,10 @@ from gest_dataset.measures.measure import (
     Measure,
     Pairing,
     Result,
-    SampleWords,
     Unit,
     lacking,
 )
+from gest_dataset.measures.sample_words import SampleWords
 from gest_dataset.measures.words import CAVEAT, shown
 from gest_dataset.probes.stereoset import BETWEEN, CANDIDATES, WITHIN
 from gest_dataset.statistics import stereoset_icat
@@ -105,7 +105,16 @@ _measure = partial(
     contrast=None,
     pairings=(Pairing("icat", CANDIDATES, None),),
     samples=SampleWords(
-        "stereotype − anti-stereotype", ("context", "stereotype", "antistereotype"), value, topic
+        "stereotype − anti-stereotype",
+        ("context", *CANDIDATES),
+        value,
+        topic,
+        variants=CANDIDATES,
+        sides=("stereotype", "anti-stereotype"),
+        labels=False,
+        kept=(),
+        numbers={candidate: candidate for candidate in CANDIDATES},
+        has="The run has the score of each candidate, a mean over its tokens, and not ln P of each token.",
     ),
     grid=grid,
     sentences=sentences,

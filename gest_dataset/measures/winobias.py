@@ -6,7 +6,8 @@ from gest_dataset.builders.families import GEST
 from gest_dataset.builders.families import WINOBIAS as DATA
 from gest_dataset.measures import stereotype
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import Contrast, Facts, Measure, Result, SampleWords, Unit, lacking, paired
+from gest_dataset.measures.measure import Contrast, Facts, Measure, Result, Unit, lacking, paired
+from gest_dataset.measures.sample_words import of_genders
 from gest_dataset.measures.words import shown
 from gest_dataset.probes.winobias import PROBE
 from gest_dataset.statistics import winobias_rate
@@ -35,7 +36,7 @@ WINOBIAS = Measure(
     unit=Unit("occupation, with all of its sentences", "occupation"),
     contrast=Contrast("occupation_gender", {"male": 1.0, "female": -1.0}),
     pairings=(),
-    samples=SampleWords(
+    samples=of_genders(
         stereotype.LOG_RATIO,
         ("masculine", "feminine"),
         stereotype.log_ratios,

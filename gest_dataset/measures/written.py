@@ -21,6 +21,8 @@ from gest_dataset.measures.masculine_rate import (
     undefined_of,
 )
 from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, Unit
+from gest_dataset.measures.sample_words import of_labels
+from gest_dataset.measures.stereotype import topic
 from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import masculine_rate
 
@@ -65,7 +67,7 @@ def _measure(name: str, asked: str) -> Measure:
         unit=Unit("sentence, with all texts about it", "id"),
         contrast=CONTRAST,
         pairings=PAIRINGS,
-        samples=None,
+        samples=of_labels("gender", topic, ("prompt", "answer"), "the gender that was read"),
         grid=grid,
         sentences=_sentences,
         undefined=undefined_of(_TEXT, "a gender"),

@@ -28,9 +28,9 @@ from gest_dataset.measures.words import TOY, shown
 from gest_dataset.printable import printable
 from gest_dataset.report import figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE, file_bytes
+from gest_dataset.report.explorer.explored import explored
 from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.samples import extremes, skipped
 from gest_dataset.report.sure_table import sure_tables
 from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
@@ -105,15 +105,15 @@ def write(
 
 def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
     """The page as it will lie at `path`, to which its links are relative."""
-    samples = extremes(runs)
     heading, lead = _heading(runs)
     verdicts = [verdict(run) for run in runs]
+    look = explored(runs, verdicts)
     sure = sure_tables(runs)
     sections = [
         ("results", "What was found", runs),
         ("sureness", "How sure is this?", sure),
         ("figures", "Figures", panels),
-        ("samples", "Samples", samples.rows),
+        ("samples", "All samples", look),
         ("runs", "What was measured", runs),
         ("methods", "Methods and citations", runs),
     ]
@@ -133,7 +133,7 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
             sure=sure,
             panels=panels,
             most_rows=_MOST_ROWS,
-            samples=samples,
+            explored=look,
             runs=[_told(run, path) for run in runs],
             methods=_methods(runs) if runs else [],
             citations=_citations(runs),
@@ -153,7 +153,7 @@ def environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shown": shown, "quoted": partial(quote, safe=",")}
+    made.filters |= {"shown": shown, "quoted": partial(quote, safe=","), "digest": _hash}
     return made
 
 
@@ -241,8 +241,14 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "signature": manifest.signature,
         "command": shlex.join(manifest.command),
         "files": [(name, _link(run.run.path / name, path)) for name in files],
-        "skipped": skipped(run),
+        "skipped": _skipped(run),
     }
+
+
+def _skipped(run: Measured) -> list[tuple[str, int]]:
+    """The reasons why samples have no score, the most frequent first."""
+    reasons = run.facts.get("skipped") or run.facts.get("problems") or {}
+    return sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _link(file: Path, page: Path) -> str:

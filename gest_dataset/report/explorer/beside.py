@@ -1,0 +1,113 @@
+"""Runs of the same config side by side: paired differences from the first of them (`runs.comparison`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.words import shown
+from gest_dataset.report.measured import Measured
+from gest_dataset.runs.comparison import Difference, compare
+from gest_dataset.stereotypes import STEREOTYPES
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One run beside the baseline; `headings` and `rows` are its 16 stereotypes, where they are compared."""
+
+    run: Measured
+    difference: Difference
+
+    @property
+    def headline(self) -> list[str]:
+        """Model, both values, what separates them with its interval, p and samples."""
+        found = self.difference.found
+        apart = found.times if found.ratio else (found.difference, found.low, found.high)
+        p = "< 0.001" if self.difference.adjusted < 0.001 else shown(self.difference.adjusted)
+        return [
+            self.run.label,
+            shown(found.a),
+            shown(found.b),
+            shown(apart[0]),
+            f"{shown(apart[1])} to {shown(apart[2])}",
+            p,
+            shown(self.difference.n),
+        ]
+
+    @property
+    def stereotypes(self) -> list[tuple[bool, list[str]]]:
+        """Whether the simultaneous interval excludes 1, and the line: q of both, their ratio, its interval."""
+        return [
+            (
+                own.shown,
+                [
+                    f"{own.stereotype} {STEREOTYPES[own.stereotype].name}",
+                    shown(own.a),
+                    shown(own.b),
+                    str(Estimate(*own.times)),
+                ],
+            )
+            for own in self.difference.by_stereotype
+        ]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The runs of one config beside the first of them, or why they cannot be compared (`reason`)."""
+
+    about: str
+    baseline: Measured
+    others: list[Beside]
+    reason: str
+
+    @property
+    def ratio(self) -> bool:
+        return self.others[0].difference.found.ratio
+
+    @property
+    def symbol(self) -> str:
+        return self.others[0].difference.found.measure
+
+    def columns(self) -> dict[str, Any]:
+        """What the page's script draws."""
+        return {
+            "baseline": self.baseline.number,
+            "others": [
+                {
+                    "run": other.run.number,
+                    "rows": [
+                        {
+                            "stereotype": f"{own.stereotype} {STEREOTYPES[own.stereotype].name}",
+                            "value": own.times[0],
+                            "low": own.times[1],
+                            "high": own.times[2],
+                        }
+                        for own in other.difference.by_stereotype
+                    ],
+                }
+                for other in self.others
+            ],
+        }
+
+
+def beside(runs: Sequence[Measured]) -> list[Compared]:
+    """The groups of two runs or more that have asked the same; the first run of each is its baseline."""
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for run in runs:
+        if run.measure.pairings:
+            groups.setdefault((run.run.manifest.about, run.run.manifest.measure), []).append(run)
+    return [_compared(group) for group in groups.values() if len(group) > 1]
+
+
+def _compared(group: Sequence[Measured]) -> Compared:
+    baseline, *others = group
+    about = baseline.run.manifest.about
+    try:
+        found = compare([run.run for run in group]).differences
+    except (ConfigError, DataError) as error:
+        return Compared(about, baseline, [], str(error))
+    pairs = [Beside(run, difference) for run, difference in zip(others, found, strict=True)]
+    return Compared(about, baseline, pairs, "")

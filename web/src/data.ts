@@ -1,0 +1,163 @@
+// What `gest_dataset/report/explorer` has packed: texts once, columns of whole numbers, one entry a run.
+
+const PLACES = 10_000; // a score is kept as a whole number of these parts: explorer/packed.py
+export const MEAN = -1; // the column of a sample's mean over all templates of its run
+
+/** The samples that runs share; columns are places in `texts`, -1 where there is none. */
+export interface Samples {
+  config: number;
+  language: string;
+  ids: number[];
+  about: number[];
+  group: number[];
+  link: number[];
+  fields: Record<string, number[]>;
+}
+
+export interface Run {
+  label: number;
+  model: number;
+  kind: string;
+  language: string;
+  code: string;
+  set: number;
+  score: string;
+  sides: [string, string];
+  labels: boolean;
+  has: string;
+  variants: string[];
+  english: string[];
+  frames: Record<string, [string, string, string]>;
+  templates: number[];
+  scores: (number | null)[][];
+  kept: Record<string, number[]>;
+  numbers: Record<string, (number | null)[]>;
+  skipped: [number, number, number][];
+}
+
+/** The scores of a run in one template (or their means), and the reasons of those that are not there. */
+export interface Column {
+  run: number;
+  template: number;
+  scores: Float32Array;
+  reasons: Map<number, number>;
+}
+
+export interface Packed {
+  samples: { notes: string[]; sets: Samples[]; runs: Run[]; texts: string[] };
+  beside: Beside[];
+  profiles: Profiles[];
+}
+
+/** Runs of one config that have paired differences from the first of them. */
+export interface Beside {
+  baseline: number;
+  others: { run: number; rows: { stereotype: string; value: number; low: number; high: number }[] }[];
+}
+
+/** The 16 stereotypes of several runs, and how alike the runs are. */
+export interface Profiles {
+  name: string;
+  unit: string;
+  stereotypes: string[];
+  rows: { label: string; model: string; language: string; values: (number | null)[]; place: number }[];
+  columns: number[];
+  likeness: (number | null)[][];
+}
+
+export interface Store {
+  texts: string[];
+  sets: Samples[];
+  runs: Run[];
+  columns: Column[];
+  beside: Beside[];
+  profiles: Profiles[];
+}
+
+/** Undo base64 and gzip of an element's text. */
+export async function unpacked(text: string): Promise<Packed> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Packed;
+}
+
+/** The columns that are filtered and sorted: each template of each run, and the means where there are several. */
+export function stored(packed: Packed): Store {
+  const { sets, runs, texts } = packed.samples;
+  const columns: Column[] = [];
+  runs.forEach((run, number) => {
+    const own = run.templates.map((template, place): Column => ({
+      run: number,
+      template,
+      scores: Float32Array.from(run.scores[place] ?? [], (value) => (value === null ? NaN : value / PLACES)),
+      reasons: new Map(),
+    }));
+    for (const [template, sample, reason] of run.skipped) {
+      own[run.templates.indexOf(template)]?.reasons.set(sample, reason);
+    }
+    columns.push(...own);
+    if (own.length > 1) columns.push(mean(number, own));
+    run.scores = []; // the typed columns have them now
+  });
+  return { texts, sets, runs, columns, beside: packed.beside, profiles: packed.profiles };
+}
+
+/** The mean of a sample over all templates; without a score where it lacks one. */
+function mean(run: number, parts: Column[]): Column {
+  const scores = new Float32Array(parts[0]?.scores.length ?? 0);
+  for (const part of parts) part.scores.forEach((value, sample) => { scores[sample]! += value / parts.length; });
+  return { run, template: MEAN, scores, reasons: new Map(parts.flatMap((part) => [...part.reasons])) };
+}
+
+/** A run's column of a template; undefined where it has none. */
+export function columnOf(store: Store, run: number, template: number): Column | undefined {
+  return store.columns.find((column) => column.run === run && column.template === template);
+}
+
+/** The main column of a run: its means, or its only one. */
+export function mainColumn(store: Store, run: number): Column {
+  const found = columnOf(store, run, MEAN) ?? store.columns.find((column) => column.run === run);
+  if (found === undefined) throw new Error(`run ${run} has no column`);
+  return found;
+}
+
+/** How far the templates of a run disagree about a sample: the largest score minus the smallest. */
+export function spread(store: Store, run: number, sample: number): number {
+  let [low, high] = [Infinity, -Infinity];
+  for (const column of store.columns) {
+    if (column.run !== run || column.template === MEAN) continue;
+    const value = column.scores[sample] ?? NaN;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return high - low;
+}
+
+/** A number of a field of a sample that the run has beside its score, such as ln P. */
+export function numberOf(run: Run, field: string, sample: number): number {
+  const value = run.numbers[field]?.[sample];
+  return value === null || value === undefined ? NaN : value / PLACES;
+}
+
+/** A text by its place; empty where there is none. */
+export function textAt(store: Store, place: number | undefined): string {
+  return place === undefined || place < 0 ? "" : (store.texts[place] ?? "");
+}
+
+/** The fields of a sample with a text, in the data and in the run. */
+export function fieldsOf(store: Store, run: Run, sample: number): Map<string, string> {
+  const set = store.sets[run.set]!;
+  const found = new Map<string, string>();
+  for (const [name, column] of [...Object.entries(set.fields), ...Object.entries(run.kept)]) {
+    const text = textAt(store, column[sample]);
+    if (text !== "") found.set(name, text);
+  }
+  return found;
+}
+
+/** What a template is called: its number, or that it is their mean. */
+export function templateName(template: number): string {
+  return template === MEAN ? "mean" : template === 0 ? "–" : String(template);
+}
