@@ -29,6 +29,7 @@ from gest_dataset.printable import printable
 from gest_dataset.report import figures_gest, figures_others, figures_translation
 from gest_dataset.report.canvas import PALETTE, file_bytes
 from gest_dataset.report.explorer.explored import explored
+from gest_dataset.report.explorer.profiles import CHANCE
 from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure_table import sure_tables
@@ -113,6 +114,8 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
         ("results", "What was found", runs),
         ("sureness", "How sure is this?", sure),
         ("figures", "Figures", panels),
+        ("beside", "Runs side by side", look and look.beside),
+        ("profiles", "Profiles of stereotypes", look and look.profiles),
         ("samples", "All samples", look),
         ("runs", "What was measured", runs),
         ("methods", "Methods and citations", runs),
@@ -134,6 +137,7 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
             panels=panels,
             most_rows=_MOST_ROWS,
             explored=look,
+            chance=CHANCE,
             runs=[_told(run, path) for run in runs],
             methods=_methods(runs) if runs else [],
             citations=_citations(runs),

@@ -17,8 +17,8 @@ const SORT_WORDS: Record<Sort, string> = {
 const WAIT = 120; // milliseconds after a letter of a search
 
 export interface Browser {
-  /** Show another view, and the browser itself. */
-  go: (change: Partial<View>) => void;
+  /** Show another view and the browser itself, which is scrolled to if nobody says no. */
+  go: (change: Partial<View>, scroll?: boolean) => void;
 }
 
 export function browser(store: Store): Browser {
@@ -231,11 +231,11 @@ export function browser(store: Store): Browser {
   refresh();
   follow();
   return {
-    go(change) {
+    go(change, scroll = true) {
       view = { ...NOTHING, ...change };
       remember();
       show();
-      byId("samples").scrollIntoView({ block: "start" });
+      if (scroll) byId("found").scrollIntoView({ block: "start" });
     },
   };
 }

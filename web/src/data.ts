@@ -47,6 +47,23 @@ export interface Packed {
   samples: { notes: string[]; sets: Samples[]; runs: Run[]; texts: string[] };
   beside: Beside[];
   profiles: Profiles[];
+  board: Place[];
+}
+
+/** A run on the board, with its headline. */
+export interface Place {
+  run: number;
+  label: string;
+  about: string;
+  family: string;
+  size: string;
+  symbol: string;
+  ratio: boolean;
+  null: number;
+  said: string;
+  value: number | null;
+  low: number | null;
+  high: number | null;
 }
 
 /** Runs of one config that have paired differences from the first of them. */
@@ -71,7 +88,6 @@ export interface Store {
   runs: Run[];
   columns: Column[];
   beside: Beside[];
-  profiles: Profiles[];
 }
 
 /** Undo base64 and gzip of an element's text. */
@@ -101,7 +117,7 @@ export function stored(packed: Packed): Store {
     if (own.length > 1) columns.push(mean(number, own));
     run.scores = []; // the typed columns have them now
   });
-  return { texts, sets, runs, columns, beside: packed.beside, profiles: packed.profiles };
+  return { texts, sets, runs, columns, beside: packed.beside };
 }
 
 /** The mean of a sample over all templates; without a score where it lacks one. */

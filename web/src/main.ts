@@ -1,14 +1,21 @@
 // The explorer of the report: gest_dataset/report/explorer packs what it shows, page.html.jinja has its places.
 
 import { browser } from "./browser";
+import { compare } from "./compare";
 import { stored, unpacked } from "./data";
 import { byId } from "./dom";
+import { heat } from "./heat";
+import { small } from "./small";
 
 async function start(): Promise<void> {
   const held = byId("packed") as HTMLTemplateElement;
-  const store = stored(await unpacked(held.content.textContent ?? ""));
+  const packed = await unpacked(held.content.textContent ?? "");
   held.remove(); // its text is not needed twice
-  browser(store);
+  const store = stored(packed);
+  compare(store, browser(store));
+  heat(packed.profiles);
+  small(packed.board);
+  if (/^#[a-z][a-z0-9-]*$/.test(location.hash)) document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" });
   performance.mark("explorer ready");
   document.documentElement.dataset["ready"] = "";
 }

@@ -10,6 +10,13 @@ export function signed(value: number): string {
   return `${value > 0 ? "+" : ""}${value.toFixed(digits)}`.replace("-", "−");
 }
 
+/** The same with two decimals, for a cell of a figure. */
+export function hundredths(value: number): string {
+  if (Number.isNaN(value)) return "–";
+  const text = Math.abs(value).toFixed(2);
+  return text === "0.00" ? text : `${value > 0 ? "+" : "−"}${text}`;
+}
+
 export function counted(number: number, one: string, several = `${one}s`): string {
   return `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
 }

@@ -42,6 +42,18 @@ class Profiles:
     columns: list[int]
     likeness: Floats
 
+    def tables(self) -> list[tuple[str, list[str], list[tuple[str, list[float]]]]]:
+        """The numbers of both figures: what they are, the headings, and a line for each run."""
+        labels = [run.label for run in self.runs]
+        return [
+            (
+                f"{self.unit}, all numbers",
+                [stereotype.name for stereotype in STEREOTYPES.values()],
+                list(zip(labels, self.values.tolist(), strict=True)),
+            ),
+            ("Correlations, all numbers", labels, list(zip(labels, self.likeness.tolist(), strict=True))),
+        ]
+
     def packed(self) -> dict[str, Any]:
         """What the page's script draws."""
         places = {row: place for place, row in enumerate(self.rows)}
