@@ -21,7 +21,9 @@ const { metafile } = await build({
   metafile: true,
 });
 
-const used = new Set(Object.keys(metafile.inputs).flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
+const [{ inputs }] = Object.values(metafile.outputs);
+const used = new Set(Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0)
+  .flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
 const notices = [];
 for (const name of [...used].sort()) {
   const folder = `node_modules/${name}`;

@@ -7,14 +7,13 @@ playwright and axe-playwright-python of the extra `test`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import report_runs
-from tests.support.browser import chromium
+from tests.support.browser import chromium, open_all, opened
 
 axe = pytest.importorskip(
     "axe_playwright_python.base", reason="axe-playwright-python is not installed (extra `test`)"
@@ -32,37 +31,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser() -> Iterator[Any]:
     with chromium() as browser:
         yield browser
-
-
-@contextmanager
-def opened(browser: Any, file: Path, **options: Any) -> Iterator[Any]:
-    """The page in a tab; at the end there was no message, no error and no request but for itself."""
-    context = browser.new_context(**{"color_scheme": "light", **options})
-    tab = context.new_page()
-    requests: list[str] = []
-    said: list[str] = []
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.goto(file.as_uri())
-    yield tab
-    assert requests == [file.as_uri()]
-    assert said == []
-    context.close()
-
-
-def open_all(tab: Any) -> None:
-    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-
-
-def column(tab: Any, number: int) -> list[str]:
-    """The cells of a column of the table of samples, as they sort."""
-    found: list[str] = tab.evaluate(
-        "(n) => [...document.querySelectorAll('#sample-table tbody tr')].map((row) =>"
-        " row.cells[n].dataset.value ?? row.cells[n].textContent)",
-        number,
-    )
-    return found
 
 
 def test_figures_and_tables_are_drawn(browser: Any, page_file: Path) -> None:
@@ -129,35 +97,41 @@ def test_print_is_light_and_whole(browser: Any, page_file: Path, tmp_path: Path)
         assert not tab.locator("#runs dl").first.is_visible()
 
 
-def test_samples_sort_by_mouse(browser: Any, page_file: Path) -> None:
+def column(tab: Any, number: int) -> list[str]:
+    """The cells of a column of the board, as they sort."""
+    found: list[str] = tab.evaluate(
+        "(n) => [...document.querySelectorAll('#board tbody tr')].map((row) =>"
+        " row.cells[n].dataset.value ?? row.cells[n].textContent)",
+        number,
+    )
+    return found
+
+
+def test_board_sorts_by_mouse(browser: Any, page_file: Path) -> None:
     with opened(browser, page_file) as tab:
-        tab.locator("#samples summary").click()
-        heading = tab.locator("#sample-table th").first
+        heading = tab.locator("#board th[scope=col]").nth(5)
         heading.locator("button").click()
-        scores = [float(value) for value in column(tab, 0)]
-        assert scores == sorted(scores, reverse=True)
-        assert len(set(scores)) > 20
+        values = [float(value) for value in column(tab, 5)]
+        assert values == sorted(values, reverse=True)
+        assert len(set(values)) > 5
         assert heading.get_attribute("aria-sort") == "descending"
-        assert tab.locator("#sorted").text_content() == "Sorted by Score, descending."
+        assert tab.locator("#board-sorted").text_content() == "Sorted by Value, descending."
         heading.locator("button").click()
-        assert [float(value) for value in column(tab, 0)] == sorted(scores)
-        assert heading.get_attribute("aria-sort") == "ascending"
+        assert [float(value) for value in column(tab, 5)] == sorted(values)
 
 
-def test_samples_sort_by_keyboard(browser: Any, page_file: Path) -> None:
+def test_board_sorts_by_keyboard(browser: Any, page_file: Path) -> None:
     with opened(browser, page_file) as tab:
-        tab.locator("#samples summary").focus()
-        tab.keyboard.press("Enter")
-        for _ in range(3):  # the scrolling region, Score, Sentence
-            tab.keyboard.press("Tab")
-        assert tab.evaluate("document.activeElement.textContent") == "Sentence"
+        tab.locator("#board .scroll").focus()
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "Run"
         assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         tab.keyboard.press("Enter")
-        first = column(tab, 1)
-        assert tab.locator("#sample-table th").nth(1).get_attribute("aria-sort") == "ascending"
-        assert tab.locator("#sample-table th").first.get_attribute("aria-sort") is None
+        first = column(tab, 0)
+        assert tab.locator("#board th[scope=col]").first.get_attribute("aria-sort") == "ascending"
+        assert tab.locator("#board th[scope=col]").nth(1).get_attribute("aria-sort") is None
         tab.keyboard.press("Space")
-        second = column(tab, 1)
+        second = column(tab, 0)
         assert sorted(first) == sorted(second)
         assert first[0] == second[-1] != second[0]
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,3 +35,24 @@ def chromium() -> Iterator[Any]:
         )
         yield browser
         browser.close()
+
+
+@contextmanager
+def opened(browser: Any, file: Path, at: str = "", **options: Any) -> Iterator[Any]:
+    """The page in a tab, `at` an anchor; in the end there was no message, no error, no request but for it."""
+    context = browser.new_context(**{"color_scheme": "light", **options})
+    tab = context.new_page()
+    requests: list[str] = []
+    said: list[str] = []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto(file.as_uri() + at)
+    yield tab
+    assert {address.partition("#")[0] for address in requests} == {file.as_uri()}
+    assert said == []
+    context.close()
+
+
+def open_all(tab: Any) -> None:
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

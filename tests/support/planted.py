@@ -26,9 +26,13 @@ def scored(
     config: str,
     columns: Mapping[str, Sequence[Any]],
     kind: str = "masked",
+    skipped: Sequence[tuple[str, int, str]] = (),
     **told: Any,
 ) -> Path:
-    """A run of a model on a config, with these columns of scores; `told` are further settings."""
+    """A run of a model on a config, with these columns of scores; `told` are further settings.
+
+    `skipped` are samples without a score: id, template and reason.
+    """
     rows = rows_of(config)
     measure, _ = measure_of(rows.column_names, config)
     settings = {"kind": kind, "revision": None, "limit": None, "dtype": "float32", "options": {}, **told}
@@ -60,7 +64,12 @@ def scored(
         device=None,
     )
     with writing.recording(path, fresh) as there:
-        writing.finish(there, Scores(pa.table(dict(columns)), _NO_SAMPLE, metadata, rows))
+        left_out = pa.Table.from_pylist(
+            [dict(zip(("id", "template", "reason"), entry, strict=True)) for entry in skipped]
+        )
+        writing.finish(
+            there, Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows)
+        )
     return path
 
 

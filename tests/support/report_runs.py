@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import gzip
+import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +64,14 @@ def made(factory: pytest.TempPathFactory) -> Path:
             _make(directory)
             (directory / "done").touch()
     return directory
+
+
+def unpacked(page: Path) -> dict[str, Any]:
+    """What a page's script gets, read as an outsider would: base64 of gzip of JSON."""
+    found = re.search(r'<template id="packed">([A-Za-z0-9+/=]+)</template>', page.read_text(encoding="utf-8"))
+    assert found is not None
+    content: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return content
 
 
 def _make(directory: Path) -> None:

@@ -26,20 +26,22 @@ export function compare(store: Store, browser: Browser): void {
       other = group.others.find(({ run }) => String(run) === chosen)!;
       draw();
     }));
-    whenNear(`beside-${number}`, 1100, draw);
+    whenNear(`beside-${number}`, other.rows.length > 0 ? 1100 : 0, draw);
   });
 }
 
 /** The 16 ratios of q_i on a logarithmic axis. */
 function intervals(place: HTMLElement, other: Beside["others"][number], name: string, baseline: string): void {
+  const drawn = other.rows.filter((row) => (row.value ?? 0) > 0);
+  const whole = drawn.filter((row) => (row.low ?? 0) > 0 && row.high !== null);
   plotted(place, {
     width: widthOf(place, 340), height: other.rows.length * 24 + 50, marginLeft: 190, marginBottom: 38,
     x: { type: "log", label: `q of ${name} / q of ${baseline}`, grid: true, ticks: 5, tickFormat: (tick: number) => `${Number(tick.toPrecision(2))}` },
     y: { domain: other.rows.map((row) => row.stereotype), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([1], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(other.rows, { x1: "low", x2: "high", y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
-      Plot.dot(other.rows, { x: "value", y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
+      Plot.ruleY(whole, { x1: "low", x2: "high", y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.dot(drawn, { x: "value", y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
     ],
   }, `Ratio of q of ${name} to q of ${baseline} for 16 stereotypes, with intervals that hold together. The numbers stand in the table below.`);
 }

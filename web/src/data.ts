@@ -69,7 +69,7 @@ export interface Place {
 /** Runs of one config that have paired differences from the first of them. */
 export interface Beside {
   baseline: number;
-  others: { run: number; rows: { stereotype: string; value: number; low: number; high: number }[] }[];
+  others: { run: number; rows: { stereotype: string; value: number | null; low: number | null; high: number | null }[] }[];
 }
 
 /** The 16 stereotypes of several runs, and how alike the runs are. */

@@ -71,11 +71,13 @@ function others(store: Store, run: Run, column: Column, sample: number, fields: 
 /** The same sentence in the other runs of the report: other models, languages and systems. */
 function elsewhere(store: Store, column: Column, sample: number): HTMLElement | null {
   const own = store.runs[column.run]!;
-  const link = store.sets[own.set]!.link[sample]!;
+  const [link, id] = [store.sets[own.set]!.link[sample]!, store.sets[own.set]!.ids[sample]!];
   const rows: string[][] = [];
   store.runs.forEach((run, number) => {
     const set = store.sets[run.set]!;
-    const same = run.set === own.set ? [sample] : link < 0 ? [] : places(set.link, link);
+    const linked = link < 0 ? [] : places(set.link, link);
+    const named = linked.filter((place) => set.ids[place] === id); // a sentence can be there twice
+    const same = run.set === own.set ? [sample] : named.length > 0 ? named : linked;
     for (const place of same) {
       if (number === column.run && place === sample) continue;
       const score = mainColumn(store, number).scores[place]!;

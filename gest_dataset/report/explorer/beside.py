@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.comparison import Difference, compare
+from gest_dataset.statistics import OfStereotype
 from gest_dataset.stereotypes import STEREOTYPES
 
 
@@ -44,7 +46,7 @@ class Beside:
             (
                 own.shown,
                 [
-                    f"{own.stereotype} {STEREOTYPES[own.stereotype].name}",
+                    named(own.stereotype),
                     shown(own.a),
                     shown(own.b),
                     str(Estimate(*own.times)),
@@ -73,24 +75,22 @@ class Compared:
 
     def columns(self) -> dict[str, Any]:
         """What the page's script draws."""
-        return {
-            "baseline": self.baseline.number,
-            "others": [
-                {
-                    "run": other.run.number,
-                    "rows": [
-                        {
-                            "stereotype": f"{own.stereotype} {STEREOTYPES[own.stereotype].name}",
-                            "value": own.times[0],
-                            "low": own.times[1],
-                            "high": own.times[2],
-                        }
-                        for own in other.difference.by_stereotype
-                    ],
-                }
-                for other in self.others
-            ],
-        }
+        others = [
+            {"run": other.run.number, "rows": [_drawn(own) for own in other.difference.by_stereotype]}
+            for other in self.others
+        ]
+        return {"baseline": self.baseline.number, "others": others}
+
+
+def _drawn(own: OfStereotype) -> dict[str, Any]:
+    """A stereotype's ratio with its bounds, as JSON knows them."""
+    value, low, high = plain(own.times)
+    return {"stereotype": named(own.stereotype), "value": value, "low": low, "high": high}
+
+
+def named(number: int) -> str:
+    """A stereotype as figures and tables name it."""
+    return f"{number} {STEREOTYPES[number].name}"
 
 
 def beside(runs: Sequence[Measured]) -> list[Compared]:

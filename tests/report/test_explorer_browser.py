@@ -1,0 +1,395 @@
+"""The explorer as people use it, in headless Chromium: search, sort, open, follow a link, by mouse and keyboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gest_dataset import report
+from gest_dataset.data.rows import rows_of
+from gest_dataset.runs.reading import Run, find_runs
+from tests.support import explored, report_runs
+from tests.support.browser import chromium, open_all, opened
+
+axe = pytest.importorskip(
+    "axe_playwright_python.base", reason="axe-playwright-python is not installed (extra `test`)"
+)
+pytestmark = pytest.mark.usefixtures("one_thread")
+PHONE = {"width": 400, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explored")
+    with report_runs.small_world():
+        explored.english(path)
+        report([path], path / "r.html")
+    return path
+
+
+@pytest.fixture(scope="module")
+def page_file(folder: Path) -> Path:
+    return folder / "r.html"
+
+
+@pytest.fixture(scope="module")
+def runs(folder: Path) -> list[Run]:
+    return find_runs([folder])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+def ready(tab: Any) -> Any:
+    tab.wait_for_selector("html[data-ready]", state="attached")
+    return tab
+
+
+def browsing(tab: Any) -> Any:
+    """The page with its browser of samples open."""
+    ready(tab)
+    if not tab.locator("#samples-box").evaluate("(one) => one.open"):
+        tab.locator("#samples-box > summary").click()
+    return tab
+
+
+def rows(tab: Any) -> int:
+    return int(tab.evaluate("document.documentElement.dataset.rows"))
+
+
+def searched(tab: Any, words: str) -> int:
+    """How many rows there are after words were typed."""
+    before = tab.locator("#found").text_content()
+    tab.locator("#search").fill("")
+    tab.locator("#search").press_sequentially(words)
+    tab.wait_for_function("(old) => document.getElementById('found').textContent !== old", arg=before)
+    return rows(tab)
+
+
+def choose(tab: Any, name: str, value: str) -> None:
+    tab.locator(f"#filters select[name={name}]").select_option(value)
+
+
+def means(run: Run) -> dict[str, float]:
+    """The mean score over all templates, naively."""
+    frame = run.table.to_pandas()
+    wide = frame.pivot(index="id", columns="template", values="log_ratio").dropna()
+    return dict(wide.mean(axis=1))
+
+
+def first_scores(tab: Any, name: str = "score") -> list[float]:
+    texts = tab.locator(f"#rows .cell.{name}").all_text_contents()
+    return [float(text.removeprefix(f"{name} ").replace("−", "-")) for text in texts]
+
+
+def test_typing_finds_sentences(browser: Any, page_file: Path) -> None:
+    sentences = rows_of("en")["sentence"]
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        assert rows(tab) == len(sentences)
+        word = sentences[4].split()[-1].strip(".")
+        assert searched(tab, word.upper()) == sum(word.lower() in one.lower() for one in sentences) > 0
+        assert sentences[4] in tab.locator("#rows button.sample").all_text_contents()
+        assert tab.locator("#found").text_content().startswith(f"{rows(tab)} row")
+        assert searched(tab, "zzzz") == 0
+
+
+def test_sorting_by_score(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    expected = sorted(means(runs[0]).values())
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "sort", "score")
+        assert first_scores(tab)[:5] == pytest.approx(expected[::-1][:5], abs=6e-4)
+        choose(tab, "sort", "score-up")
+        assert first_scores(tab)[:5] == pytest.approx(expected[:5], abs=6e-4)
+        choose(tab, "sort", "spread")
+        frame = runs[0].table.to_pandas().groupby("id")["log_ratio"]
+        widest = (frame.max() - frame.min()).max()
+        told = tab.locator("#rows .cell.templates").first.text_content()
+        assert float(told.removeprefix("templates differ by ")) == pytest.approx(widest, abs=6e-4)
+
+
+def test_differences_between_two_runs(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    first, second = means(runs[0]), means(runs[1])
+    apart = sorted((first[name] - second[name] for name in first), key=abs, reverse=True)
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "against", "2")
+        assert first_scores(tab, "difference")[:5] == pytest.approx(apart[:5], abs=6e-4)
+
+
+def test_filters_narrow_the_rows(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    data = rows_of("en")
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "group", "female")
+        assert rows(tab) == sum(row["stereotype"] <= 7 for row in data)
+        number = data[0]["stereotype"]
+        choose(tab, "group", "")
+        choose(tab, "about", f"{number} {data[0]['stereotype_name']}")
+        assert rows(tab) == data["stereotype"].count(number)
+        choose(tab, "about", "")
+        choose(tab, "side", "below")
+        assert rows(tab) == sum(value < 0 for value in means(runs[0]).values())
+        choose(tab, "side", "")
+        choose(tab, "template", "each")
+        assert rows(tab) == runs[0].table.num_rows
+        choose(tab, "template", "3")
+        assert rows(tab) == len(data)
+        choose(tab, "run", "")
+        assert rows(tab) == 3 * len(data)
+
+
+def test_samples_without_a_score_are_found_by_reason(browser: Any, page_file: Path) -> None:
+    last = rows_of("en")[-1]["sentence"]
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "run", "3")
+        choose(tab, "template", "2")
+        choose(tab, "state", explored.NO_SCORE)
+        assert tab.locator("#rows button.sample").all_text_contents() == [last]
+        tab.locator("#rows button.sample").click()
+        assert explored.NO_SCORE in tab.locator(".detail").text_content()
+
+
+def test_an_opened_row_has_its_variants_and_its_kin(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    row = rows_of("en")[0]
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        opener = tab.locator("#rows button.sample").first
+        opener.click()
+        assert opener.get_attribute("aria-expanded") == "true"
+        variants = tab.locator(".variant p").all_text_contents()
+        assert variants == [f'He said: "{row["sentence"]}"', f'She said: "{row["sentence"]}"']
+        assert tab.locator(".variant mark").all_text_contents() == ["He", "She"]
+        templates, others = tab.locator(".detail table").all()
+        scores = [cell.replace("−", "-") for cell in templates.locator("td:nth-child(2)").all_text_contents()]
+        own = [one["log_ratio"] for one in runs[0].table.to_pylist() if one["id"] == row["id"]]
+        assert [float(score) for score in scores] == pytest.approx(own, abs=6e-4)
+        assert others.locator("tbody th").all_text_contents() == list(explored.MODELS[1:])
+        opener.click()
+        assert tab.locator(".detail").count() == 0
+
+
+def test_a_link_opens_that_very_view(browser: Any, page_file: Path) -> None:
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "run", "2")
+        choose(tab, "template", "3")
+        choose(tab, "sort", "score")
+        tab.locator("#rows button.sample").nth(1).click()
+        link, found = tab.evaluate("location.hash"), tab.locator("#found").text_content()
+        text = tab.locator("#rows button[aria-expanded=true]").text_content()
+        detail = tab.locator(".detail").text_content()
+    with opened(browser, page_file, link) as tab:
+        ready(tab)
+        assert tab.locator("#found").text_content() == found
+        assert tab.locator("#rows button[aria-expanded=true]").text_content() == text
+        assert tab.locator(".detail").text_content() == detail
+        assert tab.locator("#filters select[name=run]").input_value() == "2"
+        assert tab.locator("#rows button[aria-expanded=true]").is_visible()
+        tab.evaluate("location.hash = '#samples?q=zzzz'")  # and a link within the page
+        tab.wait_for_function("document.documentElement.dataset.rows === '0'")
+
+
+def test_everything_by_keyboard(browser: Any, page_file: Path) -> None:
+    number = len(rows_of("en"))
+    with opened(browser, page_file) as tab:
+        ready(tab)
+        tab.locator("#samples-box > summary").focus()
+        tab.keyboard.press("Enter")
+        seen = set()
+        for _ in range(20):
+            tab.keyboard.press("Tab")
+            name = tab.evaluate("document.activeElement.name || document.activeElement.id")
+            if tab.evaluate("document.activeElement.className") == "sample":
+                break
+            seen.add(name)
+        assert {"run", "template", "about", "group", "side", "sort", "against", "search"} <= seen
+        row = "document.activeElement.dataset.row"
+        assert tab.evaluate(row) == "0"
+        tab.keyboard.press("ArrowDown")
+        assert tab.evaluate(row) == "1"
+        tab.keyboard.press("Enter")
+        assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+        tab.keyboard.press("End")
+        assert tab.evaluate(row) == str(number - 1)
+        assert tab.evaluate("document.activeElement.getBoundingClientRect().bottom <= innerHeight + 1")
+        assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        tab.keyboard.press("Home")
+        assert tab.evaluate(row) == "0"
+
+
+def test_only_rows_in_sight_are_elements(browser: Any, page_file: Path) -> None:
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        choose(tab, "template", "each")
+        assert rows(tab) > 100
+        assert tab.locator("#rows .row").count() < 60
+        assert tab.locator("#sample-table").get_attribute("aria-rowcount") == str(rows(tab) + 1)
+        tab.locator("#rows").evaluate("(one) => { one.scrollTop = one.scrollHeight; }")
+        tab.wait_for_function("(last) => document.querySelector(`[data-row='${last}']`)", arg=rows(tab) - 1)
+
+
+def test_brushing_the_scatter_filters_the_browser(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    first, second = means(runs[0]), means(runs[1])
+    with opened(browser, page_file) as tab:
+        ready(tab)
+        tab.locator("#scatter-0").scroll_into_view_if_needed()
+        dots = tab.locator("#scatter-0 circle")
+        tab.wait_for_selector("#scatter-0 circle", state="attached")
+        assert dots.count() == len(first)
+        box = tab.locator("#scatter-0 .overlay").bounding_box()
+        tab.mouse.move(box["x"] + 5, box["y"] + 5)
+        tab.mouse.down()
+        tab.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.7, steps=4)
+        tab.mouse.up()
+        tab.wait_for_function("document.getElementById('moved-0').textContent.includes('are shown')")
+        bounds = [float(tab.locator(f"#moved-0 input[name={name}]").input_value()) for name in SIDES]
+        assert 0 < rows(tab) < len(first)
+        inside = within(first, second, bounds)
+        assert abs(rows(tab) - inside) <= 1  # the bounds that are shown are rounded
+        # the same by keyboard
+        for name, bound in zip(SIDES, (-0.5, 0.5, -10, 10), strict=True):
+            tab.locator(f"#moved-0 input[name={name}]").fill(str(bound))
+        tab.keyboard.press("Enter")
+        assert rows(tab) == within(first, second, [-0.5, 0.5, -10, 10])
+        tab.locator("#filters button.brushed").click()
+        assert rows(tab) == len(first)
+
+
+SIDES = ("left", "right", "low", "high")
+
+
+def within(first: dict[str, float], second: dict[str, float], bounds: list[float]) -> int:
+    left, right, low, high = bounds
+    return sum(left <= first[name] <= right and low <= second[name] <= high for name in first)
+
+
+def test_figures_of_many_runs_are_drawn_and_ordered(browser: Any, page_file: Path, runs: list[Run]) -> None:
+    with opened(browser, page_file) as tab:
+        ready(tab)
+        for place in ("board-charts", "heat-0", "like-0"):
+            tab.locator(f"#{place}").scroll_into_view_if_needed()
+            tab.wait_for_selector(f"#{place} svg[role=img]")
+            assert tab.locator(f"#{place} svg").first.get_attribute("aria-label")
+        assert tab.locator("#heat-0 [aria-label=cell] rect").count() == 3 * 16
+        assert tab.locator("#like-0 [aria-label=cell] rect").count() == 9
+        order = "[...document.querySelectorAll('#heat-0 [aria-label=\"y-axis tick label\"] text')].map((one) => one.textContent)"
+        assert len(tab.evaluate(order)) == 3
+        profile = report_runs.unpacked(page_file)["profiles"][0]
+        expected = sorted(profile["rows"], key=lambda row: -row["values"][4])
+        tab.locator("#heat-0-tools select[name=rows]").select_option("4")
+        assert tab.evaluate(order) == [row["label"] for row in expected]
+        assert tab.locator("#board-charts .multiple").count() == 2
+        tab.locator("#board-tools select").select_option("said")
+        assert tab.locator("#board-charts circle").count() == 3
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", {"width": 1180, "height": 900}), ("dark", PHONE)])
+def test_accessible(browser: Any, page_file: Path, scheme: str, size: dict[str, int]) -> None:
+    """axe-core with all its rules finds nothing, with everything opened and drawn."""
+    with opened(browser, page_file, color_scheme=scheme, viewport=size, bypass_csp=True) as tab:
+        ready(tab)
+        open_all(tab)
+        choose(tab, "against", "2")
+        tab.locator("#rows button.sample").first.click()
+        tab.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")  # draws
+        assert tab.locator("svg.plot").count() >= 6
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        tab.evaluate(axe.AXE_FILE_PATH.read_text(encoding="utf-8"))
+        found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    assert len(found["passes"]) > 25  # it did look
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
+
+
+def test_paper_has_all_rows_of_the_view_and_all_figures(
+    browser: Any, page_file: Path, tmp_path: Path
+) -> None:
+    number = len(rows_of("en"))
+    with opened(browser, page_file) as tab:
+        browsing(tab)
+        tab.emulate_media(media="print")
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert tab.locator(".paper .row").count() == number
+        assert tab.locator(".paper .row").last.is_visible()
+        assert not tab.locator("#rows").is_visible()
+        for place in ("board-charts", "ratios-0", "scatter-0", "heat-0", "like-0"):
+            assert tab.locator(f"#{place} svg").first.is_visible()
+        assert tab.locator("#beside details table").first.is_visible()
+        tab.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert tab.locator(".paper").count() == 0
+        tab.pdf(path=tmp_path / "page.pdf", format="A4")
+        assert (tmp_path / "page.pdf").stat().st_size > 50_000
+
+
+def test_policy_refuses_every_request(browser: Any, page_file: Path) -> None:
+    context = browser.new_context()
+    tab = context.new_page()
+    requests: list[str] = []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(page_file.as_uri())
+    ready(tab)
+    refused = tab.evaluate(
+        """async () => {
+          const refused = [];
+          addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));
+          await fetch("http://127.0.0.1:9/").catch(() => null);
+          new Image().src = "http://127.0.0.1:9/i.png";
+          document.head.append(Object.assign(document.createElement("script"), { textContent: "evil = 1" }));
+          document.body.insertAdjacentHTML("beforeend", "<p style='color: red'>x</p>");
+          await new Promise((done) => setTimeout(done, 200));
+          return [...refused, typeof globalThis.evil];
+        }"""
+    )
+    assert sorted(refused) == ["connect-src", "img-src", "script-src-elem", "style-src-attr", "undefined"]
+    assert requests == [page_file.as_uri()]
+    context.close()
+
+
+NASTY = "</template><img src=x onerror=document.title='evil'><b>=HYPERLINK(1)</b> &amp; {word} \u202e"
+
+
+def test_hostile_names_and_sentences_are_text(
+    browser: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In figures, rows, opened rows and the saved CSV."""
+    from gest_dataset.report import texts
+
+    data = [row | {"sentence": f"=1+{number} {NASTY}"} for number, row in enumerate(rows_of("en").to_list())]
+    monkeypatch.setattr(texts, "rows_of", lambda config: rows_of(config).map(lambda row, n: data[n], with_indices=True))
+    hostile = [folder / name for name in ("alpha-base", "alpha-large")]
+    found = find_runs(hostile)
+    from dataclasses import replace
+
+    renamed = [replace(run, manifest=replace(run.manifest, subject=f"=evil{n}<img src=x onerror=alert(1)>")) for n, run in enumerate(found)]
+    page = report(renamed, tmp_path / "r.html")
+    with opened(browser, page, accept_downloads=True) as tab:
+        browsing(tab)
+        tab.locator("#rows button.sample").first.click()
+        tab.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
+        assert tab.evaluate("document.images.length") == 0
+        assert tab.title() != "evil"
+        shown = data[0]["sentence"].replace("\u202e", "\\u202e")
+        assert tab.locator("#rows button.sample").first.text_content() == shown
+        assert tab.locator(".variant p").first.text_content() == f'He said: "{shown}"'
+        assert "<img src=x" in tab.locator(".detail table").last.text_content()
+        with tab.expect_download() as waiting:
+            tab.get_by_text("Save these rows as CSV").click()
+        saved = Path(waiting.value.path()).read_text(encoding="utf-8")
+    table = list(csv.DictReader(io.StringIO(saved)))
+    assert len(table) == len(data)
+    assert {row["text"] for row in table} == {
+        "'" + row["sentence"].replace("\u202e", "\\u202e") for row in data
+    }
+    assert {row["run"][:6] for row in table} == {"'=evil"}
+    assert np.isfinite([float(row["score"]) for row in table]).all()
