@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all fuzz mutants lint types docs bench clean
+.PHONY: install demo test test-all fuzz mutants lint types docs page screenshots bench clean
 
 install: $(STAMP)
 
@@ -53,6 +53,14 @@ types: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m mkdocs build
 
+# the explorer's script of a report, from TypeScript into the one file that is committed; needs node and npm
+page:
+	cd web && npm ci --no-fund --no-audit && npm run types && npm run build
+
+# the pictures of the docs; needs Chromium, and the real data (GEST_MIRROR or a network)
+screenshots: $(STAMP)
+	$(BIN)/python docs/screenshots.py docs/images
+
 bench: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/build.py
@@ -60,6 +68,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/translation.py
 	$(BIN)/python benchmarks/push.py
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/studies.py --limit 300
 
 # small changes that the tests of a room have to notice: ROOM=statistics, SAMPLE=3 for a tenth of them

@@ -51,7 +51,13 @@ def test_licences_of_the_libraries_are_in_the_package() -> None:
     named = dict(re.findall(r"^([@\w/-]+) ([\d.]+) \([\w-]+\)$", text, flags=re.MULTILINE))
     lock = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     assert named == {name: lock[f"node_modules/{name}"]["version"] for name in named}
-    assert {"@observablehq/plot", "@tanstack/virtual-core", "d3-brush", "d3-selection", "diff"} <= named.keys()
+    assert {
+        "@observablehq/plot",
+        "@tanstack/virtual-core",
+        "d3-brush",
+        "d3-selection",
+        "diff",
+    } <= named.keys()
     assert text.count("Permission to use") + text.count("Permission is hereby") + text.count(
         "Redistribution and use"
     ) >= len(named)

@@ -56,3 +56,8 @@ def opened(browser: Any, file: Path, at: str = "", **options: Any) -> Iterator[A
 
 def open_all(tab: Any) -> None:
     tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+def ready(tab: Any) -> None:
+    """Wait until the page's explorer has unpacked its data."""
+    tab.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)

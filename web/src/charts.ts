@@ -9,6 +9,10 @@ const NEAR = "800px";
 export function plotted(place: HTMLElement, options: Plot.PlotOptions, label: string): SVGSVGElement & Plot.Plot {
   const svg = Plot.plot({ className: "plot", ...options }) as SVGSVGElement & Plot.Plot;
   svg.querySelector("style")?.remove(); // the page's policy has no place for it; page.css says the same
+  for (const part of svg.querySelectorAll("[aria-label]")) { // parts of an image have no names of their own
+    part.setAttribute("data-mark", part.getAttribute("aria-label")!);
+    part.removeAttribute("aria-label");
+  }
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
   place.replaceChildren(svg);

@@ -43,7 +43,7 @@ function sideBySide(run: Run, column: Column, sample: number, fields: Map<string
     const partner = texts[place % 2 === 0 ? place + 1 : place - 1]?.[1] ?? texts[0]![1];
     const own = place % 2 === 0 && place + 1 < texts.length ? marked(text, partner)[0] : marked(partner, text)[1];
     const number = numberOf(run, name, sample);
-    return make("div", { class: "variant" }, make("h4", {}, name.replaceAll("_", " ")),
+    return make("div", { class: "variant" }, make("h3", {}, name.replaceAll("_", " ")),
       make("p", { lang: run.code || undefined, dir: "auto" }, ...own),
       Number.isNaN(number) ? null : make("p", { class: "quiet" }, `its number in the run: ${signed(number)}`));
   });
@@ -64,7 +64,7 @@ function others(store: Store, run: Run, column: Column, sample: number, fields: 
     const told = Number.isNaN(own.scores[sample]!) ? textAt(store, own.reasons.get(sample)) || "–" : signed(own.scores[sample]!);
     return [templateName(template), told, texts[0]?.[1] ?? ""];
   });
-  return make("div", {}, list, make("h4", {}, "In each template"),
+  return make("div", {}, list, make("h3", {}, "In each template"),
     table("The sample in each template", ["template", "score", "first variant"], rows));
 }
 
@@ -88,7 +88,7 @@ function elsewhere(store: Store, column: Column, sample: number): HTMLElement | 
   });
   if (rows.length === 0) return null;
   const more = rows.length > MOST ? ` (the first ${MOST} of ${rows.length})` : "";
-  return make("div", {}, make("h4", {}, `The same sentence in the other runs${more}`),
+  return make("div", {}, make("h3", {}, `The same sentence in the other runs${more}`),
     table("The same sentence in the other runs", ["model", "language", "score", "text"], rows.slice(0, MOST)));
 }
 

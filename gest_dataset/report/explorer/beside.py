@@ -41,7 +41,7 @@ class Beside:
 
     @property
     def stereotypes(self) -> list[tuple[bool, list[str]]]:
-        """Whether the simultaneous interval excludes 1, and the line: q of both, their ratio, its interval."""
+        """Whether the simultaneous interval excludes 1, and the line: q of both, their ratio with it."""
         return [
             (
                 own.shown,

@@ -33,7 +33,7 @@ class Place:
         """What the page's script draws."""
         told = self.verdict
         numbers = dict(zip(("value", "low", "high"), told.estimate, strict=True))
-        return plain(
+        drawn: dict[str, Any] = plain(
             {
                 "run": told.run.number,
                 "label": told.run.label,
@@ -47,6 +47,7 @@ class Place:
                 **numbers,
             }
         )
+        return drawn
 
 
 def board(verdicts: Sequence[Verdict]) -> list[Place]:

@@ -1,7 +1,7 @@
 """What the page's script gets: JSON of columns, compressed, as text that can stand in HTML.
 
-The script undoes it with the browser's own `DecompressionStream`. Each text is there once, by its place in one
-list; base64 has no letter that HTML would read, so that no text of others is ever markup.
+The script undoes it with the browser's own `DecompressionStream`. Each text is there once, by its place in
+one list; base64 has no letter that HTML would read, so that no text of others is ever markup.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class _Set:
 
 
 def samples(runs: Sequence[Measured]) -> dict[str, Any]:
-    """What the browser of samples shows: `texts`, `sets` and `runs`, and notes on texts that are not there."""
+    """What the browser of samples shows: `texts`, `sets`, `runs`, and notes on texts that are not there."""
     texts, sets, told, notes = Texts(), [], [], []
     groups: dict[tuple[str, ...], list[Measured]] = {}
     for run in runs:
@@ -156,7 +156,7 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
 
 
 def _frames(run: Measured, chosen: Sequence[int]) -> dict[int, tuple[str, str, str]]:
-    """The words around a sentence, where the templates are known: of a file of one's own a run has the name."""
+    """The words around a sentence, where they are known: of a file of templates a run has the name only."""
     if run.measure.samples.fields != ("sentence",):
         return {}
     if run.own_templates and run.facts["options"]["templates"] != EXTENDED_NAME:
@@ -186,5 +186,3 @@ def _skipped(
         column = int(template or 0)
         if place is not None and column in chosen:
             yield column, place, texts.place(reason)
-
-
