@@ -63,10 +63,10 @@ def rows(tab: Any) -> int:
 
 def searched(tab: Any, words: str) -> int:
     """How many rows there are after words were typed."""
-    before = tab.locator("#found").text_content()
     tab.locator("#search").fill("")
     tab.locator("#search").press_sequentially(words)
-    tab.wait_for_function("(old) => document.getElementById('found').textContent !== old", arg=before)
+    asked = "(words) => new URLSearchParams(location.hash.slice('#samples?'.length)).get('q') === words"
+    tab.wait_for_function(asked, arg=words)  # the list waits for the last letter
     return rows(tab)
 
 
@@ -218,7 +218,9 @@ def test_everything_by_keyboard(browser: Any, page_file: Path) -> None:
         assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
         tab.keyboard.press("End")
         reached(tab, number - 1)
-        assert tab.evaluate("document.activeElement.getBoundingClientRect().bottom <= innerHeight + 1")
+        tab.wait_for_function(
+            "() => document.activeElement.getBoundingClientRect().bottom <= innerHeight + 1"
+        )
         assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         tab.keyboard.press("Home")
         reached(tab, 0)
@@ -244,7 +246,8 @@ def test_brushing_the_scatter_filters_the_browser(browser: Any, page_file: Path,
     first, second = means(runs[0]), means(runs[1])
     with opened(browser, page_file) as tab:
         ready(tab)
-        tab.locator("#scatter-0").scroll_into_view_if_needed()
+        tab.locator("#scatter-0").scroll_into_view_if_needed()  # it is drawn now
+        tab.locator("#scatter-0 svg").scroll_into_view_if_needed()
         dots = tab.locator("#scatter-0 circle")
         tab.wait_for_selector("#scatter-0 circle", state="attached")
         assert dots.count() == len(first)

@@ -47,6 +47,19 @@ export function widthOf(place: HTMLElement, least: number): number {
   return Math.max(least, Math.floor(place.clientWidth) || least);
 }
 
+// Ticks of an axis of ratios, from fine to coarse: the first that are few enough serve
+const STEPS = [[1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9], [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5], [1, 2, 5], [1]];
+const MOST_TICKS = 8;
+
+/** An axis of logarithms that is labelled with the ratios; Plot's own names powers of ten only. */
+export function ratioAxis(low: number, high: number): Plot.ScaleOptions {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const within = (steps: number[]): number[] => Array.from({ length: last - first + 1 }, (_, place) => first + place)
+    .flatMap((decade) => steps.map((step) => step * 10 ** decade)).filter((tick) => tick >= low && tick <= high);
+  const ticks = STEPS.map(within).find((found) => found.length <= MOST_TICKS) ?? [1];
+  return { domain: [Math.log(low), Math.log(high)], ticks: ticks.map(Math.log), tickFormat: (tick: number) => String(Number(Math.exp(tick).toPrecision(3))) };
+}
+
 /** A colour from one theme colour over the paper to the other, pale enough for numbers on it. */
 export function between(value: number, most: number): string {
   const part = most > 0 ? Math.min(1, Math.abs(value) / most) * 48 : 0;

@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { brush, select, type D3BrushEvent } from "d3";
 import type { Browser } from "./browser";
-import { plotted, whenNear, widthOf } from "./charts";
+import { plotted, ratioAxis, whenNear, widthOf } from "./charts";
 import { mainColumn, MEAN, textAt, type Beside, type Store } from "./data";
 import { byId, button, choice, make } from "./dom";
 import { signed } from "./words";
@@ -11,6 +11,7 @@ import { signed } from "./words";
 const SIDE = 460;
 const MOVED = 10; // samples that moved most, in the list
 
+type Ratio = Beside["others"][number]["rows"][number];
 interface Dot { x: number; y: number; group: string; sample: number }
 
 export function compare(store: Store, browser: Browser): void {
@@ -34,14 +35,15 @@ export function compare(store: Store, browser: Browser): void {
 function intervals(place: HTMLElement, other: Beside["others"][number], name: string, baseline: string): void {
   const drawn = other.rows.filter((row) => (row.value ?? 0) > 0);
   const whole = drawn.filter((row) => (row.low ?? 0) > 0 && row.high !== null);
+  const ends = [1, ...drawn.map((row) => row.value!), ...whole.flatMap((row) => [row.low!, row.high!])];
   plotted(place, {
     width: widthOf(place, 340), height: other.rows.length * 24 + 50, marginLeft: 190, marginBottom: 38,
-    x: { type: "log", label: `q of ${name} / q of ${baseline}`, grid: true, ticks: 5, tickFormat: (tick: number) => `${Number(tick.toPrecision(2))}` },
+    x: { label: `q of ${name} / q of ${baseline}`, grid: true, ...ratioAxis(Math.min(...ends) / 1.03, Math.max(...ends) * 1.03) },
     y: { domain: other.rows.map((row) => row.stereotype), label: null, tickSize: 0 },
     marks: [
-      Plot.ruleX([1], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(whole, { x1: "low", x2: "high", y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
-      Plot.dot(drawn, { x: "value", y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
+      Plot.ruleX([0], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
+      Plot.ruleY(whole, { x1: (row: Ratio) => Math.log(row.low!), x2: (row: Ratio) => Math.log(row.high!), y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.dot(drawn, { x: (row: Ratio) => Math.log(row.value!), y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
     ],
   }, `Ratio of q of ${name} to q of ${baseline} for 16 stereotypes, with intervals that hold together. The numbers stand in the table below.`);
 }
@@ -81,9 +83,10 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
   const [x, y] = [svg.scale("x")!, svg.scale("y")!];
   const inputs = ["left", "right", "low", "high"].map((name) => make("input", { type: "number", step: "0.1", name }));
   const words = [`${a} from`, "to", `${b} from`, "to"];
-  const show = (box: number[]): void => {
+  const show = (ends: number[]): void => {
+    const box = ends.map((end) => Number(end.toFixed(3))); // as the link has them
     inputs.forEach((input, end) => { input.value = box[end]!.toFixed(2); });
-    browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart", box: box.map((end) => end.toFixed(3)).join(","),
+    browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart", box: box.join(","),
       template: mainColumn(store, first).template === MEAN ? "mean" : String(mainColumn(store, first).template) }, false);
     const inside = all.filter((dot) => dot.x >= box[0]! && dot.x <= box[1]! && dot.y >= box[2]! && dot.y <= box[3]!).length;
     said.textContent = `${inside.toLocaleString("en")} samples of this area are shown in the browser of samples.`;

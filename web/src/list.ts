@@ -57,7 +57,7 @@ export function list(draw: (row: number) => HTMLElement): List {
       element.querySelector("button")!.tabIndex = item.index === active ? 0 : -1;
     }
     if (focused >= 0 && drawn.has(focused)) {
-      drawn.get(focused)!.querySelector("button")!.focus({ preventScroll: true });
+      drawn.get(focused)!.querySelector("button")!.focus();
       focused = -1;
     }
   }

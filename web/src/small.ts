@@ -1,11 +1,12 @@
 // Small multiples of the board: headlines with intervals, a chart for each family, size, config or verdict.
 
 import * as Plot from "@observablehq/plot";
-import { plotted, whenNear } from "./charts";
+import { plotted, ratioAxis, whenNear } from "./charts";
 import type { Place } from "./data";
 import { byId, choice, make } from "./dom";
 
 const LINE = 24;
+const WIDTH = 460; // at most, of a chart
 const GROUPS: [string, string][] = [["family", "family"], ["size", "size"], ["about", "config and language"], ["said", "verdict"]];
 
 export function small(places: Place[]): void {
@@ -34,25 +35,23 @@ function chart(place: HTMLElement, own: Place[], all: Place[], name: string): vo
   const { ratio, symbol } = own[0]!;
   const none = own[0]!.null;
   const ends = all.flatMap((one) => [one.low, one.high, one.value]).filter((end) => end !== null && (!ratio || end > 0)) as number[];
+  const [low, high] = [Math.min(...ends, none), Math.max(...ends, none)];
+  const room = 0.04 * (high - low);
+  const at = (value: number | null): number => (ratio ? Math.log(value ?? NaN) : value ?? NaN);
   const rows = own.sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
-  const longest = Math.max(...rows.map((one) => one.label.length));
+  const longest = Math.max(...all.map((one) => one.label.length)); // of all, so that axes lie below each other
   plotted(place, {
-    width: 460, height: rows.length * LINE + 46, marginLeft: Math.min(200, 16 + longest * 6.4), marginBottom: 36,
-    x: { type: ratio ? "log" : "linear", domain: roomy(Math.min(...ends, none), Math.max(...ends, none), ratio), label: symbol, grid: true, ticks: 4, tickFormat: (tick: number) => `${Number(tick.toPrecision(2))}` },
+    width: Math.min(WIDTH, byId("board-charts").clientWidth || WIDTH), height: rows.length * LINE + 46, marginLeft: Math.min(200, 16 + longest * 6.4), marginBottom: 36,
+    x: { label: symbol, grid: true, ...(ratio ? ratioAxis(low / 1.06, high * 1.06) : { domain: [low - room, high + room], ticks: 4 }) },
     y: { domain: rows.map((one) => one.label), label: null, tickSize: 0, tickFormat: (label: string) => (label.length > 28 ? `${label.slice(0, 27)}…` : label) },
     marks: [
-      Plot.ruleX([none], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: "low", x2: "high", y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
-      Plot.dot(rows, { x: "value", y: "label", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
-      Plot.tip(rows, Plot.pointerY({ x: "value", y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
+      Plot.ruleX([at(none)], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
+      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: (one: Place) => at(one.low), x2: (one: Place) => at(one.high), y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.dot(rows, { x: (one: Place) => at(one.value), y: "label", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
+      Plot.tip(rows, Plot.pointerY({ x: (one: Place) => at(one.value), y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
         title: (one: Place) => `${one.label}\n${symbol} ${told(one.value)} (${told(one.low)} to ${told(one.high)})` })),
     ],
   }, `${symbol} of ${rows.length} runs with intervals: ${name}. The numbers stand in the table above.`);
-}
-
-/** The ends of an axis with some room beside them. */
-function roomy(low: number, high: number, ratio: boolean): [number, number] {
-  return ratio ? [low / 1.06, high * 1.06] : [low - 0.04 * (high - low), high + 0.04 * (high - low)];
 }
 
 function told(value: number | null): string {
