@@ -198,7 +198,7 @@ def test_a_link_opens_that_very_view(browser: Any, page_file: Path) -> None:
 
 def test_everything_by_keyboard(browser: Any, page_file: Path) -> None:
     number = len(rows_of("en"))
-    with opened(browser, page_file) as tab:
+    with opened(browser, page_file, reduced_motion="reduce") as tab:
         ready(tab)
         tab.locator("#samples-box > summary").focus()
         tab.keyboard.press("Enter")
@@ -216,6 +216,7 @@ def test_everything_by_keyboard(browser: Any, page_file: Path) -> None:
         assert tab.evaluate(row) == "1"
         tab.keyboard.press("Enter")
         assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+        assert in_sight(tab)
         tab.keyboard.press("End")
         reached(tab, number - 1)
         tab.wait_for_function(
@@ -224,6 +225,17 @@ def test_everything_by_keyboard(browser: Any, page_file: Path) -> None:
         assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         tab.keyboard.press("Home")
         reached(tab, 0)
+
+
+def in_sight(tab: Any) -> bool:
+    """Whether what has the focus lies within the window and within the list."""
+    found: bool = tab.evaluate(
+        "() => { const [own, list] = [document.activeElement, document.getElementById('rows')]"
+        ".map((one) => one.getBoundingClientRect());"
+        " return own.top >= Math.max(0, list.top) - 1"
+        " && own.bottom <= Math.min(innerHeight, list.bottom) + 1; }"
+    )
+    return found
 
 
 def reached(tab: Any, row: int) -> None:

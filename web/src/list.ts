@@ -39,6 +39,7 @@ export function list(draw: (row: number) => HTMLElement): List {
       [...new Set([...defaultRangeExtractor(range), ...(active < length ? [active] : [])])].sort((a, b) => a - b),
   };
   const virtual = new Virtualizer<HTMLElement, HTMLElement>({ ...options, count: 0 });
+  virtual.shouldAdjustScrollPositionOnItemSizeChange = () => false; // an opened row stays where it was
   virtual._didMount();
 
   function render(): void {
@@ -77,7 +78,8 @@ export function list(draw: (row: number) => HTMLElement): List {
   function reach(row: number, align: "auto" | "start" = "auto"): void {
     active = Math.max(0, Math.min(length - 1, row));
     focused = active;
-    virtual.scrollToIndex(active, { align });
+    const offset = virtual.getOffsetForIndex(active, align)?.[0]; // once: focus corrects what was not measured yet
+    if (offset !== undefined) virtual.scrollToOffset(offset);
     render();
   }
 
