@@ -14,7 +14,7 @@ from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.answers.ask import Answers
+    from gest_dataset.answers.answered import Answers
     from gest_dataset.answers.cost import Estimate
 
 EXAMPLES = (
