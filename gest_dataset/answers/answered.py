@@ -23,6 +23,7 @@ from gest_dataset.statistics.unknowns import unknown_bounds
 
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())
+_TOP = pa.list_(pa.struct([("token", pa.string()), ("log_probability", pa.float64())]))
 OPTION, GENDER = "option", "gender"  # the columns of readings
 
 
@@ -118,8 +119,22 @@ def table_of(
             "evidence": pa.array([list(reading.evidence) for reading in readings], pa.list_(pa.string())),
             "problem": [reading.problem for reading in readings],
             "shares": pa.array([list(reading.shares.items()) for reading in readings], _SHARES),
+            "top": pa.array([[_likely(one) for one in answer.top] for answer in answers], _TOP),
         }
     )
+
+
+def _likely(one: tuple[str, float]) -> dict[str, str | float]:
+    return dict(zip(_TOP.value_type.names, one, strict=True))
+
+
+def said_in(table: pa.Table) -> list[Answer]:
+    """What was said, to the letter, from a table of answers."""
+    names = ("answer", "tokens_in", "tokens_out", "withheld", "top")
+    return [
+        Answer(text, came, went, problem, tuple((one["token"], one["log_probability"]) for one in top))
+        for text, came, went, problem, top in zip(*(table[name].to_pylist() for name in names), strict=True)
+    ]
 
 
 def counts(table: pa.Table) -> dict[str, Any]:

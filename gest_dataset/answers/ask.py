@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from gest_dataset.answers import endpoint, local
-from gest_dataset.answers.answered import Answers, counts, table_of
+from gest_dataset.answers.answered import Answers, counts, said_in, table_of
 from gest_dataset.answers.collect import Collected, collect, opened
 from gest_dataset.answers.cost import SAMPLE, Estimate, Price, estimate, sample_of
 from gest_dataset.answers.kinds import KINDS
@@ -22,7 +22,7 @@ from gest_dataset.answers.parsing import UDPIPE, parsing
 from gest_dataset.answers.questions import Questions, questions
 from gest_dataset.answers.speaker import Speaker
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompt import Prompt
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.reading import Run, read_run
@@ -156,15 +156,9 @@ def reread(path: str | Path, parser: str = UDPIPE, parser_model: str | Path | No
         Prompt(*values)
         for values in zip(*(columns[name] for name in ("id", "variant", "prompt", "repeat")), strict=True)
     ]
-    said = [
-        Answer(*values)
-        for values in zip(
-            *(columns[name] for name in ("answer", "tokens_in", "tokens_out", "withheld")), strict=True
-        )
-    ]
     language = run.manifest.language
     reader = parsing(language, parser, parser_model) if kind.parses(language) else None
-    table = table_of(kind, reader, prompts, said, columns["stereotype"])
+    table = table_of(kind, reader, prompts, said_in(run.table), columns["stereotype"])
     now = {"parser": reader and reader.signature, "gest_dataset": __version__}
     return Answers(table, {**run.manifest.metadata, **counts(table), **now})
 

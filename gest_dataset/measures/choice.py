@@ -66,8 +66,8 @@ def grid(result: Result) -> Grid:
         )
         for name, meaning in _MEANINGS.items()
     ]
-    if other := result.get("by_probability"):
-        second = (Estimate.of(other, "stereotype_rate"), NOTHING)
+    if "by_probability" in result:
+        second = (Estimate.of(result["by_probability"], "stereotype_rate"), NOTHING)
         lines.append(Line("stereotype_rate by the probabilities of letters", second, short="by probability"))
     axis = Axis(False, (0.0, 1.0), "0: never chosen; 1: always")
     return Grid(("male", "female"), tuple(lines), digits=3, axis=axis)
@@ -91,10 +91,10 @@ def _by_probability(result: Result) -> list[str]:
     if other is None:
         return []
     rate = Estimate.of(other, "stereotype_rate")
-    number = int(other["n_answers"])
+    number, without = int(other["n_answers"]), int(other["n_without"])
     return [
-        f"By the probabilities of the letters, which {number:,} of {number + int(other['n_without']):,} answers "
-        f"have, the stereotype rate is {rate}."
+        f"By the probabilities of the letters, which {number:,} of {number + without:,} answers have, the "
+        f"stereotype rate is {rate}."
     ]
 
 

@@ -8,7 +8,7 @@ from gest_dataset.measures.words import shown, spoken_percent
 
 
 def drawn_again(result: Result) -> list[str]:
-    """How far repeats differ, beside how far all answers about a stereotype do; nothing where there are none."""
+    """How far repeats differ, beside how far all answers about a stereotype do; nothing without repeats."""
     if not result.get("n_repeated"):
         return []
     return [
