@@ -12,7 +12,7 @@ import gest_dataset
 from gest_dataset.errors import GestError
 from gest_dataset.scoring.endpoint import asking
 from tests.scoring.test_endpoint import assert_same, prompts, score
-from tests.support import zoo
+from tests.support import completions, zoo
 from tests.support.completions import served
 from tests.support.faults import EACH, hurried
 
@@ -49,3 +49,15 @@ def test_a_run_goes_on_and_sends_nothing_twice(
         finished = score(server, "gpt2", "en", output=tmp_path / "run", connections=1)
     assert set(answered.values()) == {1}
     assert_same(finished, gest_dataset.score(str(zoo.directory("gpt2")), "en"))
+
+
+def test_a_context_that_is_too_long_is_a_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server says how much it takes; what is longer is not sent, and counted with its reason."""
+    monkeypatch.setattr(completions, "LONGEST", 19)
+    with served("gpt2") as server:
+        found = score(server, "gpt2", "en", templates=[3])
+        sent = [ids for request in server.requests for ids in prompts(request)]
+    reasons = set(found.skipped["reason"].to_pylist())
+    assert sent
+    assert max(map(len, sent)) <= 18
+    assert all("the model takes 18" in reason for reason in reasons), reasons
