@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from gest_dataset.answers import ask as room
 from gest_dataset.answers import local
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
-from gest_dataset.probes.prompt import Prompt
+from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.endpoint import client as http
 from gest_dataset.stereotypes import STEREOTYPES
@@ -167,6 +167,10 @@ def chatty(name: str = "gpt2") -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def said_by(speaker: Any, asked: Sequence[Prompt], sampling: Sampling) -> dict[Prompt, Answer]:
+    return {prompt: answer for group in speaker.say(iter(asked), sampling) for prompt, answer in group}
+
+
 LENGTHS = ("I am tall.", "You are.", "We are not tall, and they have never been so.", "I", "She was tall.")
 
 
@@ -177,7 +181,7 @@ def test_a_loaded_model_answers_as_it_does_alone(name: str) -> None:
     speaker = local.load((model, tokenizer))
     asked = [Prompt(str(i), "x", text) for i, text in enumerate(LENGTHS)]
     sampling = Sampling(max_tokens=6, top=3)
-    answers = dict(speaker.say(iter(asked), sampling))
+    answers = said_by(speaker, asked, sampling)
     lengths = set()
     for prompt in asked:
         ids = tokenizer(f"[{prompt.text}]", return_tensors="pt", add_special_tokens=False)
@@ -216,12 +220,12 @@ def test_repeats_are_drawn_and_repeatable() -> None:
     speaker = local.load((model, tokenizer))
     asked = [Prompt("0", "x", text, repeat) for text in LENGTHS for repeat in range(4)]
     sampling = Sampling(temperature=1.0, repeats=4, max_tokens=8)
-    first, second = (dict(speaker.say(iter(asked), sampling)) for _ in range(2))
+    first, second = (said_by(speaker, asked, sampling) for _ in range(2))
     assert first == second
     assert len({first[prompt].text for prompt in asked[:4]}) > 1
     for prompt in asked[::3]:
-        assert dict(speaker.say(iter([prompt]), sampling)) == {prompt: first[prompt]}
-    other = dict(speaker.say(iter(asked[:1]), Sampling(temperature=1.0, seed=1, repeats=4, max_tokens=8)))
+        assert said_by(speaker, [prompt], sampling) == {prompt: first[prompt]}
+    other = said_by(speaker, asked[:1], Sampling(temperature=1.0, seed=1, repeats=4, max_tokens=8))
     assert other[asked[0]] == first[asked[1]]
 
 
