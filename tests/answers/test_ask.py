@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -19,6 +21,7 @@ from gest_dataset.answers import ask as room
 from gest_dataset.answers import local
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
+from gest_dataset.measures.choice import CHOICE
 from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.endpoint import client as http
@@ -30,6 +33,9 @@ pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
     pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
+
+
+OPTION = re.compile(r"^\([abc]\) (.*)$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -59,6 +65,44 @@ def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str]) -> Non
     from gest_dataset.measures.choice import positions
 
     assert any("choices do not measure this model" in sentence for sentence in positions(result))
+
+
+def test_probabilities_of_letters_are_a_second_reading(genders: dict[str, str], tmp_path: Path) -> None:
+    """It always writes (a); by its probabilities four of five are the stereotype. One sentence has none."""
+    names = planted(genders, follows=0, bias=1, refused=0)
+    without = sorted(genders)[0]
+    with chatting(lambda text, options: "(a)") as server:
+        answer = server.translate
+
+        def likely(request: Any) -> Any:
+            status, headers, told = answer(request)
+            text = request.body["messages"][0]["content"] if "messages" in request.body else "Hi"
+            if text != "Hi" and f'"{without}"' not in text:
+                assert request.body["top_logprobs"] == 20
+                letter = names(text, OPTION.findall(text))[1]
+                tops = [
+                    {"token": " " + one, "logprob": math.log(0.4 if one == letter else 0.05)} for one in "abc"
+                ]
+                tops += [{"token": "The", "logprob": math.log(0.5)}]
+                told["choices"][0]["logprobs"] = {"content": [{"token": "(", "top_logprobs": tops}]}
+            return status, headers, told
+
+        server.translate = likely
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path / "run")
+        server.requests.clear()
+        assert room.reread(tmp_path / "run").table.equals(answers.table)
+        assert not server.requests
+    result = answers.result()
+    other = result["by_probability"]
+    assert result["stereotype_rate"] == pytest.approx(0)
+    assert other["stereotype_rate"] == pytest.approx(0.8 - 0.1)
+    assert other["neither_f"] == pytest.approx(0.1)
+    assert (other["n_answers"], other["n_without"]) == (33 * 12, 12)
+    assert answers.table["top"][-1].as_py()[-1] == {"token": "The", "log_probability": math.log(0.5)}
+    (said,) = (s for s in CHOICE.sentences(result, {}) if s.startswith("By the probabilities"))
+    assert "which 396 of 408 answers have" in said
+    assert "0.700" in said
+    assert any("probabilities of letters" in line.name for line in CHOICE.grid(result).lines)
 
 
 def test_refusals_are_counted(genders: dict[str, str]) -> None:

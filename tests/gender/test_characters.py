@@ -77,6 +77,19 @@ def conllu(path: Path, *sentences: tuple[str, str]) -> Path:
             "female",
             ("spala 1", "snívala 1"),
         ),
+        (
+            "Muž ktorý spal Evu videla",
+            "Muž/NOUN/Masc/5/obj ktorý/PRON/Masc/3/nsubj spal/VERB/Masc/1/acl Evu/PROPN/Fem/5/obj "
+            "videla/VERB/Fem/0/root",
+            "female",
+            ("videla 1",),
+        ),
+        (
+            "Mužom čo spal videla",
+            "Mužom/NOUN/Masc/4/obl čo/SCONJ//3/mark spal/VERB/Masc/1/acl videla/VERB/Fem/0/root",
+            "female",
+            ("videla 1",),
+        ),
         ("Spala som", "Spala/VERB/Fem/0/root som/AUX//1/aux", "unknown", ("spala 1",)),
     ],
 )
