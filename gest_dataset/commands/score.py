@@ -133,8 +133,10 @@ def run(
         from gest_dataset.probes.probe import Options
         from gest_dataset.probes.rules import named
         from gest_dataset.scoring.endpoint.served import CONNECTIONS, connect
+        from gest_dataset.scoring.following import led
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.score import score_configs, score_rows
+        from gest_dataset.scoring.team import team
 
         _quiet()
         above = gates.limits(gates.ABOVE, fail_above)
@@ -142,26 +144,33 @@ def run(
         options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
         loading["trust_remote_code"] = trust_remote_code
-        subject: Any = model
         if plan:
             configs = names(config or DEFAULT_CONFIG)
             _show_plan(configs if data is None else read_own(data, config), limit, as_json)
             return
-        if endpoint is not None:
-            subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
         asked = (called(), options, limit, batch_tokens, null)
-        if data is not None:
-            several = False
+        configs = {} if data is not None else names(config or DEFAULT_CONFIG)
+        several = len(configs) > 1
+        show = _quietly if as_json else _show if verbose or not several else _show_line
+        flat = output is not None
+        crew = team(device)
+
+        def work(loading: Mapping[str, Any]) -> Outcome:
+            subject: Any = model
+            if endpoint is not None:
+                subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
+            if data is None:
+                return score_configs(
+                    subject, configs, folder, *asked, flat=flat, done=show, team=crew, **loading
+                )
             path = output or folder / name_of(data, config)
-            outcome = score_rows(subject, read_own(data, config), path, *asked, **loading)
-            if not as_json:
-                _show(outcome.entries[0])
-        else:
-            configs = names(config or DEFAULT_CONFIG)
-            several = len(configs) > 1
-            show = _quietly if as_json else _show if verbose or not several else _show_line
-            flat = output is not None
-            outcome = score_configs(subject, configs, folder, *asked, flat=flat, done=show, **loading)
+            found = score_rows(subject, read_own(data, config), path, *asked, team=crew, **loading)
+            show(found.entries[0])
+            return found
+
+        outcome = led(crew, model, loading, work, tell=False)
+        if not crew.leads:
+            return
         page = _report(outcome, folder if several else None)
     exceeded = gates.failures(above, below, outcome)
     if as_json:

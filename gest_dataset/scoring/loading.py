@@ -26,11 +26,13 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import Reader, make_reader
 from gest_dataset.scoring import identity, names
-from gest_dataset.scoring.answering import answered, scorer_of
+from gest_dataset.scoring.answering import Task, answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
+from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.subject import Answered
+from gest_dataset.scoring.team import ALONE, Team
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -62,11 +64,23 @@ _SLACK = 2
 
 
 @dataclass(frozen=True)
+class Compute:
+    """An order to the other processes of a team: take part in a task, with the same model."""
+
+    task: Task
+    kind: str
+    twin: int
+    owned: bool
+    threads: int
+
+
+@dataclass(frozen=True)
 class Loaded:
     """A model that is ready to be asked; `owned` says whether a run may change it.
 
     `from_hub` says that it was loaded here, under this name, from the Hub (or the Hub's cache), and
-    `asked_revision` which revision was asked for, where one was.
+    `asked_revision` which revision was asked for, where one was. The other processes of its `team` have
+    loaded the same; of a twin (null.py) they make the one of its number.
     """
 
     model: Any
@@ -77,6 +91,8 @@ class Loaded:
     owned: bool = True
     from_hub: bool = False
     asked_revision: str | None = None
+    team: Team = ALONE
+    twin: int = 0
 
     @property
     def device(self) -> torch.device:
@@ -109,8 +125,14 @@ class Loaded:
     def answered(
         self, queries: Sequence[Query], batch_tokens: int | None, description: str, folder: Path | None
     ) -> Answered:
-        scorer = scorer_of(self.model, self.tokenizer, self.kind, self.owned)
-        return answered(self.model, scorer, queries, self._budget(batch_tokens), description, folder)
+        def announce(task: Task) -> None:
+            self.team.spread(lambda: Compute(task, self.kind, self.twin, self.owned, torch.get_num_threads()))
+
+        budget = self._budget(batch_tokens)
+        return answered(self.model, self.scorer(), queries, budget, description, folder, self.team, announce)
+
+    def scorer(self) -> LanguageModel | NextSentence:
+        return scorer_of(self.model, self.tokenizer, self.kind, self.owned)
 
     def _budget(self, batch_tokens: int | None) -> int:
         """Padded tokens in a batch."""

@@ -28,4 +28,4 @@ def twin(loaded: Loaded, number: int) -> Loaded:
                 f"{loaded.name} has no twin with fresh weights: a {type(model).__name__} cannot be made from "
                 f"its configuration alone ({error}). Score it without --null."
             ) from error
-    return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), owned=True)
+    return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), owned=True, twin=number)
