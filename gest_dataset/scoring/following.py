@@ -75,6 +75,11 @@ def _placed(team: Team, loading: Mapping[str, Any]) -> dict[str, Any]:
             f"{team.size} processes cannot all compute on {device}: leave the device out, and each takes one "
             f"of its own."
         )
+    if loading.get("device_map") is not None:
+        raise SettingError(
+            f"A device map gives one process all devices, and here are {team.size}: start it without the "
+            f"launcher, or leave the device map out."
+        )
     own = team.device if device in ("auto", "cuda") and team.device else device
     return {**loading, "device": own}
 

@@ -21,12 +21,21 @@ from gest_dataset.scoring import selection
 from gest_dataset.scoring.endpoint.served import CONNECTIONS, Served, connect
 from gest_dataset.scoring.following import led, load_everywhere
 from gest_dataset.scoring.loading import MASKED, Loaded, load_model, name_and_kind
+from gest_dataset.scoring.placement import DeviceMap
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.scores import Scores, record
 from gest_dataset.scoring.subject import Subject
 from gest_dataset.scoring.team import ALONE, Team, team
 
 logger = logging.getLogger(__name__)
+_LOADING = (
+    "device",
+    "dtype",
+    "revision",
+    "trust_remote_code",
+    "device_map",
+    "quantization",
+)  # `load_model`'s
 # What is wrong with one config and leaves the next one as it is
 _OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)
 
@@ -53,6 +62,8 @@ def score(
     endpoint: str | None = None,
     tokenizer: str | None = None,
     connections: int = CONNECTIONS,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
 ) -> Scores: ...
 def score(
     model: Any,
@@ -73,6 +84,8 @@ def score(
     endpoint: str | None = None,
     tokenizer: str | None = None,
     connections: int = CONNECTIONS,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
@@ -94,14 +107,22 @@ def score(
     only); `tokenizer` is its Hub id or folder, else the server is asked, and `connections` are open at one
     time (docs/endpoints.md).
 
+    `device_map` ("auto", or a table) spreads a model that fits no GPU over all that there are, and
+    `quantization` loads it in "8bit" or "4bit". Under a launcher (accelerate, torchrun) each process calls
+    this, they share the work, and all get the same scores (docs/devices.md).
+
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence, named(rules))
-    loading = {name: asked[name] for name in ("device", "dtype", "revision", "trust_remote_code")}
+    loading = {name: asked[name] for name in _LOADING}
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)
+    if endpoint is not None and (device_map, quantization) != (None, None):
+        raise SettingError(
+            "device_map and quantization are for a model that is loaded here, not at a server."
+        )
     crew = team(device)
     common = (folder, command, options, limit, batch_tokens, null)
 

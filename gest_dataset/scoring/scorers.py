@@ -22,6 +22,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.query import Ask, Input, Values
 from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.placement import is_fixed, main_device
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class _Model:
 
     def _bind(self, model: Any) -> None:
         self.model = model
-        self.device: torch.device = model.device
+        self.device = main_device(model)
         self.dtypes.append(str(model.dtype).removeprefix("torch."))
 
     def note(self, text: str) -> None:
@@ -69,7 +70,8 @@ class _Model:
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         """For each input, the values of its asks; not finite only where float32 is not either."""
         values = self._values(inputs, asks)
-        if not np.isfinite(values).all() and self.model.dtype != torch.float32:
+        can_turn = self.model.dtype != torch.float32 and not is_fixed(self.model)
+        if can_turn and not np.isfinite(values).all():
             self.note(
                 f"{self.model.dtype} gave NaN or infinite values: from here on the model runs in float32."
             )
@@ -128,7 +130,7 @@ class LanguageModel(_Model):
             output = self.base(**self._tensors(inputs))
             self.head.output_class = type(output)
             states: Tensor = output.last_hidden_state
-            return states
+            return states.to(self.device)  # a model that is spread may end on another one
         number: dict[tuple[int, ...], int] = {}
         encoder_of = [number.setdefault(sequence.input_ids, len(number)) for sequence in inputs]
         ids, mask = pad(list(number), self.pad_id, self.device)
@@ -140,7 +142,7 @@ class LanguageModel(_Model):
             encoder_attention_mask=mask[encoder_of],
             use_cache=False,
         ).last_hidden_state
-        return decoded
+        return decoded.to(self.device)
 
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         if self.alone and len(inputs) > 1:

@@ -77,6 +77,7 @@ class Scores:
             start=m.get("start"),
             limit=m["limit"],
             dtype=m["dtype"],
+            quantization=m.get("quantization"),
             device=m["device"],
             torch=m["packages"]["torch"],
             transformers=m["packages"]["transformers"],
