@@ -29,7 +29,7 @@ from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.answering import Task, answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
-from gest_dataset.scoring.placement import DeviceMap, Placement, is_fixed, main_device, place
+from gest_dataset.scoring.placement import DeviceMap, Placement, is_fixed, is_spread, main_device, place
 from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.subject import Answered
@@ -114,6 +114,8 @@ class Loaded:
             "device": self.place,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
+            # its head multiplies in another order: other last digits
+            **({"spread": True} if is_spread(self.model) else {}),
             **({"quantization": self.quantization} if self.quantization else {}),
         }
 

@@ -7,6 +7,7 @@ its place.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import weakref
@@ -50,6 +51,8 @@ class Placement:
                 raise ModelError(
                     f"Loading a model in {self.quantization} needs one more package: pip install bitsandbytes"
                 )
+            # which tells of each product of matrices that float32 becomes float16
+            logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
             own = {"bnb_4bit_compute_dtype": self.dtype} if self.quantization == "4bit" else {}
             typed: Any = BitsAndBytesConfig
             settings = typed(**QUANTIZATIONS[self.quantization], **own)

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 # Of the largest logit; two right ways differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+# LLM.int8 finds the columns that it does not quantise among all tokens of a batch
+_QUANTISED = 5e-2
 # Other tokens on the right may change the last digits of an answer, but not more
 _FORESIGHT = 100
 _FULL_BYTES = 256 * 2**20
@@ -204,7 +206,9 @@ class LanguageModel(_Model):
         alone = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
         full = torch.stack([alone[n][position] for n, position in places])
         largest = full[full.isfinite()].abs().amax().item() if full.isfinite().any() else 0.0
-        tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + largest)
+        quantised = getattr(self.model, "is_quantized", False)
+        relative = _QUANTISED if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
+        tolerance = relative * (1 + largest)
         name = type(self.model).__name__
         if self.causal:
             self._refuse_foresight(inputs, places, full, _FORESIGHT * tolerance)
