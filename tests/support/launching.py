@@ -18,7 +18,7 @@ from tests.conftest import MANIFEST, MIRROR
 from tests.support import killing
 
 ENVIRONMENT = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST)}
-LONG = 120.0  # seconds: nothing waits so long but what hangs
+LONG = 600.0  # seconds: nothing waits so long but what hangs
 
 
 @dataclass(frozen=True)
