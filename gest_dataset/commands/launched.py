@@ -16,7 +16,7 @@ from gest_dataset.errors import ConfigError, LostError
 from gest_dataset.scoring.team import launched, rank
 
 ABLE = ("score", "nsp-train")  # commands that several processes can share
-_GRACE = 5.0
+_GRACE = 30.0  # seconds; a busy machine lets the first process wait for its turn
 
 
 def check(arguments: list[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -261,6 +262,33 @@ def test_a_killed_run_goes_on_with_another_number_of_processes(tmp_path: Path) -
 def test_whoever_is_killed_the_run_goes_on(tmp_path: Path) -> None:
     _resumed([(3, 0), (2, 1), (4, 2)], 1, tmp_path)
     _resumed([(1, 0), (4, 3)], 2, tmp_path / "again")
+
+
+def _silent(model: str, folder: Path) -> Any:
+    """The second process stops in its first batch, and its connections stay open."""
+    from datetime import timedelta
+
+    from gest_dataset.scoring import team as processes
+    from gest_dataset.scoring.scorers import LanguageModel
+
+    processes.ANSWER = timedelta(seconds=20)
+
+    def stop(self: Any, *_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    if os.environ["RANK"] == "1":
+        LanguageModel.answer = stop  # type: ignore[method-assign,assignment]
+    return _run(model, "en", folder)
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_ever(tmp_path: Path) -> None:
+    launched = launching.start(2, _silent, str(zoo.directory("bert")), tmp_path / "run")
+    assert launched.pipes[0].poll(launching.LONG)
+    error = launched.pipes[0].recv()
+    launched.kill(1)
+    assert isinstance(error, LostError)
+    assert "One of the 2 processes of this run has ended, or does not answer (" in str(error)
 
 
 # Errors ----------------------------------------------------------------------------------------------
