@@ -23,8 +23,8 @@ class SampleWords:
     `value` makes a score for each row of a table of scores; `topic` takes a row of that table and the
     row of the data (empty where the data are not at hand). `variants` are the fields that the score compares,
     and `sides` what it says above and below 0; with `labels` it is 1, -1 or 0, and says no more than that.
-    `kept` are texts in the table itself, `numbers` its columns with a number of a field, and `has`
-    says what a run knows of probabilities.
+    `kept` are texts in the table itself (or lists of tokens with their ln P), `numbers` its columns with a
+    number of a field, and `has` says what a run knows of probabilities.
     """
 
     score: str
@@ -51,7 +51,12 @@ of_genders = partial(
 )
 
 
-def of_labels(column: str, topic: Callable[[Row, Row], str], kept: tuple[str, ...], what: str) -> SampleWords:
+NO_NUMBER = "Genders are read from the text: there is no probability."
+
+
+def of_labels(
+    column: str, topic: Callable[[Row, Row], str], kept: tuple[str, ...], what: str, has: str = NO_NUMBER
+) -> SampleWords:
     """Samples that have been read as male, female or neither; `column` of the table has what."""
     return SampleWords(
         what,
@@ -63,7 +68,7 @@ def of_labels(column: str, topic: Callable[[Row, Row], str], kept: tuple[str, ..
         labels=True,
         kept=kept,
         numbers=_NOTHING,
-        has="Genders are read from the text: there is no probability.",
+        has=has,
     )
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
+import gest_dataset
 from gest_dataset import report
 from gest_dataset.data.rows import rows_of
 from gest_dataset.report.explorer.beside import beside
@@ -24,8 +26,10 @@ from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.reading import find_runs
+from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import explored as planted_runs
 from tests.support import report_runs
+from tests.support.chats import MODEL, chatting, planted
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -116,6 +120,27 @@ def test_every_kind_of_run_can_be_explored(tmp_path_factory: pytest.TempPathFact
     pairs = by_name["bert-demo_sk_pairs"]
     assert len(pairs["skipped"]) == 15
     assert set(content["sets"][pairs["set"]]["fields"]) == {"masculine", "feminine"}
+
+
+def test_answers_bring_their_prompts_and_likely_tokens(tmp_path: Path) -> None:
+    rows = rows_of("en").to_list()
+    genders = {row["sentence"]: STEREOTYPES[row["stereotype"]].gender for row in rows}
+    with chatting(planted(genders, follows=0, bias=1, refused=0)) as server:
+        gest_dataset.ask(MODEL, "choice", endpoint=server.url, output=tmp_path / "choice", limit=3)
+    [run] = measured(find_runs([tmp_path]))
+    table = run.run.table
+    place = table.column_names.index("top")
+    likely = [[{"token": "B", "log_probability": -1.5}, {"token": "A", "log_probability": -0.25}]]
+    top = pa.array(likely + [[]] * (table.num_rows - 1), table.schema.field("top").type)
+    told = replace(run.run, table=table.set_column(place, "top", top))
+    content = samples([replace(run, run=told)])
+    [columns] = content["runs"]
+    texts = content["texts"]
+    assert texts[columns["kept"]["top"][0]] == "'A' -0.250 · 'B' -1.500"
+    assert columns["kept"]["top"][1] == -1
+    assert [texts[text] for text in columns["kept"]["prompt"]] == table["prompt"].to_pylist()
+    expected = {"male": PLACES, "female": -PLACES, "neither": 0}
+    assert columns["scores"] == [[expected[option] for option in table["option"].to_pylist()]]
 
 
 def test_own_templates_have_no_words_that_nobody_knows(runs: list[Measured]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
 from gest_dataset.measures.words import shown
-from gest_dataset.report import samples, sureness, write
+from gest_dataset.report import sureness, texts, write
 from gest_dataset.report.measured import measured
 from gest_dataset.report.sure_table import Row, sure_tables
 from gest_dataset.runs.reading import Run, read_run
@@ -147,7 +147,7 @@ def test_what_cannot_be_had_is_said(
     def unreachable(*args: Any, **options: Any) -> None:
         raise UnreachableError("no network")
 
-    monkeypatch.setattr(samples.datasets, "load_dataset", unreachable)
+    monkeypatch.setattr(texts.datasets, "load_dataset", unreachable)
     told = sureness(run)
     assert told["lacking"]["creators"] == "the data of en were not at hand"
     assert "reliability" in told  # which needs no sentences

@@ -126,8 +126,8 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
     for name in words.kept:
         if name in table.column_names:
             column: list[str | None] = [None] * len(shared.keys)
-            for place, text in zip(places.tolist(), table[name].to_pylist(), strict=True):
-                column[place] = text
+            for place, value in zip(places.tolist(), table[name].to_pylist(), strict=True):
+                column[place] = value if isinstance(value, str) else _tokens(value)
             kept[name] = texts.column(column)
     return {
         "label": texts.place(run.label),
@@ -153,6 +153,12 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
         },
         "skipped": list(_skipped(run, shared, chosen, texts)),
     }
+
+
+def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
+    """Tokens with their ln P, the likeliest first; None where there are none."""
+    ordered = sorted(likely, key=lambda one: -one["log_probability"])
+    return " · ".join(f"{one['token']!r} {one['log_probability']:.3f}" for one in ordered) or None
 
 
 def _frames(run: Measured, chosen: Sequence[int]) -> dict[int, tuple[str, str, str]]:
