@@ -116,9 +116,15 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     for pairing in measure.pairings:
         assert pairing.measure in COMPARED
         assert {*pairing.columns} <= {*scores(measure).column_names}
-    if measure.samples is not None:
-        assert np.isfinite(measure.samples.value(scores(measure))).all()
-        assert measure.samples.topic(scores(measure).to_pylist()[0], ROWS[0])
+    told = scores(measure)
+    if measure.samples.labels:
+        told = told.append_column("problem", pa.array(["unreadable", *[""] * (told.num_rows - 1)]))
+    values = measure.samples.value(told)
+    assert np.isfinite(values[1:]).all()
+    assert np.isnan(values[0]) == measure.samples.labels
+    assert measure.samples.topic(told.to_pylist()[0], ROWS[0])
+    assert {*measure.samples.numbers.values()} <= {*told.column_names}
+    assert {*measure.samples.numbers} <= {*measure.samples.variants}
 
 
 def test_controls_without_keywords_are_about_cs() -> None:

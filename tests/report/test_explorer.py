@@ -178,6 +178,17 @@ def test_profiles_are_ln_q_around_its_middle(runs: list[Measured]) -> None:
     assert profiles(runs[:1]) == []
 
 
+def test_tables_have_all_numbers_of_the_figures(runs: list[Measured]) -> None:
+    [found] = profiles(runs)
+    tables = list(found.tables())
+    assert all(len(headings) <= 8 for _, headings, _ in tables)
+    for line, values in enumerate(found.values):
+        parts = [rows[line] for caption, _, rows in tables if not caption.startswith("Correlations")]
+        assert {name for name, _ in parts} == {runs[line].label}
+        assert [value for _, own in parts for value in own] == values.tolist()
+    assert len({caption for caption, _, _ in tables}) == len(tables) == 3
+
+
 def test_translators_have_profiles_of_shares(tmp_path: Path) -> None:
     with report_runs.small_world():
         paths = [report_runs.translated(tmp_path / name) for name in ("first", "second")]

@@ -87,6 +87,7 @@ export interface Store {
   sets: Samples[];
   runs: Run[];
   columns: Column[];
+  parts: Column[][]; // of each run, its templates
   beside: Beside[];
 }
 
@@ -103,6 +104,7 @@ export async function unpacked(text: string): Promise<Packed> {
 export function stored(packed: Packed): Store {
   const { sets, runs, texts } = packed.samples;
   const columns: Column[] = [];
+  const parts: Column[][] = [];
   runs.forEach((run, number) => {
     const own = run.templates.map((template, place): Column => ({
       run: number,
@@ -113,11 +115,12 @@ export function stored(packed: Packed): Store {
     for (const [template, sample, reason] of run.skipped) {
       own[run.templates.indexOf(template)]?.reasons.set(sample, reason);
     }
+    parts.push(own);
     columns.push(...own);
     if (own.length > 1) columns.push(mean(number, own));
     run.scores = []; // the typed columns have them now
   });
-  return { texts, sets, runs, columns, beside: packed.beside };
+  return { texts, sets, runs, columns, parts, beside: packed.beside };
 }
 
 /** The mean of a sample over all templates; without a score where it lacks one. */
@@ -142,8 +145,7 @@ export function mainColumn(store: Store, run: number): Column {
 /** How far the templates of a run disagree about a sample: the largest score minus the smallest. */
 export function spread(store: Store, run: number, sample: number): number {
   let [low, high] = [Infinity, -Infinity];
-  for (const column of store.columns) {
-    if (column.run !== run || column.template === MEAN) continue;
+  for (const column of store.parts[run]!) {
     const value = column.scores[sample] ?? NaN;
     low = Math.min(low, value);
     high = Math.max(high, value);

@@ -73,7 +73,7 @@ def family_of(model: str) -> str:
     """
     for known in language_models().values():
         if model in known.hub_ids and known.family:
-            return known.family
+            return known.family.lower()
     found = _FAMILY.search(short(model))
     return found[0].lower() if found else _NOT_KNOWN
 

@@ -9,7 +9,7 @@ runs are as alike as their profiles correlate (Pearson, over 16 stereotypes).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 
 # Of 16 pairs: below it lies a correlation of nothing at all in 95 of 100 cases (t with 14 degrees of freedom)
 CHANCE = 0.497
+_WIDEST = 8  # columns of a table that paper has room for
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,19 @@ class Profiles:
     columns: list[int]
     likeness: Floats
 
-    def tables(self) -> list[tuple[str, list[str], list[tuple[str, list[float]]]]]:
-        """The numbers of both figures: what they are, the headings, and a line for each run."""
+    def tables(self) -> Iterator[tuple[str, list[str], list[tuple[str, list[float]]]]]:
+        """The numbers of both figures in tables that fit on paper: what they are, headings, a line a run."""
         labels = [run.label for run in self.runs]
-        return [
-            (
-                f"{self.unit}, all numbers",
-                [stereotype.name for stereotype in STEREOTYPES.values()],
-                list(zip(labels, self.values.tolist(), strict=True)),
-            ),
-            ("Correlations, all numbers", labels, list(zip(labels, self.likeness.tolist(), strict=True))),
-        ]
+        names = [stereotype.name for stereotype in STEREOTYPES.values()]
+        for what, headings, values in (
+            (self.unit, names, self.values),
+            ("Correlations", labels, self.likeness),
+        ):
+            for first in range(0, len(headings), _WIDEST):
+                columns = slice(first, first + _WIDEST)
+                own = headings[columns]
+                where = f"columns {first + 1} to {first + len(own)} of {len(headings)}"
+                yield f"{what}: {where}", own, list(zip(labels, values[:, columns].tolist(), strict=True))
 
     def packed(self) -> dict[str, Any]:
         """What the page's script draws."""
