@@ -173,6 +173,9 @@ def test_an_opened_row_has_its_variants_and_its_kin(browser: Any, page_file: Pat
         assert others.locator("tbody th").all_text_contents() == list(explored.MODELS[1:])
         opener.click()
         assert tab.locator(".detail").count() == 0
+        choose(tab, "template", "4")
+        tab.locator("#rows button.sample").first.click()
+        assert tab.locator(".variant p").first.text_content() == f'"{row["sentence"]}", the man said.'
 
 
 def test_a_link_opens_that_very_view(browser: Any, page_file: Path) -> None:
