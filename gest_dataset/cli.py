@@ -25,6 +25,7 @@ COMMANDS = {
     "add-language": "Data",
     "score": "Models",
     "ask": "Models",
+    "sweep": "Models",
     "nsp-train": "Models",
     "demo": "Models",
     "calibrate": "Models",

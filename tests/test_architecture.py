@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("scoring", "translation", "answers"),
     ("adding", "report", "calibration", "demo"),
     ("hub", "nsp", "studies"),
+    ("sweep",),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
     ("register", "cli", "__main__", ""),

@@ -7,6 +7,7 @@ import os
 import threading
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
@@ -33,10 +34,12 @@ class Worker:
 
     def end(self) -> None:
         """End the process now; what it has written on its way is whole at any instant."""
-        self.process.kill()
-        self.process.join()
         self.pipe.close()
         self.life.close()
+        if self.job is None:
+            self.process.join(_SECOND)
+        self.process.kill()
+        self.process.join()
 
 
 @dataclass
@@ -118,10 +121,8 @@ class Local:
 
 def devices() -> tuple[str, ...]:
     """The devices of this machine: its GPUs, or the processor."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found: list[str] = _CONTEXT.Pool(1).apply(_devices)
-    return tuple(found)
+    with ProcessPoolExecutor(1, mp_context=_CONTEXT) as pool:
+        return tuple(pool.submit(_devices).result())
 
 
 def _devices() -> list[str]:
@@ -177,7 +178,12 @@ def quieten() -> None:
     warnings.simplefilter("ignore")
     logging.getLogger("gest_dataset").setLevel(logging.ERROR)
     import datasets
+    import transformers
+    from tqdm import tqdm
 
+    tqdm.set_lock(threading.RLock())  # its own one is shared by processes, and left behind by one that is killed
+    library: Any = transformers.utils.logging
+    library.disable_progress_bar()
     datasets.disable_progress_bars()
 
 

@@ -92,6 +92,16 @@ class Place:
         return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
 
     @contextmanager
+    def file(self, name: str) -> Iterator[Path]:
+        """A path to write a file to, whose content is then in the place."""
+        if self.folder is not None:
+            yield self.folder / name
+            return
+        with tempfile.TemporaryDirectory(prefix="gest-sweep-") as folder:
+            yield Path(folder) / name
+            self.write(name, (Path(folder) / name).read_bytes())
+
+    @contextmanager
     def run(self, name: str) -> Iterator[Path]:
         """A folder with the finished run of a name, if there is one."""
         if self.folder is not None:

@@ -33,30 +33,35 @@ BOARD = ("leaderboard.html", "leaderboard.csv", "leaderboard.parquet", "differen
 
 
 def held(place: Place) -> AbstractContextManager[None]:
-    """Keep other sweeps out of a folder; a URL has no locks."""
+    """Keep other sweeps out of a folder, and make it; a URL has no locks."""
     return nullcontext() if place.folder is None else alone(place.folder)
 
 
-def begin(place: Place, suite: Suite, resume: bool) -> None:
-    """Make the place of a sweep, or take the one that is there, if it is to be gone on with."""
-    if place.folder is not None:
+def check(place: Place, suite: Suite, resume: bool) -> None:
+    """Whether a sweep can be begun in a place, or the one that is there gone on with."""
+    if place.folder is not None and place.folder.exists():
         claim(place.folder, among({RECORD, RUNS, MODELS, LOCK, *BOARD}), "a sweep")
     record = place.read(RECORD)
-    if record is not None:
-        told = _parsed(record, f"{place}/{RECORD}")
-        if told.get("format") != FORMAT:
-            raise OutputError(f"{place}/{RECORD} is not of this version of `gest sweep`. {CHOOSE}")
-        if not resume:
-            raise OutputError(
-                f"{place} holds a sweep of {told.get('suite')}. Go on with it with --resume, or choose another "
-                f"folder with --output."
-            )
-        if told.get("version") != __version__:
-            raise OutputError(
-                f"{place} was begun with gest-dataset {told.get('version')}, and this is {__version__}: their "
-                f"numbers need not agree. Go on with that version, or choose another folder."
-            )
-    else:
+    if record is None:
+        return
+    told = _parsed(record, f"{place}/{RECORD}")
+    if told.get("format") != FORMAT:
+        raise OutputError(f"{place}/{RECORD} is not of this version of `gest sweep`. {CHOOSE}")
+    if not resume:
+        raise OutputError(
+            f"{place} holds a sweep of {told.get('suite')}. Go on with it with --resume, or choose another "
+            f"folder with --output."
+        )
+    if told.get("version") != __version__:
+        raise OutputError(
+            f"{place} was begun with gest-dataset {told.get('version')}, and this is {__version__}: their "
+            f"numbers need not agree. Go on with that version, or choose another folder."
+        )
+
+
+def begin(place: Place, suite: Suite) -> None:
+    """Make the place of a sweep, if it is not there."""
+    if place.read(RECORD) is None:
         told = {"format": FORMAT, "suite": suite.name, "title": suite.title, "version": __version__}
         place.write(RECORD, json_text(told).encode())
 
