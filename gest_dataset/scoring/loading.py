@@ -29,7 +29,7 @@ from gest_dataset.scoring import identity, names
 from gest_dataset.scoring.answering import answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
-from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
+from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, shape_of, size_of
 from gest_dataset.scoring.subject import Answered
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
@@ -161,6 +161,20 @@ def load_model(
         from_hub=commit is not None,
         asked_revision=revision,
     )
+
+
+def load_shape(model: str, revision: str | None = None, trust_remote_code: bool = False) -> Loaded:
+    """A model without its weights, and its tokeniser: enough to tell what asking it will take."""
+    name = _name_of(model)
+    file = _gguf_file(name, revision)
+    given: dict[str, Any] = {"revision": revision} if file is None else {"gguf_file": file.name}
+    where = name if file is None else file.parent
+    with turning(partial(_unloadable, name)):
+        config = read_config(where, trust_remote_code, **given)
+        kind = CAUSAL if file is not None else _kind_of_config(config, name)
+        shape = shape_of(_KINDS[kind][0], config, trust_remote_code)
+        tokenizer = _checked(read(AutoTokenizer, where, trust_remote_code, **given), config, name)
+    return Loaded(shape, tokenizer, kind, name, None)
 
 
 def name_and_kind(

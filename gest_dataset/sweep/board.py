@@ -140,7 +140,9 @@ def table_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 told.append(own)
                 continue
             facts = cell.facts
-            own |= {name: facts.get(name) for name in COLUMNS if name in facts} | {"commit": facts["revision"]}
+            own |= {name: facts.get(name) for name in COLUMNS if name in facts} | {
+                "commit": facts["revision"]
+            }
             own["revision"] = row.subject.revision
             told.append(own | _numbers(facts["estimate"]) | _zone(facts["zone"]))
             for template, estimate in facts["templates"].items():
@@ -209,9 +211,7 @@ def written(rows: Sequence[Row], pairs: Sequence[Pairs], place: Place) -> None:
     told = table_of(rows)
     cells = ([line.get(name) for name in COLUMNS] for line in told)
     place.write("leaderboard.csv", csv_text(list(COLUMNS), cells).encode())
-    columns = {
-        name: pa.array([line.get(name) for line in told], kind) for name, kind in COLUMNS.items()
-    }
+    columns = {name: pa.array([line.get(name) for line in told], kind) for name, kind in COLUMNS.items()}
     with place.file("leaderboard.parquet") as path:
         write_table(path, pa.table(columns))
     lines = (_told(one) for own in pairs for one in own.differences)

@@ -100,7 +100,7 @@ class Cluster:
 
 
 def _holds(node: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
-    return all(node.get(name, 0) >= value for name, value in wanted.items())
+    return all(float(node.get(name, 0)) >= value for name, value in wanted.items())
 
 
 def connect(address: str | None) -> Cluster:
@@ -110,18 +110,19 @@ def connect(address: str | None) -> Cluster:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
-        import ray
+        import ray as library
     except ImportError as error:
         raise ConfigError(
             'Ray is not installed. Install it here and on every node: pip install "gest-dataset[ray]"'
         ) from error
+    ray: Any = library
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         where = f"at {address}" if address else "here"
         raise ConfigError(
-            f"There is no Ray cluster {where}: {_first_line(error)}. Start one (ray start --head), or give its "
-            f"address with --address."
+            f"There is no Ray cluster {where}: {_first_line(error)}. Start one (ray start --head), or give "
+            f"its address with --address."
         ) from error
     found = Cluster(ray, gpus=ray.cluster_resources().get("GPU", 0) > 0)
     try:
@@ -141,8 +142,8 @@ def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
     if wrong:
         lines = "\n".join(f"- {node}: {own or 'none'}" for node, own in wrong.items())
         raise ConfigError(
-            f"The sweep is begun with gest-dataset {__version__}, and nodes have other versions, whose numbers "
-            f"need not agree:\n{lines}\nInstall one version everywhere."
+            f"The sweep is begun with gest-dataset {__version__}, and nodes have other versions, whose "
+            f"numbers need not agree:\n{lines}\nInstall one version everywhere."
         )
     for package in _PACKAGES:
         versions = {node: own.get(package, "none") for node, own in found.items()}
@@ -161,9 +162,7 @@ def _versions(ray: Any) -> dict[str, dict[str, str]]:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     asked = {
         f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})": ray.remote(_own_versions)
-        .options(
-            num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        )
+        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
         .remote()
         for node in nodes
     }

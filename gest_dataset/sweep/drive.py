@@ -1,4 +1,4 @@
-"""Watching over a sweep: jobs go out, events come in, every cell is noted, and what is lost goes out again."""
+"""Watching over a sweep: jobs go out, events come in, each cell is noted, what is lost goes out again."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _noted(row: Row, event: Event, place: Place) -> Row:
 
 
 def _with_loss(row: Row, begun: str, reason: str, before_any: int) -> Row:
-    """The row after a worker was lost, with the cell that was on its way there; with none, all that are left."""
+    """The row after a worker was lost: the cell that was on its way there has a loss more; with none, all."""
     if begun:
         cell = row.cells[begun]
         cell = replace(cell, losses=(*cell.losses, reason))

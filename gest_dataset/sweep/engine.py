@@ -1,4 +1,4 @@
-"""What does the jobs of a sweep: processes on this machine (`sweep.local`), or a cluster (`sweep.cluster`)."""
+"""What does the jobs of a sweep: processes of this machine (`sweep.local`) or a cluster (`sweep.cluster`)."""
 
 from __future__ import annotations
 

@@ -38,16 +38,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One model of the grid: its look, its cells by config, and the configs that it cannot be asked, with why.
-
-    `others` are configs that it was asked before, and is not asked any more.
-    """
+    """One model of the grid: its look, its cells by config, the configs that it cannot be asked with why."""
 
     subject: Subject
     look: Look
     cells: Mapping[str, Cell]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, Cell] = field(default_factory=dict)
 
     def count(self, state: str) -> int:
         return sum(cell.state == state for cell in self.cells.values())
@@ -82,9 +78,8 @@ class Job:
 def row_of(subject: Subject, look: Look) -> tuple[Row, list[str]]:
     """The row of a model, and what is wrong with what it is to be asked."""
     asking = subject.asking
-    wanted = names(",".join(asking.configs))
-    if not asking.named:
-        wanted = dict.fromkeys(wanted, False)
+    # none counts as named: of a grid each model does what it can, and the rest is left out
+    wanted = dict.fromkeys(names(",".join(asking.configs)), False)
     if look.error:
         return Row(subject, look, dict.fromkeys(wanted, Cell())), [f"{subject.name}: {_first(look.error)}"]
     try:

@@ -105,9 +105,7 @@ _METHODS = dict.fromkeys(method for methods in METHODS.values() for method in me
 # How a model is asked: the options of `gest_dataset.score` by their names there. For all models, or for one.
 ASKING: Mapping[str, Key] = {
     "configs": Key(str | list[str], "names with commas, or a list of names", _configs),
-    "templates": Key(
-        str | list[int], "a list of numbers, extended, or the name of a JSON file", _templates
-    ),
+    "templates": Key(str | list[int], "a list of numbers, extended, or the name of a JSON file", _templates),
     "multi_token": Key(bool, _SWITCH),
     "cs": Key(bool, _SWITCH),
     "intersentence": Key(str, _TEXT, _one_of(Options().intersentence, *_METHODS)),

@@ -51,7 +51,9 @@ class Local:
 
     @property
     def words(self) -> str:
-        return f"{len(self.devices)} process{'es' if len(self.devices) > 1 else ''} ({', '.join(self.devices)})"
+        return (
+            f"{len(self.devices)} process{'es' if len(self.devices) > 1 else ''} ({', '.join(self.devices)})"
+        )
 
     def lacking(self, subjects: Sequence[Subject]) -> list[str]:
         gpus = sum(device != "cpu" for device in self.devices)
@@ -181,7 +183,9 @@ def quieten() -> None:
     import transformers
     from tqdm import tqdm
 
-    tqdm.set_lock(threading.RLock())  # its own one is shared by processes, and left behind by one that is killed
+    tqdm.set_lock(
+        threading.RLock()
+    )  # its own one is shared by processes, and left behind by one that is killed
     library: Any = transformers.utils.logging
     library.disable_progress_bar()
     datasets.disable_progress_bars()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.measures.words import TOY, shown, told_apart
+from gest_dataset.measures.words import TOY, told_apart
 from gest_dataset.printable import one_line
 from gest_dataset.report.page import dress, environment
 from gest_dataset.sweep.board import MOST, Line, Pairs, failed_of, lines_of
@@ -72,7 +72,7 @@ def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | Non
         "what": head.what,
         "null": head.null,
         "many": many,
-        "lines": [_line(place, line, lines) for place, line in enumerate(lines, start=1)],
+        "lines": [_line(line, lines) for line in lines],
         "pairs": [_pair(one) for one in pairs.differences] if pairs else [],
         "ratio": bool(pairs and pairs.differences and pairs.differences[0].found.ratio),
         "measure": pairs.differences[0].found.measure if pairs and pairs.differences else "",
@@ -81,7 +81,7 @@ def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | Non
     }
 
 
-def _line(place: int, line: Line, lines: Sequence[Line]) -> dict[str, Any]:
+def _line(line: Line, lines: Sequence[Line]) -> dict[str, Any]:
     own, zone = line.estimate, line.zone
     known = not any(map(math.isnan, own))
     interval = ""
@@ -90,7 +90,6 @@ def _line(place: int, line: Line, lines: Sequence[Line]) -> dict[str, Any]:
         interval = " to ".join(bounds)
     verdict = line.facts["verdict"] if known else "unknown"
     return {
-        "place": place,
         "name": one_line(line.name),
         "value": own.value,
         "interval": interval,
@@ -146,6 +145,7 @@ def _left_out(rows: Sequence[Row]) -> list[tuple[str, str]]:
     for row in rows:
         for config, reason in row.left_out.items():
             reasons.setdefault(reason, []).append(f"{row.subject.name}/{config}")
-    return [(reason, f"{len(names):,} cells, such as {names[0]}") for reason, names in reasons.items()]
-
-
+    return [
+        (reason, names[0] if len(names) == 1 else f"{len(names):,} cells, such as {names[0]}")
+        for reason, names in reasons.items()
+    ]

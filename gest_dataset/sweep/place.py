@@ -47,7 +47,9 @@ class Place:
         try:
             system, root = fsspec.core.url_to_fs(self.url)
         except (ImportError, ValueError) as error:
-            raise ConfigError(f"{self.url} cannot be used: {error}. Give a folder, or another URL.") from error
+            raise ConfigError(
+                f"{self.url} cannot be used: {error}. Give a folder, or another URL."
+            ) from error
         return system, str(root).rstrip("/")
 
     def __str__(self) -> str:

@@ -67,9 +67,7 @@ def tried_again(rows: dict[str, Row]) -> dict[str, Row]:
     return {
         name: replace(
             row,
-            cells={
-                config: Cell() if cell.state == FAILED else cell for config, cell in row.cells.items()
-            },
+            cells={config: Cell() if cell.state == FAILED else cell for config, cell in row.cells.items()},
         )
         for name, row in rows.items()
     }

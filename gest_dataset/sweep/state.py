@@ -24,7 +24,7 @@ from gest_dataset.sweep.facts import facts_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Cell, Row
 from gest_dataset.sweep.looking import Look
 from gest_dataset.sweep.place import MODELS, RUNS, Place, run_name
-from gest_dataset.sweep.suite import Suite, Subject
+from gest_dataset.sweep.suite import Subject, Suite
 from gest_dataset.version import __version__
 
 FORMAT = 1
@@ -93,9 +93,7 @@ def with_kept(row: Row, told: Mapping[str, Any], place: Place) -> tuple[Row, lis
     noted = {config: _cell(cell) for config, cell in told.get("cells", {}).items()}
     cells = {config: _verified(row.subject, config, noted.get(config), place) for config in row.cells}
     # what the checkpoint's own head has shown
-    left_out = {
-        config: reason for config, reason in told.get("left_out", {}).items() if config in row.cells
-    }
+    left_out = {config: reason for config, reason in told.get("left_out", {}).items() if config in row.cells}
     cells = {config: cell for config, cell in cells.items() if config not in left_out}
     return Row(row.subject, row.look, cells, {**row.left_out, **left_out}), []
 

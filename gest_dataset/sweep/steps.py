@@ -60,4 +60,6 @@ def _panel(name: str, family: str, config: str, lines: Sequence[Line]) -> Panel:
         f"{steps[-1]:,}."
     )
     columns = ("checkpoint", "step", head.name, "low", "high", "verdict")
-    return Panel(name, f"{family}: {head.symbol} over training, {config}", figure, words.strip(), alt, columns, rows)
+    return Panel(
+        name, f"{family}: {head.symbol} over training, {config}", figure, words.strip(), alt, columns, rows
+    )

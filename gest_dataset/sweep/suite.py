@@ -26,13 +26,9 @@ _STEP = re.compile(r"(\d+)(?!.*\d)")
 
 @dataclass(frozen=True)
 class Asking:
-    """How a model is asked: `configs` as they are written, and the options of `gest_dataset.score`.
-
-    `named` says that the configs were written for this model, so that one that it cannot do is an error.
-    """
+    """How a model is asked: `configs` as they are written, and the options of `gest_dataset.score`."""
 
     configs: tuple[str, ...]
-    named: bool
     options: Options
     limit: int | None = None
     batch_tokens: int | None = None
@@ -42,7 +38,9 @@ class Asking:
 
     def told(self) -> dict[str, Any]:
         """What the numbers depend on, without the configs."""
-        options = {name: value for name, value in vars(self.options).items() if value not in (None, False, ())}
+        options = {
+            name: value for name, value in vars(self.options).items() if value not in (None, False, ())
+        }
         own = {"limit": self.limit, "batch_tokens": self.batch_tokens, "null": self.null, "dtype": self.dtype}
         told: dict[str, Any] = plain({**options, **own})
         return told
@@ -162,7 +160,8 @@ def suite_of(told: Mapping[str, Any], name: str) -> Suite:
     wrong = list(problems(told, {**OF_SUITE, **ASKING}, ""))
     bad = {line.partition(":")[0] for line in wrong}
     common = {key: value for key, value in told.items() if key in ASKING and key not in bad}
-    entries = told.get("models") if isinstance(told.get("models"), list) else []
+    listed_there = told.get("models")
+    entries: list[Any] = listed_there if isinstance(listed_there, list) else []
     if not entries and "models" not in bad:
         wrong.append("models: there is none. List one or more.")
     subjects: list[Subject] = []
@@ -239,7 +238,7 @@ def step_of(text: str) -> int | None:
 
 def _subjects(entry: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[Subject]:
     """The models that an entry stands for: one for each revision or checkpoint."""
-    asking = _asking({**common, **entry}, "configs" in entry)
+    asking = _asking({**common, **entry})
     needs = Needs(
         entry.get("gpus"), entry.get("cpus", 1), size(entry["memory"]) if "memory" in entry else None
     )
@@ -270,7 +269,7 @@ def _file_name(text: str) -> str:
     return default_folder(text).name if "/" in text or ":" in text else re.sub(r"[^\w.@-]", "_", text)
 
 
-def _asking(told: Mapping[str, Any], own_configs: bool) -> Asking:
+def _asking(told: Mapping[str, Any]) -> Asking:
     given = {key: told[key] for key in ("multi_token", "cs", "intersentence") if key in told}
     templates = told.get("templates")
     if isinstance(templates, str) and Path(templates).is_file():
@@ -285,4 +284,4 @@ def _asking(told: Mapping[str, Any], own_configs: bool) -> Asking:
         for key in ("limit", "batch_tokens", "null", "dtype", "trust_remote_code")
         if key in told
     }
-    return Asking(tuple(listed(told["configs"])), own_configs, options, **own)
+    return Asking(tuple(listed(told["configs"])), options, **own)

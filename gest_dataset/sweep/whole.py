@@ -57,8 +57,8 @@ def sweep(
         except OutputError as error:
             done = sum(row.count(DONE) for row in rows.values())
             raise OutputError(
-                f"{error}\n{done:,} finished cells are kept in {place}. When it can be written to, the same "
-                f"command with --resume goes on."
+                f"{error}\n{done:,} finished cells are kept in {place}; then the same command with --resume "
+                f"goes on from there."
             ) from error
     return rows
 

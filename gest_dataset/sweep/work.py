@@ -27,8 +27,8 @@ from gest_dataset.version import __version__
 if TYPE_CHECKING:
     from gest_dataset.scoring.score import Entry, Outcome
 
-# What a job tells. BEGUN, DONE, FAILED and LEFT_OUT are of a config; LOST is that of a worker, and ends a job;
-# STOP is that the place cannot be written to
+# What a job tells. BEGUN, DONE, FAILED and LEFT_OUT are of a config; a job ends with ENDED, with LOST (its
+# worker is), or with STOP: nobody can go on, as where the place cannot be written to
 BEGUN, DONE, FAILED, LEFT_OUT, LOST, STOP, ENDED = (
     *("begun", "done", "failed", "left out"),
     *("lost", "stop", "ended"),
@@ -64,8 +64,8 @@ def work(job: Job, device: str, tell: Tell) -> None:
     """Do a job, and tell of it; `device` is where a model that is loaded here computes."""
     if job.version != __version__:
         reason = (
-            f"{place_of_worker()} has gest-dataset {__version__}, and the sweep was begun with {job.version}: "
-            f"their numbers need not agree. Install one version everywhere."
+            f"{place_of_worker()} has gest-dataset {__version__}, and the sweep was begun with "
+            f"{job.version}: their numbers need not agree. Install one version everywhere."
         )
         tell(Event(job.name, STOP, reason=reason))
         return
@@ -94,7 +94,9 @@ def work(job: Job, device: str, tell: Tell) -> None:
                 return
             else:
                 finished(begun[-1] if begun else rest[0], FAILED, str(error))
-        except GestError as error:  # of the model, which all its configs need; or of the only one that is left
+        except (
+            GestError
+        ) as error:  # of the model, which all its configs need; or of the only one that is left
             for config in list(rest):
                 finished(config, FAILED, str(error))
         except Exception as error:
@@ -108,8 +110,8 @@ def work(job: Job, device: str, tell: Tell) -> None:
         else:
             for config, reason in outcome.left_out.items():
                 finished(config, LEFT_OUT, reason)
-            for config, error in outcome.failed.items():
-                finished(config, FAILED, str(error))
+            for config, why in outcome.failed.items():
+                finished(config, FAILED, str(why))
             for config in list(rest):
                 finished(config, FAILED, "it was not scored, and nothing says why")
     tell(Event(job.name, ENDED))
@@ -132,7 +134,8 @@ def _scored(
     if subject.server is not None:
         at = subject.server
         model = connect(at.endpoint, model, at.tokenizer, at.connections or CONNECTIONS)
-    loading = {"device": device, "dtype": asking.dtype, "revision": subject.revision}
+    loading: dict[str, Any] = {"device": device, "dtype": asking.dtype, "revision": subject.revision}
+    loading["trust_remote_code"] = asking.trust_remote_code
     with _folder(place, subject.name) as folder:
 
         def start(config: str) -> None:
@@ -148,7 +151,7 @@ def _scored(
 
         return score_configs(
             model,
-            dict.fromkeys(configs, asking.named),
+            dict.fromkeys(configs, False),
             folder,
             job.command,
             asking.options,
@@ -158,7 +161,6 @@ def _scored(
             begun=start,
             done=done,
             **loading,
-            trust_remote_code=asking.trust_remote_code,
         )
 
 
@@ -173,8 +175,8 @@ def _folder(place: Place, name: str) -> Iterator[Path]:
 
 
 def _clear_if_foreign(run: Path, device: str) -> None:
-    """Remove what a lost worker has begun where another processor or other packages were: it cannot be gone on
-    with to the last digit, and one that is whole stays.
+    """Remove what a lost worker has begun where another processor or other packages were: it cannot be gone
+    on with to the last digit. A run that is whole stays.
     """
     from gest_dataset.runs.manifest import MANIFEST, read_manifest
     from gest_dataset.runs.writing import machine, versions
@@ -213,4 +215,3 @@ def streamed(job: Job, device: str) -> Iterator[Event]:
     Thread(target=run, daemon=True).start()
     while (event := events.get()) is not None:
         yield event
-

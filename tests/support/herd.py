@@ -16,9 +16,7 @@ WEIGHTS = "model.safetensors"
 
 def herd(folder: Path, names: Sequence[str], animal: str = "bert") -> list[Path]:
     """Folders of models by name; a model's weights follow from its place in the list."""
-    return [
-        bred(folder / name, animal, seed) for seed, name in enumerate(names)
-    ]
+    return [bred(folder / name, animal, seed) for seed, name in enumerate(names)]
 
 
 def bred(path: Path, animal: str = "bert", seed: int = 0, stretch: float = 1.0) -> Path:
