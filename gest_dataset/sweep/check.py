@@ -3,8 +3,8 @@
 What stands beside what is said where the papers' tables are: `published` (GEST), `studies.controls_numbers`
 (word filling) and `studies.stereoset_numbers`. Only a model that was loaded from the Hub under the paper's
 name is the paper's. A number differs where all that the printed one can have been before it was rounded lies
-outside our 95 % interval. Both are of the same sentences, so that this is a generous measure: equal models and
-codes agree to the last digits.
+outside our 95 % interval. Both are of the same sentences, so that this is a generous measure: equal models
+and codes agree to the last digits.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Cluster:
         return lines
 
     def has_room(self, job: Job) -> bool:
-        return len(self.flying) < self.ray.cluster_resources().get("CPU", 1) + _WAITING
+        return len(self.flying) < float(self.ray.cluster_resources().get("CPU", 1)) + _WAITING
 
     def start(self, job: Job) -> None:
         wanted = self._resources(job.subject)
@@ -100,7 +100,7 @@ class Cluster:
 
 
 def _holds(node: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
-    return all(float(node.get(name, 0)) >= value for name, value in wanted.items())
+    return all(node.get(name, 0) >= value for name, value in wanted.items())
 
 
 def connect(address: str | None) -> Cluster:

@@ -40,8 +40,6 @@ def drive(
             flying[job.name] = job
             engine.start(job)
         for event in engine.wait():
-            if event.job not in flying:
-                continue  # the last words of a job that was lost
             row = rows[event.job]
             if event.what == STOP:
                 raise OutputError(event.reason)

@@ -78,10 +78,12 @@ class Job:
 def row_of(subject: Subject, look: Look) -> tuple[Row, list[str]]:
     """The row of a model, and what is wrong with what it is to be asked."""
     asking = subject.asking
+    if look.error:
+        return Row(subject, look, {}), [f"{subject.name}: {_first(look.error)}"]
+    if not asking.configs:  # they are wrong, and that is told
+        return Row(subject, look, {}), []
     # none counts as named: of a grid each model does what it can, and the rest is left out
     wanted = dict.fromkeys(names(",".join(asking.configs)), False)
-    if look.error:
-        return Row(subject, look, dict.fromkeys(wanted, Cell())), [f"{subject.name}: {_first(look.error)}"]
     try:
         chosen, left_out = split(wanted, look.kind, subject.model)
     except ConfigError as error:

@@ -21,7 +21,7 @@ from typing import Any
 
 import fsspec
 
-from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.files import replacing
 from gest_dataset.runs.manifest import MANIFEST
 
@@ -64,6 +64,8 @@ class Place:
             content: bytes = system.cat_file(f"{root}/{name}")
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except GestError:
+            raise
         except Exception as error:
             raise OutputError(f"{self}/{name} cannot be read: {_told(error)}.") from error
         return content
@@ -89,6 +91,8 @@ class Place:
             found = system.ls(f"{root}/{folder}", detail=False)
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except GestError:
+            raise
         except Exception as error:
             raise OutputError(f"{self}/{folder} cannot be read: {_told(error)}.") from error
         return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)

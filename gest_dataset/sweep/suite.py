@@ -158,7 +158,7 @@ def read_suite(path: Path) -> Suite:
 def suite_of(told: Mapping[str, Any], name: str) -> Suite:
     """A suite from what its file holds."""
     wrong = list(problems(told, {**OF_SUITE, **ASKING}, ""))
-    bad = {line.partition(":")[0] for line in wrong}
+    bad = _keys(wrong)
     common = {key: value for key, value in told.items() if key in ASKING and key not in bad}
     listed_there = told.get("models")
     entries: list[Any] = listed_there if isinstance(listed_there, list) else []
@@ -172,14 +172,14 @@ def suite_of(told: Mapping[str, Any], name: str) -> Suite:
             wrong.append(f"{where[:-1]}: {entry!r} is neither a model nor a table with one.")
             continue
         own = list(problems(entry, {**OF_MODEL, **ASKING}, where))
+        sound = {key: value for key, value in entry.items() if f"{where}{key}" not in _keys(own)}
         if not entry.get("model"):
             own.append(f"{where}model: it is missing.")
         if "configs" not in entry and "configs" not in told:
             own.append(f"{where}configs: there are none, neither here nor for the whole suite.")
-        own += _misfits(entry, where)
-        wrong += own
-        if not own and not bad & {*ASKING}:
-            subjects += _subjects(entry, common)
+        wrong += [*own, *_misfits(entry, where)]
+        if sound.get("model"):  # what else is wrong with it, such as its name, is to be told as well
+            subjects += _subjects(sound, common)
     wrong += _doubles(subjects)
     title, price = told.get("title"), told.get("price")
     return Suite(
@@ -189,6 +189,11 @@ def suite_of(told: Mapping[str, Any], name: str) -> Suite:
         None if price is None or "price" in bad else float(price),
         tuple(wrong),
     )
+
+
+def _keys(problems: list[str]) -> set[str]:
+    """The keys that problems are of."""
+    return {line.partition(":")[0] for line in problems}
 
 
 def _misfits(entry: Mapping[str, Any], where: str) -> Iterator[str]:
@@ -284,4 +289,4 @@ def _asking(told: Mapping[str, Any]) -> Asking:
         for key in ("limit", "batch_tokens", "null", "dtype", "trust_remote_code")
         if key in told
     }
-    return Asking(tuple(listed(told["configs"])), options, **own)
+    return Asking(tuple(listed(told.get("configs", ()))), options, **own)
