@@ -136,6 +136,7 @@ def _devices() -> list[str]:
 
 
 def _started(own: tuple[str, ...]) -> Worker:
+    os.environ["TQDM_DISABLE"] = "1"  # which tqdm reads when it is imported: before the worker can say so
     here, there = _CONTEXT.Pipe()
     alive, life = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_serve, args=(own, there, alive), daemon=True)
@@ -174,7 +175,6 @@ def _end_with(alive: Connection) -> None:
 
 def quieten() -> None:
     """No bars and no warnings: what is worth telling is told by events."""
-    os.environ["TQDM_DISABLE"] = "1"
     os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     warnings.simplefilter("ignore")

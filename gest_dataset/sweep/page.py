@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.words import TOY, told_apart
 from gest_dataset.printable import one_line
 from gest_dataset.report.page import dress, environment
@@ -58,7 +59,7 @@ def _lead(rows: Sequence[Row], counts: Counter[str]) -> str:
 
 def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | None) -> dict[str, Any]:
     """What the page shows of one config."""
-    head = lines[0].headline
+    head, reach = lines[0].headline, _reach(lines)
     verdicts = Counter(line.facts["verdict"] for line in lines)
     many = (
         f"{len(lines):,} models were asked: {', '.join(f'{word} in {n:,}' for word, n in verdicts.items())}. "
@@ -72,7 +73,7 @@ def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | Non
         "what": head.what,
         "null": head.null,
         "many": many,
-        "lines": [_line(line, lines) for line in lines],
+        "lines": [_line(line, head, reach) for line in lines],
         "pairs": [_pair(one) for one in pairs.differences] if pairs else [],
         "ratio": bool(pairs and pairs.differences and pairs.differences[0].found.ratio),
         "measure": pairs.differences[0].found.measure if pairs and pairs.differences else "",
@@ -81,12 +82,12 @@ def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | Non
     }
 
 
-def _line(line: Line, lines: Sequence[Line]) -> dict[str, Any]:
+def _line(line: Line, head: Headline, reach: float) -> dict[str, Any]:
     own, zone = line.estimate, line.zone
     known = not any(map(math.isnan, own))
     interval = ""
     if known:
-        bounds, _ = told_apart(own[1:], (line.headline.null, *zone))
+        bounds, _ = told_apart(own[1:], (head.null, *zone))
         interval = " to ".join(bounds)
     verdict = line.facts["verdict"] if known else "unknown"
     return {
@@ -98,25 +99,29 @@ def _line(line: Line, lines: Sequence[Line]) -> dict[str, Any]:
         "asked": line.facts["asked"],
         "parameters": line.facts.get("parameters"),
         "dtype": line.facts.get("dtype"),
-        "at": _places(line, lines),
+        "at": _places(line, head, reach),
     }
 
 
-def _places(line: Line, lines: Sequence[Line]) -> dict[str, float]:
+def _scaled(head: Headline, point: float) -> float:
+    return math.log(max(point, 1e-300)) if head.ratio else point
+
+
+def _reach(lines: Sequence[Line]) -> float:
+    """How far from the null the axis of a config goes: past the farthest value; intervals may be cut."""
+    head = lines[0].headline
+    null = _scaled(head, head.null)
+    values = (abs(_scaled(head, line.estimate.value) - null) for line in lines)
+    return 1.6 * max([value for value in values if math.isfinite(value)] + [1e-9])
+
+
+def _places(line: Line, head: Headline, reach: float) -> dict[str, float]:
     """Value, bounds, zone and null on an axis from 0 to 100 that all models of the config share."""
-    head = line.headline
-
-    def scale(point: float) -> float:
-        return math.log(max(point, 1e-300)) if head.ratio else point
-
-    null = scale(head.null)
-    values = [abs(scale(other.estimate.value) - null) for other in lines]
-    reach = 1.6 * max([value for value in values if math.isfinite(value)] + [1e-9])
-    own = line.estimate
+    own, null = line.estimate, _scaled(head, head.null)
     points = {"value": own.value, "low": own.low, "high": own.high}
     points |= {"zone_low": line.zone[0], "zone_high": line.zone[1], "null": head.null}
     return {
-        name: round(50 + 50 * max(-1.0, min(1.0, (scale(point) - null) / reach)), 2)
+        name: round(50 + 50 * max(-1.0, min(1.0, (_scaled(head, point) - null) / reach)), 2)
         for name, point in points.items()
         if not math.isnan(point)
     }

@@ -140,15 +140,16 @@ def shape_of(model: Any) -> Shape:
 
     Experts count as often as a token goes through one; layers that share their weights, each time.
     """
+    from torch.nn import Embedding
+
     config = model.config.get_text_config()
-    apart = {
-        id(module.weight)
-        for module in (model.get_input_embeddings(), model.get_output_embeddings())
-        if module
-    }
+    tables = [module for module in model.modules() if isinstance(module, Embedding)]
+    tables += [head] if (head := model.get_output_embeddings()) is not None else []
+    apart = {id(table.weight) for table in tables}
     body = decoder = 0.0
-    for name, parameter in model.named_parameters():
-        if id(parameter) in apart or parameter.dim() < 2 or "embed" in name:
+    # without the head, which sees the places alone that are asked about
+    for name, parameter in model.base_model.named_parameters():
+        if id(parameter) in apart or parameter.dim() < 2:
             continue
         number = parameter.numel() * _share(name, config)
         if model.config.is_encoder_decoder and "decoder" in name:
@@ -156,14 +157,15 @@ def shape_of(model: Any) -> Shape:
         else:
             body += number
     layers = int(getattr(config, "num_hidden_layers", 1))
-    repeated = layers / max(1, getattr(config, "num_hidden_groups", layers))
     width = int(getattr(config, "hidden_size", 0) or 1)
     vocabulary = int(getattr(config, "vocab_size", 0) or 0)
-    return Shape(body * repeated, decoder, model.num_parameters(), width, layers, vocabulary)
+    return Shape(body, decoder, model.num_parameters(), width, layers, vocabulary)
 
 
 def _share(name: str, config: Any) -> float:
-    """How much of a parameter a token goes through."""
+    """How often a token goes through a parameter."""
+    if "layer_groups" in name:  # ALBERT's layers share their weights
+        return float(config.num_hidden_layers) / config.num_hidden_groups
     if "experts" not in name or "shared_expert" in name:
         return 1.0
     names = ("num_local_experts", "num_experts", "n_routed_experts")

@@ -56,9 +56,10 @@ def sweep(
             ranked(suite, place, rows, command, hears.compared)
         except OutputError as error:
             done = sum(row.count(DONE) for row in rows.values())
+            of = sum(len(row.cells) for row in rows.values())
             raise OutputError(
-                f"{error}\n{done:,} finished cells are kept in {place}; then the same command with --resume "
-                f"goes on from there."
+                f"{error}\n{done:,} of {of:,} cells are finished, and kept in {place}; then the same command "
+                f"with --resume goes on from there."
             ) from error
     return rows
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.sweep import looking, prepare
 from gest_dataset.sweep.grid import Job
 from gest_dataset.sweep.looking import Look
@@ -40,6 +41,16 @@ class Here:
 
     def close(self) -> None:
         self.told.clear()
+
+
+def finished(folder: Path) -> dict[str, tuple[int, int]]:
+    """The finished runs below a folder: which file each manifest is, and of when."""
+    found = {}
+    for path in folder.glob(f"runs/*/*/{MANIFEST}"):
+        if read_manifest(path.parent).done:
+            told = path.stat()
+            found[str(path.parent.relative_to(folder))] = (told.st_ino, told.st_mtime_ns)
+    return found
 
 
 def look_here(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.sweep import cluster as engine_of_ray
 from gest_dataset.sweep.cluster import check_versions
-from gest_dataset.sweep.grid import DONE, Row
+from gest_dataset.sweep.grid import DONE, TO_DO, Row
 from gest_dataset.sweep.place import Place
 from gest_dataset.sweep.suite import Suite, suite_of
 from gest_dataset.sweep.whole import Watcher, sweep
@@ -27,6 +26,7 @@ from gest_dataset.sweep.work import LOST, Event
 from gest_dataset.version import __version__
 from tests.conftest import ROOT, in_one_thread
 from tests.support.herd import herd
+from tests.sweep.conftest import Here, finished
 
 CONFIGS = (
     "slovak_gender",
@@ -102,16 +102,6 @@ def swept(nodes: Any, models: list[Path], folder: Path, watcher: Watcher | None 
         workers.close()
 
 
-def finished(folder: Path) -> dict[str, tuple[int, int]]:
-    """The finished runs below a folder: which file each manifest is, and of when."""
-    found = {}
-    for path in folder.glob(f"runs/*/*/{MANIFEST}"):
-        if read_manifest(path.parent).done:
-            told = path.stat()
-            found[str(path.parent.relative_to(folder))] = (told.st_ino, told.st_mtime_ns)
-    return found
-
-
 def scores(folder: Path) -> dict[str, bytes]:
     return {
         str(path.parent.relative_to(folder)): path.read_bytes()
@@ -120,13 +110,14 @@ def scores(folder: Path) -> dict[str, bytes]:
 
 
 class Killer:
-    """Kills a process, and then a node, when so many cells are finished; sees what is finished by then."""
+    """Kills a process, and later a node, while they are at a model; sees what is finished by then."""
 
     def __init__(self, nodes: Any, last: Any, folder: Path) -> None:
         self.nodes, self.last, self.folder = nodes, last, folder
         self.seen: dict[str, tuple[int, int]] = {}
         self.computed: Counter[str] = Counter()
         self.lost: list[str] = []
+        self.killed = 0
 
     def heard(self, row: Row, event: Event) -> None:
         if event.what == LOST:
@@ -134,12 +125,20 @@ class Killer:
         if event.what != CELL_DONE:
             return
         self.computed[f"{event.job}/{event.config}"] += event.facts["new"]
-        if len(self.computed) == KILLED_AT:
-            pid = event.facts["worker"].rpartition(" ")[2].rstrip(")")
-            os.kill(int(pid), signal.SIGKILL)
-        if len(self.computed) == NODE_LOST_AT:
+        if row.count(TO_DO) == 0:
+            return  # its worker has nothing to lose
+        worker = int(event.facts["worker"].rpartition(" ")[2].rstrip(")"))
+        if not self.killed and len(self.computed) >= KILLED_AT:
+            self.killed = worker
+            os.kill(worker, signal.SIGKILL)
+        if not self.seen and len(self.computed) >= NODE_LOST_AT and self._of_the_last_node(worker):
             self.seen = finished(self.folder)
             self.nodes.remove_node(self.last)
+
+    def _of_the_last_node(self, worker: int) -> bool:
+        (raylet,) = (info.process.pid for info in self.last.all_processes["raylet"])
+        parent = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1]
+        return int(parent) == raylet
 
 
 @pytest.mark.slow
@@ -149,8 +148,8 @@ def test_nothing_is_lost_with_a_process_and_a_node_and_nothing_is_done_twice(
     nodes.add_node(num_cpus=1)
     killer = Killer(nodes, nodes.add_node(num_cpus=1), tmp_path / "lost")
     nodes.wait_for_nodes()
-    rows = swept(nodes, models, tmp_path / "quiet")
-    assert all(row.count(DONE) == len(CONFIGS) for row in rows.values())
+    quiet = sweep(suite(models), Place(str(tmp_path / "quiet")), Here())
+    assert all(row.count(DONE) == len(CONFIGS) for row in quiet.values())
 
     rows = swept(nodes, models, tmp_path / "lost", Watcher(heard=killer.heard))
     assert len(rows) == len(MODELS)
