@@ -20,6 +20,8 @@ from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.probes.templates import EXTENDED_NAME, choose
 from gest_dataset.scoring.device import DTYPES
 
+# Those of `scoring.placement`, which brings torch: the process that watches over a sweep does without
+QUANTIZATIONS = ("8bit", "4bit")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
 
@@ -114,6 +116,7 @@ ASKING: Mapping[str, Key] = {
     "limit": Key(int, _NUMBER, _at_least(1)),
     "batch_tokens": Key(int, _NUMBER, _at_least(1)),
     "dtype": Key(str, _TEXT, _one_of(*DTYPES)),
+    "quantization": Key(str, _TEXT, _one_of(*QUANTIZATIONS)),
     "trust_remote_code": Key(bool, _SWITCH),
 }
 # What is said of one model

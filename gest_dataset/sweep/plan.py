@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ROWS = 160  # of a config that are looked at, in `_BLOCKS` runs: copies of one original stand together
 _BLOCKS = 4
-_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+_BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "8bit": 1.0, "4bit": 0.5}
 _READ = 5e8  # bytes of weights that are read and put in their places in a second
 _START = 8.0  # seconds until a worker has loaded its libraries
 
@@ -101,7 +101,7 @@ def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> E
     asked = [questions(loaded, config, row) for config in configs]
     work = sum(operations(shape, one) for one in asked)
     budget = asking.batch_tokens or BATCH_TOKENS[own.device]
-    weights = shape.parameters * _BYTES[own.dtype]
+    weights = shape.parameters * _BYTES[asking.quantization or own.dtype]
     thousands = sum(one.samples for one in asked) / 1000
     seconds = (
         _START
@@ -129,7 +129,7 @@ def operations(shape: Shape, asked: Questions) -> float:
     return there + decoded + 2.0 * asked.normalised * shape.width * shape.vocabulary
 
 
-def _activations(shape: Shape, asked: Sequence[Questions], budget: int, size: int) -> float:
+def _activations(shape: Shape, asked: Sequence[Questions], budget: int, size: float) -> float:
     """Bytes of the largest batch: of a block, 16 numbers for each unit and token; of the head, its rows."""
     in_batch = max((budget / max(one.length, 1.0) for one in asked if one.normalised), default=0.0)
     return budget * 16.0 * shape.width * size + in_batch * shape.vocabulary * 4.0
@@ -165,7 +165,7 @@ def shape_of(model: Any) -> Shape:
 def _share(name: str, config: Any) -> float:
     """How often a token goes through a parameter."""
     if "layer_groups" in name:  # ALBERT's layers share their weights
-        return float(config.num_hidden_layers) / config.num_hidden_groups
+        return float(config.num_hidden_layers) / float(config.num_hidden_groups)
     if "experts" not in name or "shared_expert" in name:
         return 1.0
     names = ("num_local_experts", "num_experts", "n_routed_experts")

@@ -151,6 +151,7 @@ def _finished(subject: Subject, config: str, place: Place) -> Run | None:
             and manifest.metadata.get("asked_revision") == subject.revision
             and manifest.settings.get("limit") == asked.limit
             and asked.dtype in ("auto", manifest.settings.get("dtype"))
+            and asked.quantization == manifest.settings.get("quantization")
             and asked.batch_tokens in (None, manifest.settings.get("batch_tokens"))
         )
     except GestError:

@@ -21,6 +21,11 @@ from gest_dataset.sweep.keys import ASKING, OF_MODEL, OF_SUITE, listed, problems
 
 PAPERS = Path(__file__).parent / "papers"
 _CHECKPOINT = re.compile(r"checkpoint-\d+")
+# What a model behind a server cannot have
+_OF_LOADED = (
+    *("revisions", "checkpoints", "gpus", "memory"),
+    *("dtype", "quantization", "trust_remote_code", "null"),
+)
 _STEP = re.compile(r"(\d+)(?!.*\d)")
 
 
@@ -34,6 +39,7 @@ class Asking:
     batch_tokens: int | None = None
     null: int = 0
     dtype: str = "auto"
+    quantization: str | None = None
     trust_remote_code: bool = False
 
     def told(self) -> dict[str, Any]:
@@ -42,6 +48,7 @@ class Asking:
             name: value for name, value in vars(self.options).items() if value not in (None, False, ())
         }
         own = {"limit": self.limit, "batch_tokens": self.batch_tokens, "null": self.null, "dtype": self.dtype}
+        own |= {"quantization": self.quantization} if self.quantization else {}
         told: dict[str, Any] = plain({**options, **own})
         return told
 
@@ -199,7 +206,7 @@ def _keys(problems: list[str]) -> set[str]:
 def _misfits(entry: Mapping[str, Any], where: str) -> Iterator[str]:
     """Keys of a model that do not go together, and checkpoints that are not there."""
     if "endpoint" in entry:
-        for key in ("revisions", "checkpoints", "gpus", "memory", "dtype", "trust_remote_code", "null"):
+        for key in _OF_LOADED:
             if entry.get(key):
                 yield f"{where}{key}: this is for a model that is loaded here, not for one behind a server."
     else:
@@ -286,7 +293,7 @@ def _asking(told: Mapping[str, Any]) -> Asking:
     )
     own = {
         key: told[key]
-        for key in ("limit", "batch_tokens", "null", "dtype", "trust_remote_code")
+        for key in ("limit", "batch_tokens", "null", "dtype", "quantization", "trust_remote_code")
         if key in told
     }
     return Asking(tuple(listed(told.get("configs", ()))), options, **own)

@@ -135,7 +135,9 @@ def _scored(
         at = subject.server
         model = connect(at.endpoint, model, at.tokenizer, at.connections or CONNECTIONS)
     loading: dict[str, Any] = {"device": device, "dtype": asking.dtype, "revision": subject.revision}
-    loading["trust_remote_code"] = asking.trust_remote_code
+    loading |= {"trust_remote_code": asking.trust_remote_code, "quantization": asking.quantization}
+    if (subject.needs.gpus or 0) > 1:
+        loading |= {"device": "auto", "device_map": "auto"}
     with _folder(place, subject.name) as folder:
 
         def start(config: str) -> None:

@@ -12,6 +12,8 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.probes.rules import RULES
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.published.standing import language_models
+from gest_dataset.scoring import placement
+from gest_dataset.sweep import keys
 from gest_dataset.sweep.keys import size
 from gest_dataset.sweep.suite import Suite, find_suite, read_suite, step_of, suite_of
 
@@ -265,6 +267,12 @@ def test_the_suite_of_stereoset_asks_each_model_in_its_languages() -> None:
     }
     apart = [one for one in suite.subjects if one.asking.options.intersentence == "ratio"]
     assert {(one.model, config) for one in apart for config in one.asking.configs} == ratio
+
+
+def test_quantizations_are_those_that_can_be_loaded() -> None:
+    assert set(keys.QUANTIZATIONS) == set(placement.QUANTIZATIONS)
+    (one,) = of(models=[{"model": "a", "quantization": "8bit"}]).checked().subjects
+    assert one.asking.told()["quantization"] == "8bit"
 
 
 def test_steps() -> None:
