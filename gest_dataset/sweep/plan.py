@@ -26,6 +26,7 @@ _ROWS = 160  # of a config that are looked at, in `_BLOCKS` runs: copies of one 
 _BLOCKS = 4
 _BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "8bit": 1.0, "4bit": 0.5}
 _READ = 5e8  # bytes of weights that are read and put in their places in a second
+_UNPACKED = 8e6  # weights of a GGUF file that are unpacked in a second, on one processor
 _START = 8.0  # seconds until a worker has loaded its libraries
 
 
@@ -93,6 +94,7 @@ def estimate(row: Row, speed: Mapping[str, Speed]) -> Estimate:
 def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> Estimate:
     from gest_dataset.scoring.device import BATCH_TOKENS
     from gest_dataset.scoring.loading import load_shape
+    from gest_dataset.scoring.names import PACKAGED
 
     asking = row.subject.asking
     loaded = load_shape(row.subject.model, row.subject.revision, asking.trust_remote_code)
@@ -103,9 +105,11 @@ def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> E
     budget = asking.batch_tokens or BATCH_TOKENS[own.device]
     weights = shape.parameters * _BYTES[asking.quantization or own.dtype]
     thousands = sum(one.samples for one in asked) / 1000
+    is_gguf = row.subject.model in PACKAGED or row.subject.model.endswith(".gguf")
     seconds = (
         _START
         + weights / _READ
+        + is_gguf * shape.parameters / _UNPACKED
         + work / own.at(shape.width)
         + sum(one.seconds for one in asked)
         + thousands * own.statistic
