@@ -60,7 +60,7 @@ def measured(model: Path, sentences: int, run: Path, processes: int) -> tuple[fl
     """The longest times of a contender's processes."""
     launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(processes)] if processes > 1 else []
     command = [sys.executable, *launcher, __file__, "--contend", str(model), str(sentences), str(run)]
-    subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     told = [json.loads(Path(f"{run}-{rank}.json").read_text()) for rank in range(processes)]
     return max(clock for clock, _ in told), max(cpu for _, cpu in told)
 
