@@ -1,0 +1,54 @@
+"""`gest lm-eval-tasks`: configs as tasks of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gest_dataset.commands.console import err, fitted, new_table, out
+from gest_dataset.commands.options import Config
+
+EXAMPLES = (
+    "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), [bold]gest lm-eval-tasks "
+    "tasks --config en,slavic[/bold], [bold]gest lm-eval-tasks tasks --config sk_pairs --data gest-data[/bold] "
+    "(rows of a folder of gest build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,"
+    "dtype=float32 --include_path tasks --tasks gest_sk_pairs[/bold]"
+)
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(help="The folder to write to.", metavar="DIR", show_default=False)],
+    config: Config = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of gest build to read rows from (default: load_dataset('gest', ...)).",
+            metavar="DIR",
+        ),
+    ] = None,
+) -> None:
+    """Write configs as tasks of lm-evaluation-harness.
+
+    The tasks give causal models the scores of [bold]gest score[/bold], and g_s with its interval; they need this
+    package beside [bold]lm_eval[/bold]. What an earlier call has written to the folder is replaced.
+    """
+    from gest_dataset.data.selection import names
+    from gest_dataset.harness import task_folder
+
+    tasks, left_out = task_folder.choose(names(config or "all"), data)
+    groups = task_folder.write(folder, tasks, data)
+    table = new_table(f"Written to {folder}", out, "task", "config", "in the group")
+    group_of = {member: group for group, members in groups.items() for member in members}
+    for task in tasks:
+        table.add_row(task.name, task.config, group_of.get(task.name, ""))
+    out.print(fitted(table, out))
+    for reason in dict.fromkeys(left_out.values()):
+        left = ", ".join(name for name, why in left_out.items() if why == reason)
+        err.print(f"left out: {left}: {reason}", soft_wrap=True)
+    err.print(
+        f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 --include_path {folder} "
+        f"--tasks {tasks[0].name}",
+        soft_wrap=True,
+    )
