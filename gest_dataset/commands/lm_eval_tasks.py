@@ -11,15 +11,18 @@ from gest_dataset.commands.console import err, fitted, new_table, out
 from gest_dataset.commands.options import Config
 
 EXAMPLES = (
-    "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), [bold]gest lm-eval-tasks "
-    "tasks --config en,slavic[/bold], [bold]gest lm-eval-tasks tasks --config sk_pairs --data gest-data[/bold] "
-    "(rows of a folder of gest build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,"
-    "dtype=float32 --include_path tasks --tasks gest_sk_pairs[/bold]"
+    "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), "
+    "[bold]gest lm-eval-tasks tasks --config en,slavic[/bold], "
+    "[bold]gest lm-eval-tasks tasks --config sk_pairs --data gest-data[/bold] (rows of a folder of gest "
+    "build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 "
+    "--include_path tasks --tasks gest_sk_pairs[/bold]"
 )
 
 
 def run(
-    folder: Annotated[Path, typer.Argument(help="The folder to write to.", metavar="DIR", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder to write to.", metavar="DIR", show_default=False)
+    ],
     config: Config = None,
     data: Annotated[
         Path | None,
@@ -31,8 +34,8 @@ def run(
 ) -> None:
     """Write configs as tasks of lm-evaluation-harness.
 
-    The tasks give causal models the scores of [bold]gest score[/bold], and g_s with its interval; they need this
-    package beside [bold]lm_eval[/bold]. What an earlier call has written to the folder is replaced.
+    The tasks give causal models the scores of [bold]gest score[/bold], and g_s with its interval; they need
+    this package beside [bold]lm_eval[/bold]. What an earlier call has written to the folder is replaced.
     """
     from gest_dataset.data.selection import names
     from gest_dataset.harness import task_folder
@@ -49,6 +52,6 @@ def run(
         err.print(f"left out: {left}: {reason}", soft_wrap=True)
     err.print(
         f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 --include_path {folder} "
-        f"--tasks {tasks[0].name}",
+        f"--tasks {','.join(dict.fromkeys(group_of.get(task.name, task.name) for task in tasks))}",
         soft_wrap=True,
     )

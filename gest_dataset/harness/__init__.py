@@ -1,1 +1,1 @@
-"""Harnesses of others that ask our probes: lm-evaluation-harness and Inspect, with our prompts and statistics."""
+"""Our probes in the harnesses of others, lm-evaluation-harness and Inspect, with our statistics."""

@@ -1,6 +1,6 @@
 """What lm-evaluation-harness calls: rows as its documents, its answers as scores, scores as g_s.
 
-The task files of `gest lm-eval-tasks` name these functions. Their import also registers `gest` with `datasets`.
+The files of `gest lm-eval-tasks` name these functions. Their import also registers `gest` with `datasets`.
 """
 
 from __future__ import annotations

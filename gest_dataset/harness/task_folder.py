@@ -1,4 +1,4 @@
-"""The folder of tasks that lm-evaluation-harness includes: a YAML file for each config, and groups of them."""
+"""The folder that lm-evaluation-harness includes: a YAML file for each config, and for groups of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import yaml
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data import folder as data_folder
-from gest_dataset.errors import ConfigError, SettingError
+from gest_dataset.errors import SettingError
 from gest_dataset.files import LOCK, alone, claim, replacing
 from gest_dataset.harness import lm_eval
-from gest_dataset.harness.contrasts import is_contrast
+from gest_dataset.harness.contrasts import KIND, is_contrast
 from gest_dataset.measures import measure_of
 from gest_dataset.scoring import selection
-from gest_dataset.scoring.loading import CAUSAL
 from gest_dataset.version import __version__
 
-SIGNATURE = "# Written by `gest lm-eval-tasks`: changes to this file are lost. It needs gest-dataset beside lm_eval."
+SIGNATURE = (
+    "# Written by `gest lm-eval-tasks`: changes to this file are lost. It needs gest-dataset installed."
+)
 PREFIX = "gest"  # the tag of all tasks, too
 _NEUTRAL = "_neutral"
 # Measures whose tasks are of languages: their g_s has a mean, each language with the same weight
@@ -58,8 +59,8 @@ def task_name(config: str) -> str:
 
 
 def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], dict[str, str]]:
-    """The tasks of configs (`data.selection.names`), and the configs of a group that are left out, with why."""
-    fitting, left_out = selection.split(configs, CAUSAL, "lm_eval")
+    """The tasks of configs (`data.selection.names`), and those of a group that are left out, with why."""
+    fitting, left_out = selection.split(configs, KIND, "lm_eval")
     tasks = []
     for name in fitting:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
