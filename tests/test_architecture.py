@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("measures",),
     ("runs",),
     ("scoring", "translation", "answers"),
-    ("adding", "report", "calibration", "demo"),
+    ("adding", "report", "calibration", "demo", "harness"),
     ("hub", "nsp", "studies"),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives

@@ -66,8 +66,8 @@ def process_results(
     """ln P(masculine continuation) - ln P(feminine one); for the rates with what is known of the sample."""
     (masculine, _), (feminine, _) = results
     log_ratio = masculine - feminine
-    known = (doc[name] for name in Sample._fields if name != LOG_RATIO)
-    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(*known, log_ratio))}
+    known = {name: doc[name] for name in Sample._fields if name != LOG_RATIO}
+    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**known, log_ratio=log_ratio))}
 
 
 def mean_log_ratio(values: Sequence[float]) -> float:
