@@ -9,6 +9,7 @@ import typer
 
 from gest_dataset.commands.console import err, fitted, new_table, out
 from gest_dataset.commands.options import Config
+from gest_dataset.commands.several import by_reason
 
 EXAMPLES = (
     "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), "
@@ -47,9 +48,9 @@ def run(
     for task in tasks:
         table.add_row(task.name, task.config, group_of.get(task.name, ""))
     out.print(fitted(table, out))
-    for reason in dict.fromkeys(left_out.values()):
-        left = ", ".join(name for name, why in left_out.items() if why == reason)
-        err.print(f"left out: {left}: {reason}", soft_wrap=True)
+    if config is not None:
+        for reason, left in by_reason(left_out).items():
+            err.print(f"left out: {', '.join(left)}: {reason}", soft_wrap=True)
     err.print(
         f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 --include_path {folder} "
         f"--tasks {','.join(dict.fromkeys(group_of.get(task.name, task.name) for task in tasks))}",

@@ -25,9 +25,8 @@ RATES = ("g_s", "g_s_low", "g_s_high")
 
 
 class Sample(NamedTuple):
-    """A score, and all that the statistic needs to know of it; `place` is that among the documents."""
+    """A score, and all that the statistic needs to know of it."""
 
-    place: int
     measure: str
     id: str
     template: int
@@ -47,7 +46,6 @@ def docs(rows: datasets.Dataset) -> datasets.Dataset:
         for template, asked in contrasts(row, probe).items():
             made.append(
                 {
-                    "place": len(made),
                     "measure": measure.name,
                     "id": row["id"],
                     "template": template,
@@ -93,7 +91,7 @@ def g_s_high(samples: Sequence[Sample]) -> float:
 @lru_cache(maxsize=1)  # the rates of a task are asked for one after the other
 def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
     """The numbers of `gest score` on these samples, whatever order they come in."""
-    scored = sorted(sample for sample in samples if math.isfinite(sample.log_ratio))
+    scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
     if len(scored) < len(samples):
         logger.warning(
             "%d of %d samples have no score: the model's values are not finite. Load it with dtype=float32.",

@@ -233,11 +233,9 @@ def test_documents_have_the_space_with_the_word(mirror: Path) -> None:
 
 
 def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> list[ours.Sample]:
-    """So many of each stereotype, two of a source."""
+    """So many of each stereotype, two of a source; `score` is given the place of each."""
     return [
-        ours.Sample(
-            place, measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place)
-        )
+        ours.Sample(measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place))
         for place in range(16 * of_each)
     ]
 
@@ -259,7 +257,7 @@ def test_the_rate_is_that_of_the_package_in_any_order() -> None:
 
 def test_scores_that_are_not_finite_are_left_out_and_told(caplog: pytest.LogCaptureFixture) -> None:
     given = samples("pairs", lambda place: 1.0 if place % 16 >= 7 else 0.0)
-    broken = [s._replace(log_ratio=math.nan) if s.place in (3, 40) else s for s in given]
+    broken = [s._replace(log_ratio=math.nan) if s.id in ("s3", "s40") else s for s in given]
     assert ours.g_s(broken) == pytest.approx(math.e)
     assert "2 of 96 samples have no score" in caplog.text
     assert math.isnan(ours.g_s([s._replace(log_ratio=math.inf) for s in given]))
