@@ -15,7 +15,7 @@ EXAMPLES = (
     "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), "
     "[bold]gest lm-eval-tasks tasks --config en,slavic[/bold], "
     "[bold]gest lm-eval-tasks tasks --config sk_pairs --data gest-data[/bold] (rows of a folder of gest "
-    "build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 "
+    "build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64 "
     "--include_path tasks --tasks gest_sk_pairs[/bold]"
 )
 
@@ -52,7 +52,7 @@ def run(
         for reason, left in by_reason(left_out).items():
             err.print(f"left out: {', '.join(left)}: {reason}", soft_wrap=True)
     err.print(
-        f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32 --include_path {folder} "
+        f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64 --include_path {folder} "
         f"--tasks {','.join(dict.fromkeys(group_of.get(task.name, task.name) for task in tasks))}",
         soft_wrap=True,
     )

@@ -162,7 +162,7 @@ def test_smollm2_by_the_command(tmp_path: Path) -> None:
     configs = [*ASKED.split(","), "cs_pairs", "cs_neutral", "demo_en", "demo_sk_pairs"]
     written(tasks, ",".join(configs))
     command = [sys.executable, "-m", "lm_eval", "run", "--model", "hf", "--include_path", str(tasks)]
-    command += ["--model_args", f"pretrained={folder},dtype=float32", "--tasks"]
+    command += ["--model_args", f"pretrained={folder},dtype=float32,softmax_dtype=float64", "--tasks"]
     command += ["gest_en,gest_pairs,gest_neutral,gest_winobias_type1_dev,gest_demo_en"]
     command += ["--device", "cpu", "--batch_size", "8", "--log_samples", "--output_path", str(out)]
     environment = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST), "HF_HUB_OFFLINE": "1"}
