@@ -11,12 +11,13 @@ from gest_dataset.commands.console import err, fitted, new_table, out
 from gest_dataset.commands.options import Config
 from gest_dataset.commands.several import by_reason
 
+# Whole texts are sums of many ln P: in float64 their differences keep the digits
+_RUN = "lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64"
 EXAMPLES = (
     "Examples: [bold]gest lm-eval-tasks tasks[/bold] (all configs that have a task), "
     "[bold]gest lm-eval-tasks tasks --config en,slavic[/bold], "
     "[bold]gest lm-eval-tasks tasks --config sk_pairs --data gest-data[/bold] (rows of a folder of gest "
-    "build). Then: [bold]lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64 "
-    "--include_path tasks --tasks gest_sk_pairs[/bold]"
+    f"build). Then: [bold]{_RUN} --include_path tasks --tasks gest_sk_pairs[/bold]"
 )
 
 
@@ -51,8 +52,5 @@ def run(
     if config is not None:
         for reason, left in by_reason(left_out).items():
             err.print(f"left out: {', '.join(left)}: {reason}", soft_wrap=True)
-    err.print(
-        f"lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64 --include_path {folder} "
-        f"--tasks {','.join(dict.fromkeys(group_of.get(task.name, task.name) for task in tasks))}",
-        soft_wrap=True,
-    )
+    asked = dict.fromkeys(group_of.get(task.name, task.name) for task in tasks)
+    err.print(f"{_RUN} --include_path {folder} --tasks {','.join(asked)}", soft_wrap=True)
