@@ -35,6 +35,7 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "figures": "Results",
     "study": "Results",
     "push": "The Hub",
     "push-results": "The Hub",
