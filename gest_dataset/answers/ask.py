@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from datasets import Dataset
@@ -34,6 +34,9 @@ from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.unknowns import unknown_bounds
 from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 UDPIPE = "udpipe"
@@ -97,6 +100,18 @@ class Answers:
             f"Answers(model={facts['model']!r}, probe={facts['measure']!r}, answers={self.table.num_rows}, "
             f"{headline})"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
 
 
 @dataclass(frozen=True)

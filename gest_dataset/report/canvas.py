@@ -57,10 +57,17 @@ XML.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 _COLOURS = {light.lower(): f"var(--{name})" for name, (light, _) in PALETTE.items()}
 
 
+class Drawing(Figure):
+    """A figure that a notebook shows by itself; those of matplotlib need pyplot for that."""
+
+    def _repr_svg_(self) -> str:
+        return file_bytes(self, "svg").decode()
+
+
 def canvas(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
     """A figure in the house style, as wide as the layout says, and its axes, row by row."""
     with rc_context(STYLE):
-        figure = Figure(figsize=(layout().width, height), layout="constrained")
+        figure = Drawing(figsize=(layout().width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 

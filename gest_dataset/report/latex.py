@@ -6,11 +6,10 @@ engine that reads Unicode (LuaLaTeX, XeLaTeX).
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
-from gest_dataset.measures.grid import NOTHING, Estimate, Grid
+from gest_dataset.measures.grid import Grid
 from gest_dataset.measures.measure import TOO_FEW
 from gest_dataset.measures.words import shown
 from gest_dataset.printable import one_line
@@ -104,16 +103,9 @@ def _of_run(run: Measured, model: str) -> Iterator[str]:
 
 def _lines(grid: Grid, counted: bool) -> Iterator[list[str]]:
     for line in grid.lines:
-        cells = [text for estimate in line.estimates for text in _cells(estimate)]
+        cells = [text for estimate in line.estimates for text in estimate.texts]
         number = "" if line.number is None else shown(line.number)
         yield [line.name.strip(), *cells, *([number] if counted else [])]
-
-
-def _cells(estimate: Estimate) -> tuple[str, str]:
-    if estimate is NOTHING:  # a column that is not for this line
-        return "", ""
-    known = not (math.isnan(estimate.low) or math.isnan(estimate.high))
-    return shown(estimate.value), f"{shown(estimate.low)} to {shown(estimate.high)}" if known else "–"
 
 
 def _table(

@@ -32,7 +32,7 @@ from tests.conftest import ROOT
 from tests.support import report_runs
 
 SMALL = "bert-demo_sk_pairs"
-HOSTILE = r"<script>alert(1) $x_1$ \input{x} % & ^^41 ~ # -- {"
+HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
 DATES = rb"/(CreationDate|ModDate)|<dc:date>"
 POINTS = {SINGLE.name: 7.7 / 2.54 * 72, DOUBLE.name: 16 / 2.54 * 72}
 
@@ -66,8 +66,14 @@ def tables(text: str) -> list[list[list[str]]]:
             body = tabular.latex_verbatim().split("\\toprule")[1].split("\\bottomrule")[0]
             lines = body.replace("\\midrule", "").split("\\\\\n")
             cells = [re.split(r"(?<!\\)&", line) for line in lines if line.strip()]
-            found.append([[LatexNodes2Text().latex_to_text(cell).strip() for cell in line] for line in cells])
+            found.append([[as_read(cell) for cell in line] for line in cells])
     return found
+
+
+def as_read(cell: str) -> str:
+    """The text that a cell prints; two commands are foreign to pylatexenc."""
+    known = cell.replace(r"\textless{}", "<").replace(r"\textgreater{}", ">")
+    return LatexNodes2Text().latex_to_text(known).strip()
 
 
 # --- the files
