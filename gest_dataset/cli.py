@@ -36,6 +36,7 @@ COMMANDS = {
     "compare": "Results",
     "report": "Results",
     "figures": "Results",
+    "view": "Results",
     "study": "Results",
     "push": "The Hub",
     "push-results": "The Hub",

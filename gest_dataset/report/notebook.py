@@ -18,7 +18,7 @@ from gest_dataset.report.canvas import inline_svg
 from gest_dataset.report.figures_result import of_result
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.page import environment
-from gest_dataset.report.style import PALETTE
+from gest_dataset.report.style import variables
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.runs.reading import Run
@@ -45,7 +45,8 @@ def html(found: Finding) -> str:
             drawing=Markup(svg),
             grids=grids,
             signature=found.signature,
-            colours=[{name: pair[theme] for name, pair in PALETTE.items()} for theme in (0, 1)],
+            light=variables(0),
+            dark=variables(1),
         )
     )
 

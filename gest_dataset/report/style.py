@@ -29,6 +29,13 @@ PALETTE: dict[str, tuple[str, str]] = {
     "series-6": ("#20639b", "#83c0f0"),
 }
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
+
+
+def variables(theme: int) -> str:
+    """The palette as CSS variables, in light (0) or dark (1)."""
+    return "".join(f"--{name}:{pair[theme]};" for name, pair in PALETTE.items())
+
+
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
 MARKERS = "osD^vP"
 # Lines to compare with: a null, and the diagonal

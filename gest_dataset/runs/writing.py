@@ -24,6 +24,7 @@ from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, Manifest, differences, read_manifest
+from gest_dataset.runs.progress import SCRATCH
 from gest_dataset.runs.reading import REPORT, Run, read_run, sha256
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.version import __version__
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import torch
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers", "ufal.udpipe")
-_SCRATCH = "shards"
 
 
 class Finding(Protocol):
@@ -128,7 +128,7 @@ def recording(path: Path, fresh: Manifest) -> Iterator[Record]:
     claim_run(path)
     with alone(path):
         there = claim_run(path)
-        scratch = path / _SCRATCH
+        scratch = path / SCRATCH
         if there is not None:
             kept = there.done or scratch.exists() or (path / there.table).exists()
             if kept:

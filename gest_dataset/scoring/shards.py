@@ -22,6 +22,7 @@ import numpy as np
 from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import DataError
 from gest_dataset.files import replacing
+from gest_dataset.runs.progress import Telling
 from gest_dataset.scoring.batching import Pass, State
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class Shards:
         self._mark = ""
         self._number = self._kept = 0
         self._began = self._last = time.perf_counter()
+        self._telling = Telling(directory, 0, "inputs")
 
     def load(self, work: Sequence[Pass], budget: int) -> State:
         """The state behind the last shard; shards of other work, or damaged ones, do not count."""
@@ -64,10 +66,13 @@ class Shards:
             self._number = number + 1
         self._kept = len(state.values)
         self._began = self._last = time.perf_counter()
+        self._telling = Telling(self.directory, len(work), "inputs")
+        self._telling.at(self._kept)
         return state
 
     def keep(self, state: State, at_once: bool = False) -> None:
         """Write what is new when it is time to, or `at_once`."""
+        self._telling.at(len(state.values))
         moment = time.perf_counter()
         if moment - self._last < SECONDS and not at_once:
             return
