@@ -41,13 +41,13 @@ class Seen:
 
     @property
     def lines(self) -> list[str]:
-        runs = f"{shown(len(self.finished))} {'run is' if len(self.finished) == 1 else 'runs are'} finished."
+        one = len(self.finished) == 1
+        runs = f"{shown(len(self.finished))} {'run is' if one else 'runs are'} finished"
+        runs += "." if self.going else ", which is all that is here."
         if not self.finished and not self.going:
             runs = "There is no run here yet. This page shows the first one as soon as it begins."
         elif not self.finished:
             runs = "No run is finished yet."
-        elif not self.going:
-            runs = f"{runs} None is in progress."
         return [runs, *self.going]
 
 
@@ -110,8 +110,8 @@ def report_of(seen_now: Seen) -> bytes | None:
             notes.append(str(error))
     if seen_now.going:
         notes.append(
-            f"{shown(len(seen_now.going))} more in progress when this page was made; what follows is of the "
-            f"finished runs alone."
+            f"{shown(len(seen_now.going))} more had not finished when this page was made; what follows is of "
+            f"the finished runs alone."
         )
     if not runs:
         return None

@@ -1,8 +1,8 @@
 """A page on this machine alone that shows runs while they go on (`gest view`).
 
 It listens on the loopback at a port of the system's choice, below a path that nobody can guess. It answers to
-its own name only (a site whose name is made to lead here is refused), to GET and HEAD only, and has three things
-to show, none of which is a file: the frame, the report in it, and how far the runs are.
+its own name only (a site whose name is made to lead here is refused), to GET and HEAD only, and has three
+things to show, none of which is a file: the frame, the report in it, and how far the runs are.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import shutil
 import signal
 import socket
@@ -111,7 +111,7 @@ def test_a_run_that_goes_on_says_how_far_it_is(tmp_path: Path, one: Path) -> Non
     assert after.mark == before.mark  # no report has to be made anew for that
     report = live.report_of(after)
     assert report is not None
-    assert b"1 more in progress when this page was made" in report
+    assert b"1 more had not finished when this page was made" in report
     assert b"planted" in report
 
 
@@ -195,13 +195,9 @@ def test_report_is_the_same_as_on_disk(tmp_path: Path, one: Path) -> None:
     assert status == 200
     assert headers["content-type"] == "text/html; charset=utf-8"
     assert headers["cache-control"] == "no-store"
-    assert (
-        content
-        == gest_dataset.report([one], tmp_path / "report.html")
-        .read_bytes()
-        .replace(os.path.relpath(one, tmp_path).encode(), os.path.relpath(one, Path("/tmp/x")).encode())
-        or b"planted" in content
-    )
+    on_disk = gest_dataset.report([one], tmp_path / "report.html").read_bytes()
+    links = rb'<a href="[^"#]*">'  # to the run's files, which lie elsewhere seen from there
+    assert re.sub(links, b"", content) == re.sub(links, b"", on_disk)
 
 
 def test_head_has_no_body(one: Path) -> None:
@@ -287,7 +283,7 @@ def test_addresses_cannot_be_guessed_and_are_of_this_machine(one: Path) -> None:
             "127.0.0.1"
         }:
             with (
-                pytest.raises(OSError),
+                pytest.raises(ConnectionError),
                 socket.create_connection((address, urlsplit(first).port or 0), timeout=5),
             ):
                 pass
@@ -360,7 +356,7 @@ def test_command_prints_the_address_and_ends_with_an_interrupt(one: Path) -> Non
     assert process.stdout is not None
     address = process.stdout.readline().strip()
     with urllib.request.urlopen(f"{address}state", timeout=60) as answer:
-        assert json.load(answer)["lines"] == ["1 run is finished. None is in progress."]
+        assert json.load(answer)["lines"] == ["1 run is finished, which is all that is here."]
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
