@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import gest_dataset
-from gest_dataset.answers.ask import Answers
+from gest_dataset.answers.answered import Answers
 from gest_dataset.measures.words import shown
 from gest_dataset.report.page import PALETTE
 from gest_dataset.scoring.scores import Scores
@@ -97,6 +97,8 @@ def answers() -> Answers:
             "option": list(options),
             "place": [place % 4 for place in range(64)],
             "problem": [""] * 64,
+            "prompt": list(ids),
+            "shares": [[] for _ in ids],
         }
     )
     facts = {

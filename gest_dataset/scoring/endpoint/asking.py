@@ -67,11 +67,14 @@ def ask_all(
         telling = Telling(folder, len(items), "prompts")
         telling.at(len(answers))
         with bar, closing(at_once(send, _batches(missing, abilities), client.connections)) as finished:
-            for batch, values in finished:
-                store.add({_key(item): own for item, own in zip(batch, values, strict=True)})
-                answers |= zip(batch, values, strict=True)
-                requests += 1
-                bar.update(len(batch))
+            for answered in finished:
+                new = {
+                    item: own for batch, values in answered for item, own in zip(batch, values, strict=True)
+                }
+                store.add({_key(item): own for item, own in new.items()})
+                answers |= new
+                requests += len(answered)
+                bar.update(len(new))
                 telling.at(len(answers))
     return Asked(answers, requests)
 
