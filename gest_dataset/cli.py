@@ -36,6 +36,8 @@ COMMANDS = {
     "translate-stereoset": "Translators",
     "compare": "Results",
     "report": "Results",
+    "figures": "Results",
+    "view": "Results",
     "study": "Results",
     "push": "The Hub",
     "push-results": "The Hub",
