@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class Loaded:
     """A model that is ready to be asked; `owned` says whether a run may change it.
 
     `from_hub` says that it was loaded here, under this name, from the Hub (or the Hub's cache), and
-    `asked_revision` which revision was asked for, where one was.
+    `asked_revision` which revision was asked for, where one was. `exact` loads it again, in float32.
     """
 
     model: Any
@@ -77,6 +77,7 @@ class Loaded:
     owned: bool = True
     from_hub: bool = False
     asked_revision: str | None = None
+    exact: Callable[[], Loaded] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -130,6 +131,13 @@ def load_model(
     A pair is never changed: `auto` means its own device and dtype, anything else is done to a copy.
     `next_sentence` asks a masked model's checkpoint for its next-sentence head.
     """
+    more = (revision, trust_remote_code, next_sentence)
+    return replace(_load(model, device, dtype, *more), exact=partial(_load, model, device, "float32", *more))
+
+
+def _load(
+    model: Any, device: str, dtype: str, revision: str | None, trust_remote_code: bool, next_sentence: bool
+) -> Loaded:
     if isinstance(model, tuple):
         return _loaded_objects(model, device, dtype)
     name = _name_of(model)
