@@ -84,7 +84,7 @@ def _log_ratios(measure: Measure, table: pa.Table) -> Floats:
 def _what(measure: Measure) -> str:
     assert measure.samples is not None
     assert measure.probe is not None
-    of_probabilities = set(_PROBABILITIES) <= set(measure.probe.columns)
+    of_probabilities = set(_PROBABILITIES) <= set(measure.probe.scores)
     return "ln of stereotype / anti-stereotype" if of_probabilities else measure.samples.score
 
 
