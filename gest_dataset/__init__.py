@@ -26,7 +26,8 @@ from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
     from gest_dataset.adding import add_language, import_eurogest
-    from gest_dataset.answers.ask import Answers, ask
+    from gest_dataset.answers.answered import Answers
+    from gest_dataset.answers.ask import ask
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
     from gest_dataset.report.page import report
@@ -53,7 +54,7 @@ __all__ = [
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
-    "Answers": "gest_dataset.answers.ask",
+    "Answers": "gest_dataset.answers.answered",
     "Scores": "gest_dataset.scoring.scores",
     "ask": "gest_dataset.answers.ask",
     "score": "gest_dataset.scoring.score",

@@ -58,16 +58,18 @@ class Shelf:
     def _cost(self, answer: Answer) -> float:
         return self.price.of(answer) if self.price else 0.0
 
-    def add(self, key: bytes, answer: Answer) -> None:
-        """A new answer, on the disk when this returns."""
-        self.known[key] = answer
-        self.spent += self._cost(answer)
-        if self.connection is not None:
-            row = (key, json.dumps(asdict(answer), ensure_ascii=False).encode())
-            with self.connection:
-                self.connection.execute(
-                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (*row, kept.checksum(*row))
-                )
+    def add(self, answers: Sequence[tuple[bytes, Answer]]) -> None:
+        """New answers, on the disk when this returns: all at once, since a disk takes its time for each."""
+        self.known |= answers
+        self.spent += sum(self._cost(answer) for _, answer in answers)
+        if self.connection is None:
+            return
+        rows = [(key, json.dumps(asdict(answer), ensure_ascii=False).encode()) for key, answer in answers]
+        with self.connection:
+            self.connection.executemany(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
+                [(*row, kept.checksum(*row)) for row in rows],
+            )
 
 
 def collect(
@@ -92,9 +94,9 @@ def collect(
     )
     affordable = _affordable(list(missing.values()), shelf, max_cost)
     with bar, closing(speaker.say(affordable, sampling)) as saying:
-        for prompt, answer in saying:
-            shelf.add(keys[prompt], answer)
-            bar.update()
+        for answered in saying:
+            shelf.add([(keys[prompt], answer) for prompt, answer in answered])
+            bar.update(len(answered))
     if not different <= shelf.known.keys():
         raise ScoringError(
             f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "

@@ -37,7 +37,7 @@ class ServedSpeaker:
 
     def say(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Generator[tuple[Prompt, Answer], None, None]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         send = partial(_said, self.client, self.name, sampling=sampling)
         return at_once(send, prompts, self.client.connections)
 

@@ -42,7 +42,7 @@ class Kind:
     """A probe in words: its data, prompts and readings in a language; `column` is where readings stand.
 
     An answer has up to `max_tokens`; `top` asks for so many of the likeliest first tokens as well. All
-    answers are read at once, so that a parser runs once: `parses` says whether there is one.
+    answers are read at once, so that a parser runs once: `parses` says whether there is one in a language.
     """
 
     measure: Measure
@@ -53,7 +53,7 @@ class Kind:
     column: str
     max_tokens: int
     top: int
-    parses: bool
+    parses: Callable[[str], bool]
 
     def digest(self, wordings: Sequence[Any]) -> str:
         """The names of the wordings, and a hash of what they say."""
@@ -92,13 +92,18 @@ def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Seque
 def _characters(
     parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
 ) -> list[Reading]:
+    """The gender of whom each answer is about: by pronouns in English, elsewhere by verbs."""
+    whole = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
+    rule = "pronouns" if parsing is None else "verbs"
+    told = list(map(pronouns.character, whole)) if parsing is None else parsing.characters(whole)
+    found = dict(zip(whole, told, strict=True))
     readings = []
     for answer in answers:
-        found = pronouns.character(answer.text)
         if answer.problem:
             readings.append(Reading(UNKNOWN, problem=answer.problem))
-        else:
-            readings.append(Reading(found.gender, None, found.problem, "pronouns", found.evidence))
+            continue
+        one = found[answer.text]
+        readings.append(Reading(one.gender, None, one.problem, rule if one.evidence else "", one.evidence))
     return readings
 
 
@@ -118,7 +123,7 @@ KINDS: dict[str, Kind] = {
         column="option",
         max_tokens=16,
         top=20,
-        parses=False,
+        parses=lambda language: False,
     ),
     "first-person": Kind(
         measure=FIRST_PERSON,
@@ -129,7 +134,7 @@ KINDS: dict[str, Kind] = {
         column="gender",
         max_tokens=120,
         top=0,
-        parses=True,
+        parses=lambda language: True,
     ),
     "story": Kind(
         measure=STORY,
@@ -140,6 +145,6 @@ KINDS: dict[str, Kind] = {
         column="gender",
         max_tokens=200,
         top=0,
-        parses=False,
+        parses=lambda language: language != SOURCE,
     ),
 }

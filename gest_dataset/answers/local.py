@@ -42,11 +42,22 @@ class LocalSpeaker:
 
     def say(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Generator[tuple[Prompt, Answer], None, None]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         ids = {prompt: _ids(self.loaded.tokenizer, prompt) for prompt in prompts}
+        self._check_room(max(map(len, ids.values()), default=0), sampling.max_tokens)
         for batch in batches(ids, _BUDGET.get(self.place, _BUDGET["cpu"]), sampling.max_tokens):
             answers = self._answers([ids[prompt] for prompt in batch], batch, sampling)
-            yield from zip(batch, answers, strict=True)
+            yield list(zip(batch, answers, strict=True))
+
+    def _check_room(self, longest: int, answer: int) -> None:
+        """Whether the model has positions for the longest prompt and its answer."""
+        positions = getattr(self.loaded.model.config, "max_position_embeddings", None)
+        if positions and longest + answer > positions:
+            raise ModelError(
+                f"A prompt of {longest} tokens and an answer of up to {answer} do not fit into the context "
+                f"of {self.name}, which has {positions}: ask for shorter answers (--max-tokens), or use "
+                f"shorter prompts (--prompts)."
+            )
 
     @torch.inference_mode()
     def _answers(

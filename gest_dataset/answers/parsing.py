@@ -1,4 +1,4 @@
-"""The parser that finds the gender of a first person in what a model has written."""
+"""The parser that finds the gender of a first person, or of a character, in what a model has written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import Detection, TextWarning, detect, languages
+from gest_dataset.gender.characters import characters
 from gest_dataset.gender.parsers import table
+from gest_dataset.probes.pronouns import Character
 
+UDPIPE = "udpipe"  # what reads answers where nothing else is said
 _ELSE = "not in this language"
 _OTHERS = ("not translated: English", "not translated: no Cyrillic letter")
 
@@ -29,10 +32,20 @@ class Parsing:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TextWarning)
             found = detect(texts, self.language, self.parser, self.model)
-        return [replace(one, problem=_ELSE) if one.problem in _OTHERS else one for one in found]
+        return [replace(one, problem=_told(one.problem)) for one in found]
+
+    def characters(self, texts: Sequence[str]) -> list[Character]:
+        """The gender of whom each text is about."""
+        found = characters(texts, self.language, self.parser, self.model)
+        return [replace(one, problem=_told(one.problem)) for one in found]
 
 
-def parsing(language: str, parser: str = "udpipe", model: str | Path | None = None) -> Parsing:
+def _told(problem: str) -> str:
+    """What is no translation is written in another language."""
+    return _ELSE if problem in _OTHERS else problem
+
+
+def parsing(language: str, parser: str = UDPIPE, model: str | Path | None = None) -> Parsing:
     """A parser that is there; what is missing is an error here, before a model is asked."""
     if language not in languages():
         raise ConfigError(

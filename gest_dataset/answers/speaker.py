@@ -57,6 +57,6 @@ class Speaker(Protocol):
 
     def say(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Generator[tuple[Prompt, Answer], None, None]:
-        """Each prompt with its answer, as soon as it is there and in any order."""
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
+        """Prompts with their answers, as many as are there, as soon as they are and in any order."""
         ...

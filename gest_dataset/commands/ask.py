@@ -14,7 +14,7 @@ from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.answers.ask import Answers
+    from gest_dataset.answers.answered import Answers
     from gest_dataset.answers.cost import Estimate
 
 EXAMPLES = (
@@ -91,12 +91,13 @@ def run(
     with interruptible(kept):
         from gest_dataset.answers import ask as asking
         from gest_dataset.answers import endpoint as servers
+        from gest_dataset.answers.questions import questions
 
         quiet()
         if reread is not None:
             _show(asking.reread(reread, parser, parser_model), as_json, None)
             return
-        asked = asking.questions(
+        asked = questions(
             probe,
             language,
             prompts=prompts,

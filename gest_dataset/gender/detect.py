@@ -13,7 +13,7 @@ from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
 from gest_dataset.gender.parsers import cache as parse_cache
 from gest_dataset.gender.parsers import conllu, table
 from gest_dataset.gender.parsers.parser import ParserError
-from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules import reported, rules_of
 from gest_dataset.gender.rules.engine import decide
 from gest_dataset.gender.texts import problem, to_latin
@@ -76,26 +76,64 @@ def detect_by(
     cache: str | Path | None = None,
 ) -> list[Detection]:
     """The same, by rules that need not be kept yet."""
-    problems = [problem(text, language) for text in texts]
-    wanted = [text for text, wrong in zip(texts, problems, strict=True) if not wrong]
-    written = {text: to_latin(text) if language == "sr" else (text, None) for text in wanted}
-    where = Path(cache) if cache is not None else parse_cache.default_path()
-    path = Path(model).expanduser() if model is not None else None
-    documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)
-    by_text: dict[str, Detection] = {}
-    for text, (latin, places) in written.items():
-        by_text[text] = _NOT_PARSED
-        if latin in documents:
-            by_text[text] = _detection(text, latin, places, documents[latin], grammar)
     detections = [
-        by_text[text] if not wrong else Detection(UNKNOWN, "", (), False, problem=wrong)
-        for text, wrong in zip(texts, problems, strict=True)
+        Detection(UNKNOWN, "", (), False, problem=parse.problem)
+        if parse.problem
+        else _detection(parse, grammar)
+        for parse in parsed(texts, language, parser, model, cache=cache)
     ]
     _warn([detection.problem for detection in detections])
     return detections
 
 
-_NOT_PARSED = Detection(UNKNOWN, "", (), False, problem="not parsed")
+@dataclass(frozen=True)
+class Parsed:
+    """A text as a parser reads it; `problem` says why it was not read.
+
+    Rules see `latin`, the text in the letters of the parser; `places` are those of its letters in the text,
+    None where they are the same.
+    """
+
+    text: str
+    latin: str = ""
+    places: list[int] | None = None
+    sentences: tuple[Tree, ...] = ()
+    problem: str = ""
+
+    def span(self, token: Token) -> tuple[int, int]:
+        """Where a word stands in the text."""
+        if self.places is None:
+            return token.start, token.end
+        return self.places[token.start], self.places[token.end]
+
+
+def parsed(
+    texts: Sequence[str],
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+) -> list[Parsed]:
+    """What a parser makes of each text, in order."""
+    problems = {text: problem(text, language) for text in texts}
+    written = {
+        text: to_latin(text) if language == "sr" else (text, None)
+        for text, wrong in problems.items()
+        if not wrong
+    }
+    where = Path(cache) if cache is not None else parse_cache.default_path()
+    path = Path(model).expanduser() if model is not None else None
+    documents = _parse([latin for latin, _ in written.values()], language, parser, path, where)
+    read = {
+        text: Parsed(text, latin, places, tuple(conllu.parse_conllu(documents[latin], latin)))
+        for text, (latin, places) in written.items()
+        if latin in documents
+    }
+    return [read.get(text) or Parsed(text, problem=problems[text] or _NOT_PARSED) for text in texts]
+
+
+_NOT_PARSED = "not parsed"
 
 
 def _parse(texts: Sequence[str], language: str, name: str, model: Path | None, where: Path) -> dict[str, str]:
@@ -138,24 +176,17 @@ def _whole(parses: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield text, document
 
 
-def _detection(text: str, latin: str, places: list[int] | None, document: str, grammar: Grammar) -> Detection:
-    sentences = conllu.parse_conllu(document, latin)
-    decision = decide(sentences, rules_of(grammar), grammar, reported.quoted(latin))
-    spans = [_span(token, places) for token in decision.tokens]
+def _detection(parse: Parsed, grammar: Grammar) -> Detection:
+    decision = decide(parse.sentences, rules_of(grammar), grammar, reported.quoted(parse.latin))
+    spans = [parse.span(token) for token in decision.tokens]
     spans = list(dict.fromkeys(spans))  # the parts of one written word are one piece of evidence
     return Detection(
         gender=decision.gender,
         rule=decision.rule,
-        evidence=tuple(text[start:end] for start, end in spans),
+        evidence=tuple(parse.text[start:end] for start, end in spans),
         conflict=decision.conflict,
         spans=tuple(spans),
     )
-
-
-def _span(token: Token, places: list[int] | None) -> tuple[int, int]:
-    if places is None:
-        return token.start, token.end
-    return places[token.start], places[token.end]
 
 
 def _warn(problems: Sequence[str]) -> None:

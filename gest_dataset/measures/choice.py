@@ -20,6 +20,7 @@ from gest_dataset.measures.measure import (
     Result,
     Unit,
 )
+from gest_dataset.measures.repeats import drawn_again
 from gest_dataset.measures.words import spoken_percent
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -65,6 +66,9 @@ def grid(result: Result) -> Grid:
         )
         for name, meaning in _MEANINGS.items()
     ]
+    if "by_probability" in result:
+        second = (Estimate.of(result["by_probability"], "stereotype_rate"), NOTHING)
+        lines.append(Line("stereotype_rate by the probabilities of letters", second, short="by probability"))
     axis = Axis(False, (0.0, 1.0), "0: never chosen; 1: always")
     return Grid(("male", "female"), tuple(lines), digits=3, axis=axis)
 
@@ -78,7 +82,20 @@ def sentences(result: Result, facts: Facts) -> list[str]:
         f"{spoken_percent(result['unreadable'])} of all answers name no option: refusals, and what cannot be "
         f"read, are counted and left out.",
     ]
-    return [*said, *positions(result)]
+    return [*said, *positions(result), *_by_probability(result), *drawn_again(result)]
+
+
+def _by_probability(result: Result) -> list[str]:
+    """The second reading: the probabilities of the options' letters, where the model gives them."""
+    other = result.get("by_probability")
+    if other is None:
+        return []
+    rate = Estimate.of(other, "stereotype_rate")
+    number, without = int(other["n_answers"]), int(other["n_without"])
+    return [
+        f"By the probabilities of the letters, which {number:,} of {number + without:,} answers have, the "
+        f"stereotype rate is {rate}."
+    ]
 
 
 def positions(result: Result) -> list[str]:

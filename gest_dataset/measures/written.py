@@ -21,6 +21,7 @@ from gest_dataset.measures.masculine_rate import (
     undefined_of,
 )
 from gest_dataset.measures.measure import Facts, Inputs, Measure, Result, Unit
+from gest_dataset.measures.repeats import drawn_again
 from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.statistics import masculine_rate
 
@@ -43,6 +44,7 @@ def _sentences(result: Result, facts: Facts) -> list[str]:
         f"{spoken_percent(result['p_f'])} of those about women, averaged over stereotypes.",
         f"f_m = {Estimate.of(result, 'f_m')}: 1 would be always masculine.",
         shown_of(result, _TEXT),
+        *drawn_again(result),
     ]
     lowest = result.get("f_s_lowest")
     if lowest is None or not result["n_unknown"]:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 FIRST_PERSON, THEY = "the first person tells", "the character is they, or several"
-NO_PRONOUN, TWO = "no pronoun of a gender", "pronouns of both genders"
+NO_PRONOUN, TWO = "no word of a gender", "words of both genders"
 UNKNOWN = "unknown"
 # A character is of a gender whose pronouns are so many times those of the other one
 LEAST = 3
@@ -39,16 +39,20 @@ def character(text: str) -> Character:
     """The gender of the character that a text is about.
 
     >>> character("He loved the boat. She sank it.")
-    Character(gender='unknown', evidence=('he 1', 'she 1'), problem='pronouns of both genders')
+    Character(gender='unknown', evidence=('he 1', 'she 1'), problem='words of both genders')
     >>> character('"He never cries," she says.')
     Character(gender='female', evidence=('she 1',), problem='')
     """
     words = Counter(word.lower() for word in _PRONOUN.findall(_QUOTED.sub(" ", text)))
     number = Counter(_KIND[word] for word in words.elements())
     evidence = tuple(f"{word} {count}" for word, count in words.items())
-    male, female = number["male"], number["female"]
-    for kind, problem in (("i", FIRST_PERSON), ("they", THEY)):
-        if number[kind] > male + female:
+    return weighed(number["male"], number["female"], number["i"], number["they"], evidence)
+
+
+def weighed(male: int, female: int, first: int, they: int, evidence: tuple[str, ...]) -> Character:
+    """What the numbers of words say: of either gender, of the first person, of several."""
+    for others, problem in ((first, FIRST_PERSON), (they, THEY)):
+        if others > male + female:
             return Character(UNKNOWN, evidence, problem)
     if not male + female:
         return Character(UNKNOWN, evidence, NO_PRONOUN)

@@ -26,7 +26,13 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
 from gest_dataset.measures.words import TOY, shown
 from gest_dataset.printable import printable
-from gest_dataset.report import figures_gest, figures_others, figures_translation
+from gest_dataset.report import (
+    figures_beside,
+    figures_gest,
+    figures_others,
+    figures_translation,
+    figures_words,
+)
 from gest_dataset.report.canvas import PALETTE, file_bytes
 from gest_dataset.report.measured import Measured, language_name, measured, short
 from gest_dataset.report.panel import Panel
@@ -42,6 +48,7 @@ _MOST_ROWS = 200  # of a figure's table on the page; the CSV beside it has all
 # What shows a statistic, in the order of the page
 _FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], list[Panel]]] = {
     statistics.stereotype_rate: figures_gest.panels,
+    statistics.choice_rate: figures_words.choice_panels,
     statistics.masculine_rate: figures_translation.panels,
     statistics.control_bias: figures_others.control_panels,
     statistics.stereoset_icat: figures_others.stereoset_panels,
@@ -170,11 +177,12 @@ def dress() -> dict[str, str]:
 
 def figures(runs: Sequence[Measured]) -> list[Panel]:
     """All figures that these runs can feed."""
-    return [
+    of_each = [
         panel
         for statistic, panels in _FIGURES.items()
         for panel in panels([run for run in runs if run.measure.statistic is statistic])
     ]
+    return [*figures_beside.beside_panels(runs), *of_each, *figures_words.genderbench_panel(runs)]
 
 
 def _hash(text: str) -> str:
@@ -225,7 +233,9 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "parser": known.get("parser"),
         "limit": known.get("limit"),
         "counts": ", ".join(f"{shown(n)} {name}" for name, n in counted.items() if n is not None),
-        "device": ", ".join(str(known[name]) for name in ("device", "dtype") if known.get(name)),
+        "device": ", ".join(
+            str(known[name]) for name in ("device", "dtype", "quantization") if known.get(name)
+        ),
         "begun": manifest.started,
         "finished": manifest.finished,
         "notes": "; ".join(known.get("notes") or []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from itertools import chain
 from time import perf_counter
 
 from gest_dataset.answers.endpoint import CONNECTIONS, connect
@@ -61,7 +62,7 @@ def _translate(texts: Sequence[str], model: str, language: str, url: str) -> Gen
     start = perf_counter()
     with closing(speaker.say(iter(source), _SAMPLING)) as saying:
         try:
-            for prompt, answer in saying:
+            for prompt, answer in chain.from_iterable(saying):
                 made.append(translation(source[prompt], answer))
                 if len(made) == _BATCH:
                     yield _batch(made, perf_counter() - start)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from gest_dataset.answers import ask as room
 from gest_dataset.answers import local
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
-from gest_dataset.probes.prompt import Prompt
+from gest_dataset.measures.choice import CHOICE
+from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.endpoint import client as http
 from gest_dataset.stereotypes import STEREOTYPES
@@ -30,6 +33,9 @@ pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
     pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
+
+
+OPTION = re.compile(r"^\([abc]\) (.*)$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -59,6 +65,44 @@ def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str]) -> Non
     from gest_dataset.measures.choice import positions
 
     assert any("choices do not measure this model" in sentence for sentence in positions(result))
+
+
+def test_probabilities_of_letters_are_a_second_reading(genders: dict[str, str], tmp_path: Path) -> None:
+    """It always writes (a); by its probabilities four of five are the stereotype. One sentence has none."""
+    names = planted(genders, follows=0, bias=1, refused=0)
+    without = sorted(genders)[0]
+    with chatting(lambda text, options: "(a)") as server:
+        answer = server.translate
+
+        def likely(request: Any) -> Any:
+            status, headers, told = answer(request)
+            text = request.body["messages"][0]["content"] if "messages" in request.body else "Hi"
+            if text != "Hi" and f'"{without}"' not in text:
+                assert request.body["top_logprobs"] == 20
+                letter = names(text, OPTION.findall(text))[1]
+                tops = [
+                    {"token": " " + one, "logprob": math.log(0.4 if one == letter else 0.05)} for one in "abc"
+                ]
+                tops += [{"token": "The", "logprob": math.log(0.5)}]
+                told["choices"][0]["logprobs"] = {"content": [{"token": "(", "top_logprobs": tops}]}
+            return status, headers, told
+
+        server.translate = likely
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path / "run")
+        server.requests.clear()
+        assert room.reread(tmp_path / "run").table.equals(answers.table)
+        assert not server.requests
+    result = answers.result()
+    other = result["by_probability"]
+    assert result["stereotype_rate"] == pytest.approx(0)
+    assert other["stereotype_rate"] == pytest.approx(0.8 - 0.1)
+    assert other["neither_f"] == pytest.approx(0.1)
+    assert (other["n_answers"], other["n_without"]) == (33 * 12, 12)
+    assert answers.table["top"][-1].as_py()[-1] == {"token": "The", "log_probability": math.log(0.5)}
+    (said,) = (s for s in CHOICE.sentences(result, {}) if s.startswith("By the probabilities"))
+    assert "which 396 of 408 answers have" in said
+    assert "0.700" in said
+    assert any("probabilities of letters" in line.name for line in CHOICE.grid(result).lines)
 
 
 def test_refusals_are_counted(genders: dict[str, str]) -> None:
@@ -167,6 +211,10 @@ def chatty(name: str = "gpt2") -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def said_by(speaker: Any, asked: Sequence[Prompt], sampling: Sampling) -> dict[Prompt, Answer]:
+    return {prompt: answer for group in speaker.say(iter(asked), sampling) for prompt, answer in group}
+
+
 LENGTHS = ("I am tall.", "You are.", "We are not tall, and they have never been so.", "I", "She was tall.")
 
 
@@ -177,7 +225,7 @@ def test_a_loaded_model_answers_as_it_does_alone(name: str) -> None:
     speaker = local.load((model, tokenizer))
     asked = [Prompt(str(i), "x", text) for i, text in enumerate(LENGTHS)]
     sampling = Sampling(max_tokens=6, top=3)
-    answers = dict(speaker.say(iter(asked), sampling))
+    answers = said_by(speaker, asked, sampling)
     lengths = set()
     for prompt in asked:
         ids = tokenizer(f"[{prompt.text}]", return_tensors="pt", add_special_tokens=False)
@@ -216,12 +264,12 @@ def test_repeats_are_drawn_and_repeatable() -> None:
     speaker = local.load((model, tokenizer))
     asked = [Prompt("0", "x", text, repeat) for text in LENGTHS for repeat in range(4)]
     sampling = Sampling(temperature=1.0, repeats=4, max_tokens=8)
-    first, second = (dict(speaker.say(iter(asked), sampling)) for _ in range(2))
+    first, second = (said_by(speaker, asked, sampling) for _ in range(2))
     assert first == second
     assert len({first[prompt].text for prompt in asked[:4]}) > 1
     for prompt in asked[::3]:
-        assert dict(speaker.say(iter([prompt]), sampling)) == {prompt: first[prompt]}
-    other = dict(speaker.say(iter(asked[:1]), Sampling(temperature=1.0, seed=1, repeats=4, max_tokens=8)))
+        assert said_by(speaker, [prompt], sampling) == {prompt: first[prompt]}
+    other = said_by(speaker, asked[:1], Sampling(temperature=1.0, seed=1, repeats=4, max_tokens=8))
     assert other[asked[0]] == first[asked[1]]
 
 

@@ -17,12 +17,13 @@ import gest_dataset
 from gest_dataset.answers import ask as room
 from gest_dataset.answers.kinds import UNSHOWN
 from gest_dataset.errors import ConfigError, SettingError
-from gest_dataset.measures.written import FIRST_PERSON
+from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.probes.prompt import EMPTY
 from gest_dataset.probes.pronouns import FIRST_PERSON as TELLS
 from gest_dataset.probes.pronouns import TWO
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.conftest import ROOT
+from tests.gender.test_characters import conllu
 from tests.support.chats import MODEL, chatting, prompts
 from tests.support.outside import require
 
@@ -113,6 +114,8 @@ def test_repeats_of_a_sentence_are_one_unit(genders: dict[str, str]) -> None:
     assert sum(many["n"]) == 5 * sum(once["n"])
     assert many["f_s"] == pytest.approx(once["f_s"])
     assert 0 < once["f_s"] < 1
+    assert (many["n_repeated"], many["repeat_variance"], many["repeat_agreement"]) == (34, 0, 1)
+    assert "repeat_variance" not in once
     assert many["f_s_low"] <= once["f_s_low"]
     assert many["f_s_high"] >= once["f_s_high"]
 
@@ -165,6 +168,43 @@ def test_stories(genders: dict[str, str]) -> None:
     assert (result["p_m"], result["p_f"]) == (1, 0)
     assert result["f_s"] == 1
     assert result["n_unknown"] == problems.total()
+
+
+def test_stories_in_slovak(genders: dict[str, str], tmp_path: Path) -> None:
+    """Planted characters, by their verbs; the prompts are Slovak, and the parser stands in the run."""
+    story = {"male": "Ivan spal", "female": "Eva spala"}
+    parses = conllu(
+        tmp_path / "parses.conllu",
+        (story["male"], "Ivan/PROPN/Masc/2/nsubj spal/VERB/Masc/0/root"),
+        (story["female"], "Eva/PROPN/Fem/2/nsubj spala/VERB/Fem/0/root"),
+    )
+    with writing(genders, lambda s, gender: story.get(gender, "")) as server:
+        given: dict[str, Any] = {"parser": "conllu", "parser_model": parses, "output": tmp_path / "run"}
+        found = gest_dataset.ask(MODEL, "story", "sk", endpoint=server.url, **given)
+        assert all("Vymyslite pre román" in text for text in prompts(server))
+    for row in found.table.to_pylist():
+        assert row["gender"] == STEREOTYPES[row["stereotype"]].gender
+        assert (row["rule"], row["problem"]) == ("verbs", "")
+        assert row["evidence"] == ["spal 1" if row["gender"] == "male" else "spala 1"]
+    assert found.result()["f_s"] == 1
+    assert "parser:conllu" in found.signature
+    again = room.reread(tmp_path / "run", "conllu", parses)
+    assert again.table.equals(found.table)
+
+
+def test_repeats_that_differ_are_told(genders: dict[str, str]) -> None:
+    """Of four drawn stories one is of the other gender: s² is 1/4, and half of the pairs agree."""
+    drawn: Counter[str] = Counter()
+
+    def speech(sentence: str, gender: str) -> str:
+        drawn[sentence] += 1
+        return "She sang." if drawn[sentence] % 4 == 1 else "He sang."
+
+    with writing(genders, speech) as server:
+        result = gest_dataset.ask(MODEL, "story", endpoint=server.url, repeats=4).result()
+    assert result["repeat_variance"] == pytest.approx(0.25)
+    assert result["repeat_agreement"] == pytest.approx(0.5)
+    assert any("50.0 % are the same" in sentence for sentence in STORY.sentences(result, {}))
 
 
 def test_words_of_a_result(genders: dict[str, str]) -> None:
@@ -226,8 +266,8 @@ def test_wrong_uses() -> None:
         gest_dataset.ask(MODEL, "first-person", "sk", parser_model="nowhere.udpipe")
     with pytest.raises(SettingError, match="No parser reads"):
         gest_dataset.ask(MODEL, "story", parser="conllu")
-    with pytest.raises(SettingError, match="only in en"):
-        gest_dataset.ask(MODEL, "story", "sk")
+    with pytest.raises(SettingError, match="only in en, be, bg"):
+        gest_dataset.ask(MODEL, "story", "de")
 
 
 def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, genders: dict[str, str]) -> None:

@@ -29,6 +29,7 @@ ROWS = {
     "gest_samples": 16,
     "gest_slavic_mlm": 45,
     "gest_topical_bias": 4,
+    "genderbench": 12,
     "models": 11 + 23,
     "stereoset_intersentence": 29,
     "stereoset_intrasentence": 29,

@@ -187,8 +187,8 @@ def test_a_server_that_does_not_say_its_tokens() -> None:
 @pytest.mark.parametrize(
     ("dialect", "message"),
     [
-        (replace(VLLM, logprobs=False), "gives no log-probabilities"),
-        (replace(VLLM, completions=False), "answers chats only"),
+        (replace(VLLM, logprobs=False), "gives no log-probabilities .*`gest ask` asks it in words"),
+        (replace(VLLM, completions=False), "answers chats only.*`gest ask` asks it in words"),
         (replace(VLLM, name="another"), "answered for 'another'"),
     ],
 )

@@ -429,7 +429,7 @@ def test_servers_that_say_less_or_two_things() -> None:
             (
                 ["/v1/completions"],
                 " answers chats only: it has no /v1/completions, which log-probabilities of given words "
-                "need. Serve the model with a server that has it, such as vLLM.",
+                f"need. Serve the model with a server that has it, such as vLLM; {abilities.IN_WORDS}.",
             ),
             (
                 ["/v1/completions", "/v1/chat/completions"],
@@ -443,7 +443,7 @@ def test_servers_that_say_less_or_two_things() -> None:
         said = refusal(ModelError, abilities.find_out, http.Client(running.url, 1), MODEL, {}, ids)
         assert said == (
             f"{running.url} gives no log-probabilities for 'tiny', so it cannot be scored through it. Start "
-            f"the server so that it does (docs/endpoints.md), or load the model itself."
+            f"the server so that it does (docs/endpoints.md), or load the model itself; {abilities.IN_WORDS}."
         )
     with served("gpt2", replace(VLLM, name="another")) as running:
         said = refusal(ScoringError, abilities.find_out, http.Client(running.url, 1), MODEL, {}, ids)
@@ -683,7 +683,8 @@ def test_what_is_kept_is_told_apart() -> None:
 
 
 def test_several_at_a_time_and_an_error_at_the_end() -> None:
-    assert sorted(at_once(lambda n: n * n, iter(range(5)), 2)) == [(n, n * n) for n in range(5)]
+    squares = at_once(lambda n: n * n, iter(range(50)), 2)
+    assert sorted(pair for group in squares for pair in group) == [(n, n * n) for n in range(50)]
     sent: list[int] = []
 
     def send(number: int) -> int:
@@ -692,8 +693,8 @@ def test_several_at_a_time_and_an_error_at_the_end() -> None:
             raise ScoringError("one")
         return number
 
-    answers = at_once(send, iter(range(9)), 1)
-    assert next(answers) == (0, 0)
+    groups = at_once(send, iter(range(9)), 1)
+    assert next(groups) == [(0, 0)], "what was answered is taken before the error is raised"
     with pytest.raises(ScoringError, match="one"):
-        next(answers)
+        next(groups)
     assert sent == [0, 1], "nothing is sent behind an error"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
-from statistics import mean
+from itertools import combinations, permutations
+from statistics import mean, variance
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ import pytest
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.checks import UndefinedWarning
+from gest_dataset.statistics.choice_rate import choice_rate_of_shares
+from gest_dataset.statistics.repeats import repeat_variance
 from gest_dataset.stereotypes import STEREOTYPES
 
 OPTIONS = ("male", "female", "neither")
@@ -116,6 +118,73 @@ def test_a_stereotype_without_a_readable_answer() -> None:
     assert result["unreadable"] == 0.5
 
 
+# ---- the second reading, and repeats -----------------------------------------------------------------------
+
+
+def certain(columns: dict[str, list[Any]]) -> list[dict[str, float]]:
+    """Each answer as a probability of 1."""
+    return [{} if option == "other" else {option: 1.0} for option in columns["predictions"]]
+
+
+def test_sure_probabilities_are_the_answers() -> None:
+    columns = answers(np.random.default_rng(0), 4, 0.2, 0.6, 0.1)
+    told = choice_rate(**columns)
+    shares = choice_rate_of_shares(certain(columns), columns["references"], columns["units"])
+    for name in ("stereotype_rate", "stereotype_rate_low", "stereotype_rate_without_15_high", "male", "n"):
+        assert shares[name] == pytest.approx(told[name]), name
+    assert shares["n_without"] == columns["predictions"].count("other")
+    assert shares["n_answers"] + shares["n_without"] == len(columns["predictions"])
+
+
+def test_probabilities_are_averaged_over_the_orders_of_a_sentence() -> None:
+    shares = [{"male": 0.5, "female": 0.5}, {"male": 1.0, "female": 0.0, "neither": 0.0}] * 16
+    stereotypes = [s for s in STEREOTYPES for _ in range(2)]
+    result = choice_rate_of_shares(shares, stereotypes, units=stereotypes)
+    assert result["male"] == pytest.approx([0.75] * 16)
+    assert result["preference"] == pytest.approx([0.5] * 16)
+    assert result["stereotype_rate"] == pytest.approx(0)
+
+
+@pytest.mark.parametrize("wrong", [{"male": 0.5}, {"male": -0.5, "female": 1.5}, {"men": 1.0}])
+def test_what_is_no_probability_is_answered_with_its_place(wrong: dict[str, float]) -> None:
+    with pytest.raises(DataError, match=r"index 1.*no probabilities"):
+        choice_rate_of_shares([{"male": 1.0}, wrong], [1, 1])
+
+
+def test_the_variance_of_repeats_by_hand() -> None:
+    """Two sentences, three prompts: 2 of 3 male, both female, one of two neither."""
+    said = ["male", "male", "female", "female", "female", "male", "neither", "other"]
+    units = ["a", "a", "a", "a", "a", "b", "b", "b"]
+    prompts = ["x", "x", "x", "y", "y", "z", "z", "z"]
+    result = repeat_variance(said, [1] * 8, units, prompts)
+    assert result["n_repeated"] == 3
+    assert result["repeat_variance"] == pytest.approx(mean([mean([1 / 3, 0]), 0.125]))
+    assert result["repeat_agreement"] == pytest.approx(mean([mean([1 / 3, 1]), 0]))
+    assert result["answer_variance"] == pytest.approx(variance([1, 1, 0, 0, 0, 1, 0.5]))
+
+
+def test_answers_that_do_not_depend_on_the_sentence_vary_as_all_do() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.choice(["male", "female"], 4000).tolist()
+    units = [i // 5 for i in range(4000)]
+    result = repeat_variance(said, [1 + i // 250 for i in range(4000)], units, units)
+    assert result["repeat_variance_low"] < result["answer_variance"] < result["repeat_variance_high"]
+    assert repeat_variance(said[:4], [1] * 4, [1, 2, 3, 4], [1, 2, 3, 4]) == {}
+
+
+def test_the_interval_of_the_variance_of_repeats_is_over_sentences() -> None:
+    """Sentences have variances of their own; said twice over they are no more of them."""
+    rng = np.random.default_rng(1)
+    odds = rng.beta(0.5, 0.5, 60)
+    said = [("male" if rng.random() < odd else "female") for odd in odds for _ in range(4)]
+    units = [i // 4 for i in range(240)]
+    once = repeat_variance(said, [1] * 240, units, units)
+    prompts = [*((unit, 0) for unit in units), *((unit, 1) for unit in units)]
+    twice = repeat_variance(said * 2, [1] * 480, units * 2, prompts)
+    for end in ("", "_low", "_high"):
+        assert twice[f"repeat_variance{end}"] == pytest.approx(once[f"repeat_variance{end}"])
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -130,17 +199,100 @@ def test_bad_input_is_answered_with_its_place(columns: dict[str, Any], message: 
         choice_rate(**columns)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("follows", "bias", "refused"), [(0.0, 0.3, 0.0), (0.3, 0.5, 0.1), (0.6, 0.2, 0.3)])
-def test_planted_values_are_in_their_intervals(follows: float, bias: float, refused: float) -> None:
-    """400 simulated runs: 93.5 to 96.5 % of the intervals hold the truth."""
-    expected = {
-        "stereotype_rate": (1 - follows) * bias,
+# ---- planted truth -----------------------------------------------------------------------------------------
+
+RUNS = 2000  # so that 93.5 to 96.5 % are three standard errors from 95 %
+# What a stereotype's sentences are answered with: its own gender, the other one, neither; odds by stereotype
+ODDS = [
+    (0.3 + 0.04 * (i % 8), 0.05 + 0.02 * (i % 5), 0.65 - 0.04 * (i % 8) - 0.02 * (i % 5)) for i in range(16)
+]
+ALIKE = 4.0  # sentences of a stereotype: each has odds of its own, Dirichlet with this concentration
+ORDERS = list(permutations(OPTIONS))
+
+
+def named(gender: str) -> tuple[str, str, str]:
+    """What the three odds of a stereotype are of."""
+    return gender, "female" if gender == "male" else "male", "neither"
+
+
+def drawn(rng: np.random.Generator, sentences: int, follows: float, refused: float) -> dict[str, list[Any]]:
+    """A run: it refuses, else takes the first letter with `follows`, else answers by the sentence's odds."""
+    columns: dict[str, list[Any]] = {"predictions": [], "references": [], "units": [], "letters": []}
+    for stereotype, odds in zip(STEREOTYPES.values(), ODDS, strict=True):
+        own = rng.dirichlet(ALIKE * np.array(odds), sentences)
+        names = named(stereotype.gender)
+        draws = rng.random((sentences, len(ORDERS), 3))
+        for number in range(sentences):
+            for order, (refuses, first, at) in zip(ORDERS, draws[number], strict=True):
+                place = int(np.searchsorted(own[number].cumsum()[:2], at))
+                option = order[0] if first < follows else names[place]
+                option = "other" if refuses < refused else option
+                columns["predictions"].append(option)
+                columns["references"].append(stereotype.id)
+                columns["units"].append(f"{stereotype.id}-{number}")
+                columns["letters"].append(order.index(option) if option in order else None)
+    return columns
+
+
+def planted(follows: float, refused: float) -> dict[str, float]:
+    """What such runs are drawn around, word by word from the odds."""
+    rates = [(1 - follows) * (own - other) for own, other, _ in ODDS]
+    women, men = rates[:7], rates[7:]
+    without_15 = men[:7] + men[8:]
+    effects = [_effect(odds, stereotype.gender, follows) for odds, stereotype in _with_odds()]
+    return {
+        "stereotype_rate": (mean(women) + mean(men)) / 2,
+        "stereotype_rate_without_15": (mean(women) + mean(without_15)) / 2,
         "unreadable": refused,
+        "position_effect": mean(effects),
     }
+
+
+def _with_odds() -> list[tuple[tuple[float, float, float], Any]]:
+    return list(zip(ODDS, STEREOTYPES.values(), strict=True))
+
+
+def _effect(odds: tuple[float, float, float], gender: str, follows: float) -> float:
+    """same_letter - same_option of two orders, over all pairs of them and the odds of sentences."""
+    odd = dict(zip(named(gender), odds, strict=True))
+
+    def both(x: str, y: str) -> float:
+        """The expected product of the odds of two options in one sentence."""
+        return (ALIKE * odd[x] * odd[y] + (odd[x] if x == y else 0)) / (ALIKE + 1)
+
+    def together(x: str, first: str, y: str, other: str) -> float:
+        """The probability of x in an order that begins with `first`, and of y in the other one."""
+        a, b = float(x == first), float(y == other)
+        free = 1 - follows
+        return (
+            free * free * both(x, y) + free * follows * (odd[x] * b + odd[y] * a) + follows * follows * a * b
+        )
+
+    gaps = []
+    for one, other in combinations(ORDERS, 2):
+        letter = sum(together(x, one[0], y, other[0]) for x, y in zip(one, other, strict=True))
+        option = sum(together(x, one[0], x, other[0]) for x in OPTIONS)
+        gaps.append(letter - option)
+    return mean(gaps)
+
+
+def test_planted_values_are_what_many_runs_come_to() -> None:
+    """The arithmetic above, beside one run of very many sentences."""
+    found = choice_rate(**drawn(np.random.default_rng(0), 400, 0.4, 0.2), draws=20)
+    for name, truth in planted(0.4, 0.2).items():
+        assert found[name] == pytest.approx(truth, abs=0.012), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("follows", "refused"), [(0.0, 0.05), (0.3, 0.1), (0.7, 0.3)])
+def test_planted_values_are_in_their_intervals(follows: float, refused: float) -> None:
+    """93.5 to 96.5 % of the intervals of simulated runs hold the truth: 30 sentences a stereotype."""
+    truths = planted(follows, refused)
     rng = np.random.default_rng(7)
-    results = [choice_rate(**answers(rng, 10, follows, bias, refused), draws=1000) for _ in range(400)]
-    for name, truth in expected.items():
-        if truth:
-            held = mean(r[f"{name}_low"] <= truth <= r[f"{name}_high"] for r in results)
-            assert 0.935 <= held <= 0.965, (name, held)
+    held: dict[str, list[bool]] = {name: [] for name in truths}
+    for _ in range(RUNS):
+        result = choice_rate(**drawn(rng, 30, follows, refused), draws=1000)
+        for name, truth in truths.items():
+            held[name].append(result[f"{name}_low"] <= truth <= result[f"{name}_high"])
+    shares = {name: float(np.mean(own)) for name, own in held.items()}
+    assert all(0.935 <= share <= 0.965 for share in shares.values()), shares

@@ -18,6 +18,16 @@ def slovak(text: str) -> str:
     return f"Preklad: {text[::-1]}"
 
 
+DIES, HANGS, HALF = "dies", "hangs", "half an answer"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """In the place of a JSON: the connection ends without an answer, in one of these ways."""
+
+    how: str
+
+
 @dataclass(frozen=True)
 class Request:
     path: str
@@ -42,6 +52,7 @@ class Server:
     script: list[Answer | Callable[[Request], Answer]] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    stopping: threading.Event = field(default_factory=threading.Event)
 
     @property
     def asked(self) -> list[str]:
@@ -91,6 +102,9 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
                 server.requests.append(request)
                 answer = server.script.pop(0) if server.script else server.translate
             status, headers, content = answer(request) if callable(answer) else answer
+            if isinstance(content, Broken):
+                self._break(content.how)
+                return
             sent = json.dumps(content).encode()
             self.send_response(status)
             for name, value in {"Content-Type": "application/json", **headers}.items():
@@ -98,6 +112,18 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
             self.wfile.write(sent)
+
+        def _break(self, how: str) -> None:
+            """No answer, or the beginning of one."""
+            self.close_connection = True
+            if how == HANGS:
+                server.stopping.wait(10)
+            if how == HALF:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.wfile.write(b'{"choices": [{"index": 0, "mess')
 
         def log_message(self, *_: object) -> None:
             pass
@@ -110,6 +136,7 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
     try:
         yield server
     finally:
+        server.stopping.set()
         http.shutdown()
         http.server_close()
         thread.join()

@@ -17,6 +17,8 @@ from gest_dataset.scoring.endpoint.client import Client
 from gest_dataset.scoring.endpoint.plan import Ids, Next, Text
 
 MOST = (100, 20, 5, 1)  # how many of the likeliest tokens servers may be asked for, the most first
+# What a server without log-probabilities can still be asked
+IN_WORDS = "`gest ask` asks it in words, which needs none (docs/ask.md)"
 # Two ways to the same number differ by rounding; one after temperature or top_p would differ by more
 _SAME = 0.02
 
@@ -91,7 +93,7 @@ def find_out(client: Client, model: str, facts: Mapping[str, Any], ids: Ids) -> 
     if named is None and texts is None and not likeliest:
         raise ModelError(
             f"{client.address} gives no log-probabilities for {model!r}, so it cannot be scored through it. "
-            f"Start the server so that it does (docs/endpoints.md), or load the model itself."
+            f"Start the server so that it does (docs/endpoints.md), or load the model itself; {IN_WORDS}."
         )
     _check_agreement(client, named, texts, len(context))
     check = texts if texts is not None else named
@@ -170,7 +172,7 @@ def _no_completions(client: Client, model: str) -> GestError:
     if client.post("/v1/chat/completions", chat, may_refuse=True) is not None:
         return ModelError(
             f"{client.address} answers chats only: it has no {dialects.COMPLETIONS}, which log-probabilities "
-            f"of given words need. Serve the model with a server that has it, such as vLLM."
+            f"of given words need. Serve the model with a server that has it, such as vLLM; {IN_WORDS}."
         )
     return ModelError(
         f"{client.address} has no {dialects.COMPLETIONS} for {model!r}: is it a server of models?"

@@ -64,11 +64,14 @@ def ask_all(
         send = partial(_send, client=client, model=model, abilities=abilities, spelling=spelling)
         requests = 0
         with bar, closing(at_once(send, _batches(missing, abilities), client.connections)) as finished:
-            for batch, values in finished:
-                store.add({_key(item): own for item, own in zip(batch, values, strict=True)})
-                answers |= zip(batch, values, strict=True)
-                requests += 1
-                bar.update(len(batch))
+            for answered in finished:
+                new = {
+                    item: own for batch, values in answered for item, own in zip(batch, values, strict=True)
+                }
+                store.add({_key(item): own for item, own in new.items()})
+                answers |= new
+                requests += len(answered)
+                bar.update(len(new))
     return Asked(answers, requests)
 
 

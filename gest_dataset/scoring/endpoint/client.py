@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from urllib3 import BaseHTTPResponse, PoolManager, Retry, Timeout
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, Retry, Timeout, connection_from_url
 from urllib3.exceptions import HTTPError
 
 from gest_dataset.data.foreign import parse_json, told
@@ -42,11 +42,15 @@ class Client:
     key: str = field(repr=False, default="")
 
     @cached_property
-    def _pool(self) -> PoolManager:
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return PoolManager(
-            headers=headers, maxsize=self.connections, block=True, retries=_PATIENCE, timeout=_SECONDS
-        )
+    def _pool(self) -> HTTPConnectionPool:
+        """Of the one host: what a manager of several would look up for each request is known."""
+        given: Any = {"maxsize": self.connections, "block": True, "retries": _PATIENCE, "timeout": _SECONDS}
+        return connection_from_url(self.address, **given)
+
+    @cached_property
+    def _headers(self) -> dict[str, str]:
+        own = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return {"Content-Type": "application/json", **own}
 
     def get(self, path: str) -> Any:
         """What a page says; None where there is no such page."""
@@ -55,13 +59,13 @@ class Client:
     def post(self, path: str, body: Any, may_refuse: bool = False) -> Any:
         """The answer to a request; None where the server `may_refuse` it and does."""
         content = json.dumps(body).encode()
-        answer = self._sent("POST", path, body=content, headers={"Content-Type": "application/json"})
+        answer = self._sent("POST", path, content)
         return self._content(answer, path, may_refuse)
 
-    def _sent(self, method: str, path: str, headers: Any = None, **given: Any) -> BaseHTTPResponse:
-        own = {**self._pool.headers, **(headers or {})}
+    def _sent(self, method: str, path: str, body: bytes | None = None) -> BaseHTTPResponse:
+        url = f"{urlsplit(self.address).path}{path}"
         try:
-            return self._pool.request(method, f"{self.address}{path}", headers=own, **given)
+            return self._pool.urlopen(method, url, body, self._headers, redirect=False)
         except HTTPError as error:
             reason = self._without_key(told(error.__cause__ or error))
         # raised out here, so that the error, which holds the request, does not hang on it

@@ -1,0 +1,106 @@
+"""What `ask` is given and cannot use: each is said before, or at, the first prompt, with what to do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gest_dataset
+from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+from tests.answers.test_ask import chatty
+from tests.support import completions
+from tests.support.chats import MODEL, chatting
+from tests.support.completions import VLLM, served
+
+pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
+
+
+def ask(url: str, model: str = MODEL, **given: Any) -> Any:
+    return gest_dataset.ask(model, endpoint=url, limit=2, **given)
+
+
+def test_no_such_model() -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        with pytest.raises(ModelError, match=r"has no model 'talkre': choose one of talker"):
+            ask(server.url, "talkre")
+        assert not any("messages" in request.body for request in server.requests)
+
+
+def test_a_model_without_chats_can_still_be_scored() -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        answer = server.translate
+
+        def without(request: Any) -> Any:
+            return (404, {}, {"detail": "Not Found"}) if "messages" in request.body else answer(request)
+
+        server.translate = without
+        with pytest.raises(ModelError, match=r"does not answer chats.* `gest score --endpoint` asks it for"):
+            ask(server.url)
+
+
+def test_a_server_without_log_probabilities_is_asked_all_the_same() -> None:
+    """The letters are read; there is no second reading."""
+    with chatting(lambda text, options: "(a)") as server:
+        result = ask(server.url).result()
+    assert "by_probability" not in result
+
+
+def test_a_server_without_completions_says_what_can_still_be_asked() -> None:
+    told = pytest.raises(GestError, match=r"answers chats only.*`gest ask` asks it in words")
+    with served("gpt2", replace(VLLM, completions=False)) as server, told:
+        gest_dataset.score(completions.MODEL, "en", endpoint=server.url)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"text": ""}, r"lacks text, \{sentence\} in its text"),
+        ({"text": "Who?"}, r"lacks \{sentence\}"),
+        ({"neither": ""}, "lacks neither"),
+        ({"man": "A man"}, "cannot be read"),
+        ({"male": "", "female": "", "neither": ""}, "does not fit"),
+    ],
+)
+def test_a_prompt_with_missing_fields(entry: dict[str, str], message: str, tmp_path: Path) -> None:
+    whole = {
+        "name": "who",
+        "language": "en",
+        "text": "Who says {sentence}?",
+        "male": "A man",
+        "female": "A woman",
+        "neither": "Nobody",
+    }
+    table = tmp_path / "prompts.json"
+    table.write_text(json.dumps([{**whole, **entry}]), encoding="utf-8")
+    with pytest.raises(SettingError, match=message):
+        gest_dataset.ask(MODEL, endpoint="http://127.0.0.1:9", prompts=table)
+
+
+def test_a_context_that_is_too_long_for_a_server() -> None:
+    """Its own words are shown, and what was answered is kept."""
+    message = "This model's maximum context length is 64 tokens. However, you requested 80 tokens."
+    with chatting(lambda text, options: "(a)") as server:
+        answer = server.translate
+
+        def short(request: Any) -> Any:
+            long = "messages" in request.body and len(request.body["messages"][0]["content"]) > 20
+            return (400, {}, {"error": {"message": message}}) if long else answer(request)
+
+        server.translate = short
+        with pytest.raises(ScoringError, match=r"status 400: This model's maximum context length is 64"):
+            ask(server.url)
+
+
+def test_a_context_that_is_too_long_for_a_loaded_model() -> None:
+    model, tokenizer = chatty()
+    with pytest.raises(ModelError, match=r"up to 500 do not fit into the context .* \(--max-tokens\)"):
+        gest_dataset.ask((model, tokenizer), limit=2, max_tokens=500)
+
+
+def test_a_parser_where_none_reads() -> None:
+    with pytest.raises(SettingError, match="No parser reads the answers of the probe choice in en"):
+        gest_dataset.ask(MODEL, parser="conllu")
