@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,14 @@ def no_room(loaded: Loaded) -> str | None:
     return f"its error beside float32 is not measured: that takes {needed / 2**30:.0f} GB of free memory"
 
 
-def some(ids: Sequence[str]) -> list[str]:
-    """Samples from the first to the last one."""
-    return [ids[i] for i in sorted({round(i) for i in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)))})]
+def some(scores: pa.Table) -> list[str]:
+    """The ids of samples from the first to the last one, and of one for each template that has a score."""
+    ids = scores["id"].to_pylist()
+    places = {round(i) for i in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)))}
+    if "template" in scores.column_names:
+        templates = scores["template"].to_pylist()
+        places |= {templates.index(template) for template in set(templates)}
+    return list(dict.fromkeys(ids[i] for i in sorted(places)))
 
 
 def error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:

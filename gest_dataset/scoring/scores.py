@@ -141,7 +141,7 @@ def _beside_float32(scores: Scores, loaded: Subject, request: Request) -> Scores
     dtype, metadata = scores.metadata["dtype"], dict(scores.metadata)
     notes = [precision.slow(dtype), precision.no_room(loaded)]
     if notes[-1] is None:
-        few = set(precision.some(scores.table["id"].to_pylist()))
+        few = set(precision.some(scores.table))
         rows = request.rows.filter(lambda name: name in few, input_columns="id")
         with _quiet():
             exact = measure(loaded.exact(), replace(request, rows=rows))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+import pyarrow as pa
 import pytest
 import torch
 
@@ -45,11 +46,19 @@ def test_of_many_samples_some_are_asked_again() -> None:
     found = half("en", zoo.load("bert"), templates=[1])
     assert found.table.num_rows > precision.SAMPLES
     assert found.metadata["precision"]["samples"] == precision.SAMPLES
-    ids = [str(n) for n in range(100)]
-    assert precision.some(ids)[0] == "0"
-    assert precision.some(ids)[-1] == "99"
-    assert len(set(precision.some(ids))) == precision.SAMPLES
-    assert precision.some(ids[:3]) == ids[:3]
+    many = pa.table({"id": [str(n) for n in range(100)]})
+    assert precision.some(many)[0] == "0"
+    assert precision.some(many)[-1] == "99"
+    assert len(precision.some(many)) == len(set(precision.some(many))) == precision.SAMPLES
+    assert precision.some(many.slice(0, 3)) == ["0", "1", "2"]
+
+
+def test_a_template_that_few_samples_have_is_asked_again_too() -> None:
+    """Else nothing of it could be asked in float32, which is an error."""
+    once = pa.table(
+        {"id": [str(n) for n in range(100)], "template": [3 if n == 50 else 1 for n in range(100)]}
+    )
+    assert "50" in precision.some(once)
 
 
 def test_probabilities_are_told_as_a_log_ratio() -> None:

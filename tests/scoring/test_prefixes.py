@@ -79,7 +79,9 @@ def test_the_plan_depends_on_the_texts_alone() -> None:
 def test_it_pays_where_enough_is_spared() -> None:
     long = [(*range(100, 160), n) for n in range(40)]
     unlike = [tuple(range(n * 60, n * 60 + 60)) for n in range(40)]
-    for some, pays in ((long, True), (unlike, False), (long[:3], False)):
+    # three tokens of 240 in each of 250 rows
+    hardly = [(0, *range(n * 60, n * 60 + 59)) for n in range(1000)]
+    for some, pays in ((long, True), (unlike, False), (long[:3], False), (hardly, False)):
         given = {i: Input(ids) for i, ids in enumerate(some)}
         assert prefixes.pays(prefixes.shared(given, 512), given.values()) is pays
 
