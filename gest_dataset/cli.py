@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gest_dataset.commands import faults, interrupts
+from gest_dataset.commands import faults, interrupts, launched
 from gest_dataset.commands.console import err, out, show_error, tell_what_is_logged
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.errors import ConfigError, GestError, LostError
 from gest_dataset.version import __version__
 
 # The commands in the order of `gest --help`, and the heading that each stands under
@@ -60,14 +60,17 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     tell_what_is_logged()
-    try:
-        _check_arguments(sys.argv[1:])
-        app()
-    except GestError as error:
-        show_error(error)
-        sys.exit(error.exit_code)
-    except Exception as error:
-        sys.exit(faults.report(error))
+    with launched.one_speaks():
+        try:
+            _check_arguments(sys.argv[1:])
+            launched.check(sys.argv[1:])
+            app()
+        except GestError as error:
+            if not isinstance(error, LostError) or error.speaks:
+                show_error(error)
+            sys.exit(error.exit_code)
+        except Exception as error:
+            sys.exit(faults.report(error))
 
 
 def _check_arguments(arguments: Sequence[str]) -> None:

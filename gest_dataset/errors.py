@@ -49,6 +49,17 @@ class ScoringError(GestError):
     """Something that a run cannot go on with: memory, a model without an answer, or a `SettingError`."""
 
 
+class LostError(GestError):
+    """Another process of the same run that has ended or does not answer, so that this one cannot go on.
+
+    `speaks` says whether this process is the one of those left that tells the user.
+    """
+
+    def __init__(self, message: str, speaks: bool = True) -> None:
+        super().__init__(message)
+        self.speaks = speaks
+
+
 class SettingError(ConfigError, ScoringError):
     """A wrong use of scoring: a template, limit or device that does not exist, a config that does not fit."""
 

@@ -44,7 +44,9 @@ EXAMPLES = (
     "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it; --fail-unless-below asks for "
     "proof), [bold]gest score roberta-base --null 20[/bold] (beside 20 twins with fresh weights), "
     "[bold]gest score ./my-model --data mine.csv[/bold] (sentences of one's own), [bold]gest score "
-    "--endpoint http://127.0.0.1:8000 --model NAME --tokenizer NAME[/bold] (a model behind a server)"
+    "--endpoint http://127.0.0.1:8000 --model NAME --tokenizer NAME[/bold] (a model behind a server), "
+    "[bold]accelerate launch -m gest_dataset score xlm-roberta-large --config slavic[/bold] (on all GPUs of "
+    "this machine), [bold]gest score BIG-MODEL --device-map auto[/bold] (larger than one GPU)"
 )
 _REASONS = 5  # of samples without a score that are listed
 
@@ -71,6 +73,16 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many samples.")] = None,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
     dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
+    device_map: Annotated[
+        str | None,
+        typer.Option(
+            help="Spread a model that fits no GPU over all, the memory and the disk: auto.", metavar="NAME"
+        ),
+    ] = None,
+    quantization: Annotated[
+        str | None,
+        typer.Option(help="Load the weights in 8bit or 4bit (pip install bitsandbytes).", metavar="BITS"),
+    ] = None,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Padded tokens in a batch.")] = None,
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
     output: Output = None,
@@ -124,6 +136,7 @@ def run(
 
     at_server = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
     here = {"MODEL": model, "--revision": revision, "--batch-tokens": batch_tokens}
+    here |= {"--device-map": device_map, "--quantization": quantization}
     name = _name(endpoint, here, at_server)
     folder = output or default_folder(name, revision, limit)
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
@@ -133,35 +146,45 @@ def run(
         from gest_dataset.probes.probe import Options
         from gest_dataset.probes.rules import named
         from gest_dataset.scoring.endpoint.served import CONNECTIONS, connect
+        from gest_dataset.scoring.following import led
         from gest_dataset.scoring.own_data import name_of, read_own
         from gest_dataset.scoring.score import score_configs, score_rows
+        from gest_dataset.scoring.team import team
 
         _quiet()
         above = gates.limits(gates.ABOVE, fail_above)
         below = gates.limits(gates.UNLESS_BELOW, fail_unless_below)
         options = Options(_templates(templates), multi_token, rules=named(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
-        loading["trust_remote_code"] = trust_remote_code
-        subject: Any = model
+        loading |= {"trust_remote_code": trust_remote_code, "device_map": device_map}
+        loading["quantization"] = quantization
         if plan:
             configs = names(config or DEFAULT_CONFIG)
             _show_plan(configs if data is None else read_own(data, config), limit, as_json)
             return
-        if endpoint is not None:
-            subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
         asked = (called(), options, limit, batch_tokens, null)
-        if data is not None:
-            several = False
+        configs = {} if data is not None else names(config or DEFAULT_CONFIG)
+        several = len(configs) > 1
+        show = _quietly if as_json else _show if verbose or not several else _show_line
+        flat = output is not None
+        crew = team(device)
+
+        def work(loading: Mapping[str, Any]) -> Outcome:
+            subject: Any = model
+            if endpoint is not None:
+                subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
+            if data is None:
+                return score_configs(
+                    subject, configs, folder, *asked, flat=flat, done=show, team=crew, **loading
+                )
             path = output or folder / name_of(data, config)
-            outcome = score_rows(subject, read_own(data, config), path, *asked, **loading)
-            if not as_json:
-                _show(outcome.entries[0])
-        else:
-            configs = names(config or DEFAULT_CONFIG)
-            several = len(configs) > 1
-            show = _quietly if as_json else _show if verbose or not several else _show_line
-            flat = output is not None
-            outcome = score_configs(subject, configs, folder, *asked, flat=flat, done=show, **loading)
+            found = score_rows(subject, read_own(data, config), path, *asked, team=crew, **loading)
+            show(found.entries[0])
+            return found
+
+        outcome = led(crew, model, loading, work, tell=False)
+        if not crew.leads:
+            return
         page = _report(outcome, folder if several else None)
     exceeded = gates.failures(above, below, outcome)
     if as_json:

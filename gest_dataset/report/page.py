@@ -233,7 +233,9 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "parser": known.get("parser"),
         "limit": known.get("limit"),
         "counts": ", ".join(f"{shown(n)} {name}" for name, n in counted.items() if n is not None),
-        "device": ", ".join(str(known[name]) for name in ("device", "dtype") if known.get(name)),
+        "device": ", ".join(
+            str(known[name]) for name in ("device", "dtype", "quantization") if known.get(name)
+        ),
         "begun": manifest.started,
         "finished": manifest.finished,
         "notes": "; ".join(known.get("notes") or []),

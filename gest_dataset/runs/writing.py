@@ -6,6 +6,7 @@ run.json says `running` -> what is kept on the way -> the table, result.json -> 
 from __future__ import annotations
 
 import json
+import logging
 import platform
 import shlex
 import shutil
@@ -31,6 +32,7 @@ from gest_dataset.version import __version__
 if TYPE_CHECKING:
     import torch
 
+logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers", "ufal.udpipe")
 _SCRATCH = "shards"
 
@@ -100,6 +102,30 @@ def begun(
         seeds={"bootstrap": SEED, "draws": DRAWS},
         started=_now(),
     )
+
+
+@contextmanager
+def threads_of(path: Path, device: torch.device | None) -> Iterator[None]:
+    """On a CPU the threads that an unfinished run began with; its floats depend on how many there are.
+
+    A launcher gives each process fewer than there are cores, and a run may go on without it.
+    """
+    there = claim_run(path)
+    kept = there is not None and not there.done and (path / _SCRATCH).exists()
+    began = there.machine.get("threads") if there is not None and kept else None
+    if device is None or device.type != "cpu" or not isinstance(began, int):
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    if began != before:
+        logger.warning("The run goes on with the %d threads that it began with (here: %d).", began, before)
+    torch.set_num_threads(began)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def claim_run(path: Path) -> Manifest | None:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gest_dataset.probes.query import Query
-from gest_dataset.scoring.batching import answer
+from gest_dataset.scoring.batching import Pass, answer, run
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.shards import Shards
+from gest_dataset.scoring.stretches import State
 from gest_dataset.scoring.subject import Answered
+from gest_dataset.scoring.team import ALONE, Team
 
 NOT_FINITE = "the model's values are not finite"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the other processes of a team are told to compute: work, how far it has come, where it is kept."""
+
+    work: Sequence[Pass]
+    state: State
+    folder: Path | None
+    mark: str
 
 
 def answered(
@@ -23,13 +36,27 @@ def answered(
     budget: int,
     description: str,
     folder: Path | None,
+    team: Team = ALONE,
+    announce: Callable[[Task], object] = lambda task: None,
 ) -> Answered:
     """The values of all queries, `budget` padded tokens in a batch."""
     store = None if folder is None else Shards(folder)
+
+    def begin(work: Sequence[Pass], state: State) -> None:
+        place = None if folder is None else folder.resolve()
+        announce(Task(work, state, place, store.mark if store else ""))
+
     with _evaluating(model):
-        values, passes = answer(queries, scorer, budget, description, store)
+        values, passes = answer(queries, scorer, budget, description, store, team, begin)
     earlier = store.earlier if store else 0.0
     return Answered(values, passes, "+".join(scorer.dtypes), tuple(scorer.notes), NOT_FINITE, earlier)
+
+
+def take_part(task: Task, model: Any, make: Callable[[], LanguageModel | NextSentence], team: Team) -> None:
+    """The part of a process that does not lead."""
+    store = None if task.folder is None else Shards(task.folder, task.mark)
+    with _evaluating(model):
+        run(task.work, task.state, make, store=store, team=team)
 
 
 def scorer_of(model: Any, tokenizer: Any, kind: str, owned: bool) -> LanguageModel | NextSentence:

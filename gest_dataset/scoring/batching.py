@@ -6,14 +6,15 @@ goes on; every query gets its answers, in the order asked.
 
 A float depends on the batch it was computed in, so batches are planned: what is in one follows
 from the inputs, the budget and where the last one ended. A `Store` keeps answers up to such an end,
-and a run that goes on from there meets the same batches as one that was never stopped.
+and a run that goes on from there meets the same batches as one that was never stopped. Several
+processes take whole batches of the same plan (stretches.py), so that they find the same floats as one.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
@@ -22,8 +23,9 @@ from tqdm.auto import tqdm
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.query import Ask, Input, Query, Values
+from gest_dataset.scoring.stretches import Batch, Pace, Share, State, computed, merge, next_stretch
+from gest_dataset.scoring.team import ALONE, Team
 
-logger = logging.getLogger(__name__)
 Pass = tuple[Input, list[Ask]]
 
 
@@ -54,20 +56,6 @@ class Scorer(Protocol):
         """For each input, the values of its asks."""
 
 
-@dataclass
-class State:
-    """How far a run has come: `values` are those of its first inputs, in the planned order.
-
-    `budget` is the one that the next batch is made with, and `turns` are the batches (start, end)
-    at which the scorer went over to another number type.
-    """
-
-    budget: int
-    values: list[Values] = field(default_factory=list)
-    batches: int = 0
-    turns: list[tuple[int, int]] = field(default_factory=list)
-
-
 class Store(Protocol):
     """Keeps the state of a run, so that another process can go on from there."""
 
@@ -77,6 +65,9 @@ class Store(Protocol):
     def keep(self, state: State, at_once: bool = False) -> None:
         """Take note of a new state: by and by, or `at_once`."""
 
+    def keep_part(self, state: State, share: Share, rank: int) -> None:
+        """Take note of what one process of a team has found behind a state."""
+
 
 def answer(
     queries: Sequence[Query],
@@ -84,8 +75,13 @@ def answer(
     batch_tokens: int,
     description: str = "scoring",
     store: Store | None = None,
+    team: Team = ALONE,
+    announce: Callable[[Sequence[Pass], State], object] = lambda work, state: None,
 ) -> tuple[list[Values], Passes]:
-    """The values of every query, in the order asked, and how many passes they took."""
+    """The values of every query, in the order asked, and how many passes they took.
+
+    `announce` tells the other processes of a team what begins; they call `run` with the same.
+    """
     number: dict[Input, int] = {}
     own = [number.setdefault(_input(query), len(number)) for query in queries]
     inputs = list(number)
@@ -97,7 +93,10 @@ def answer(
             places.setdefault(ask, len(places))
     # long inputs first, so what is too large for the memory shows at once
     order = sorted(asks, key=lambda i: (-inputs[i].size, inputs[i].input_ids))
-    state = _run([(inputs[i], list(asks[i])) for i in order], scorer, batch_tokens, description, store)
+    work = [(inputs[i], list(asks[i])) for i in order]
+    state = store.load(work, batch_tokens) if store else State(batch_tokens)
+    announce(work, state)
+    run(work, state, lambda: scorer, description, store, team)
     values = dict(zip(order, state.values, strict=True))
     passes = Passes(
         queries=len(queries),
@@ -133,9 +132,60 @@ def longest_hosts(texts: Sequence[tuple[int, ...]]) -> list[int]:
     return hosts
 
 
-def _run(work: Sequence[Pass], scorer: Scorer, budget: int, description: str, store: Store | None) -> State:
-    """All values, batch by batch, from where the store's state ends."""
+def run(
+    work: Sequence[Pass],
+    state: State,
+    make: Callable[[], Scorer],
+    description: str = "",
+    store: Store | None = None,
+    team: Team = ALONE,
+) -> None:
+    """Complete a state, stretch by stretch; each process of a team takes part, with a scorer of its own."""
     inputs, asks = [sequence for sequence, _ in work], [own for _, own in work]
+    sizes = [sequence.size for sequence in inputs]
+    scorer: Scorer
+
+    def answers(batch: Batch) -> list[Values] | Exception:
+        return _answers_or_error(scorer, inputs[slice(*batch)], asks[slice(*batch)])
+
+    def begin() -> None:
+        nonlocal scorer
+        scorer = make()
+        _check(scorer, inputs, asks)
+        for turn in state.turns:  # the same batches make the scorer turn again
+            answers(turn)
+
+    team.each(begin)
+    pace = Pace(team.size)
+    shown = None if team.leads else True
+    bar = tqdm(total=len(work), initial=len(state.values), desc=description, unit="inputs", disable=shown)
+
+    def share(own: Sequence[Batch]) -> Share:
+        found = computed(own, answers, scorer, bar.update, lambda batch: _no_memory(sizes[batch[0]]))
+        if store and team.several:
+            store.keep_part(state, found, team.rank)
+        return found
+
+    def settle(as_planned: bool, found: Share) -> None:
+        if len(state.turns) > turns and not found.turned:
+            answers(state.turns[-1])
+        if store and team.leads:
+            store.keep(state, at_once=team.several or not as_planned)
+
+    with bar:
+        while len(state.values) < len(work):
+            turns = len(state.turns)
+            stretch = next_stretch(state, sizes, pace.most)
+            unknown = [batch for batch in stretch if batch not in state.ahead]
+            own = pace.shared(unknown, sizes)[team.rank]
+            shares = team.each(partial(share, own))
+            as_planned = merge(state, stretch, shares, sizes)
+            bar.update(len(state.values) - bar.n)  # what the others have found
+            team.each(partial(settle, as_planned, shares[team.rank]))
+            pace.adapt(shares)
+
+
+def _check(scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
     few = _two_shortest(inputs)
     try:
         scorer.check([inputs[i] for i in few], [asks[i] for i in few])
@@ -143,31 +193,6 @@ def _run(work: Sequence[Pass], scorer: Scorer, budget: int, description: str, st
         if not should_reduce_batch_size(error):
             raise
         raise _no_memory(inputs[few[0]].size) from error
-    state = store.load(work, budget) if store else State(budget)
-    for start, end in state.turns:  # the same batches make the scorer turn again
-        _answers_or_error(scorer, inputs[start:end], asks[start:end])
-    bar = tqdm(total=len(work), initial=len(state.values), desc=description, unit="inputs", disable=None)
-    with bar:
-        while len(state.values) < len(work):
-            start = len(state.values)
-            longest = inputs[start].size
-            end = min(len(work), start + max(1, state.budget // longest))
-            types = len(scorer.dtypes)
-            outcome = _answers_or_error(scorer, inputs[start:end], asks[start:end])
-            if len(scorer.dtypes) > types:
-                state.turns.append((start, end))
-            if isinstance(outcome, Exception):
-                if end - start == 1:
-                    raise _no_memory(longest) from outcome
-                state.budget = max(longest, longest * (end - start) // 2)
-                logger.warning("Out of memory: going on with %d tokens in a batch.", state.budget)
-            else:
-                state.values += outcome
-                state.batches += 1
-                bar.update(len(outcome))
-            if store:
-                store.keep(state, at_once=isinstance(outcome, Exception))
-    return state
 
 
 def _answers_or_error(

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
+from gest_dataset.scoring.placement import is_spread
+
 # Rows of the vocabulary's width that exist at one time, in bytes
 _LOGITS_BYTES = 64 * 2**20
 
@@ -43,7 +45,7 @@ class Head:
     def __init__(self, model: Any, base: nn.Module, inputs: Callable[[Tensor], dict[str, Any]]) -> None:
         self.model, self.base, self.inputs = model, base, inputs
         self.vocabulary = int(model.config.get_text_config().vocab_size)
-        self.output = _plain_linear(model.get_output_embeddings())
+        self.output = None if is_spread(model) else _plain_linear(model.get_output_embeddings())
         # what the base answers with; some heads read more of it than the states
         self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions
 

@@ -26,11 +26,14 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import Reader, make_reader
 from gest_dataset.scoring import identity, names
-from gest_dataset.scoring.answering import answered, scorer_of
+from gest_dataset.scoring.answering import Task, answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
+from gest_dataset.scoring.placement import DeviceMap, Placement, is_fixed, is_spread, main_device, place
 from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
+from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.subject import Answered
+from gest_dataset.scoring.team import ALONE, Team
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -62,11 +65,23 @@ _SLACK = 2
 
 
 @dataclass(frozen=True)
+class Compute:
+    """An order to the other processes of a team: take part in a task, with the same model."""
+
+    task: Task
+    kind: str
+    twin: int
+    owned: bool
+    threads: int
+
+
+@dataclass(frozen=True)
 class Loaded:
     """A model that is ready to be asked; `owned` says whether a run may change it.
 
     `from_hub` says that it was loaded here, under this name, from the Hub (or the Hub's cache), and
-    `asked_revision` which revision was asked for, where one was.
+    `asked_revision` which revision was asked for, where one was. The other processes of its `team` have
+    loaded the same; of a twin (null.py) they make the one of its number.
     """
 
     model: Any
@@ -77,11 +92,13 @@ class Loaded:
     owned: bool = True
     from_hub: bool = False
     asked_revision: str | None = None
+    team: Team = ALONE
+    twin: int = 0
+    quantization: str | None = None
 
     @property
     def device(self) -> torch.device:
-        place: torch.device = self.model.device
-        return place
+        return main_device(self.model)
 
     @property
     def place(self) -> str:
@@ -97,11 +114,15 @@ class Loaded:
             "device": self.place,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
+            # its head multiplies in another order: other last digits
+            **({"spread": True} if is_spread(self.model) else {}),
+            **({"quantization": self.quantization} if self.quantization else {}),
         }
 
     def facts(self) -> dict[str, Any]:
         toy = bool(getattr(self.model.config, "gest_toy", False))
-        return {"parameters": self.model.num_parameters(), "toy": toy}
+        told = {"parameters": self.model.num_parameters(), "toy": toy}
+        return told | ({"quantization": self.quantization} if self.quantization else {})
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
         return make_reader(self.tokenizer, self.model, self.kind, rules)
@@ -109,8 +130,14 @@ class Loaded:
     def answered(
         self, queries: Sequence[Query], batch_tokens: int | None, description: str, folder: Path | None
     ) -> Answered:
-        scorer = scorer_of(self.model, self.tokenizer, self.kind, self.owned)
-        return answered(self.model, scorer, queries, self._budget(batch_tokens), description, folder)
+        def announce(task: Task) -> None:
+            self.team.spread(lambda: Compute(task, self.kind, self.twin, self.owned, torch.get_num_threads()))
+
+        budget = self._budget(batch_tokens)
+        return answered(self.model, self.scorer(), queries, budget, description, folder, self.team, announce)
+
+    def scorer(self) -> LanguageModel | NextSentence:
+        return scorer_of(self.model, self.tokenizer, self.kind, self.owned)
 
     def _budget(self, batch_tokens: int | None) -> int:
         """Padded tokens in a batch."""
@@ -124,21 +151,27 @@ def load_model(
     revision: str | None = None,
     trust_remote_code: bool = False,
     next_sentence: bool = False,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
 ) -> Loaded:
     """Load a Hub id, a local path, a `.gguf` file or `smollm2`, or take a pair (model, tokenizer).
 
     A pair is never changed: `auto` means its own device and dtype, anything else is done to a copy.
-    `next_sentence` asks a masked model's checkpoint for its next-sentence head.
+    `next_sentence` asks a masked model's checkpoint for its next-sentence head. `device_map` and
+    `quantization` are for models that fit no single device (docs/devices.md).
     """
     if isinstance(model, tuple):
+        if device_map is not None or quantization is not None:
+            raise SettingError("A loaded model is spread or quantised already, or not: load it so yourself.")
         return _loaded_objects(model, device, dtype)
     name = _name_of(model)
-    place = pick_device(device)
-    number_type = pick_dtype(dtype, place)
+    placement = place(device, dtype, device_map, quantization)
     file = _gguf_file(name, revision)
     if file is not None:
-        return _load_gguf(file, place, number_type)
+        return _load_gguf(file, placement)
     config, kind = _settings(name, revision, trust_remote_code)
+    if quantization and getattr(config, "quantization_config", None):
+        raise SettingError(f"{name!r} is quantised already: score it as it is, without another quantization.")
     with turning(partial(_unloadable, name)):
         commit = commit_of(name, revision)
         # weights and tokenizer of the same commit
@@ -149,17 +182,18 @@ def load_model(
         if kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE_TYPES:
             kind, auto_class = NSP, AutoModelForNextSentencePrediction
         tokenizer = _checked(read(AutoTokenizer, name, **common), config, name)
-        loaded, info = read(auto_class, name, dtype=number_type, output_loading_info=True, **common)
+        loaded, info = placement.loaded(partial(read, auto_class, name, **common))
     check_complete(loaded, info, name)
     _check_labels(kind, config, name)
     return Loaded(
-        loaded.to(place).eval(),
+        loaded,
         tokenizer,
         kind,
         name,
         commit,
         from_hub=commit is not None,
         asked_revision=revision,
+        quantization=quantization,
     )
 
 
@@ -274,11 +308,17 @@ def _loaded_objects(pair: tuple[Any, ...], device: str, dtype: str) -> Loaded:
     name, kind = _name_and_kind_of_pair(pair)
     model, tokenizer = pair
     _check_labels(kind, model.config, name)
-    place = model.device if device == "auto" else pick_device(device)
-    number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, place)
-    elsewhere = place.type != model.device.type or place.index not in (None, model.device.index)
+    here = main_device(model)
+    where = here if device == "auto" else pick_device(device)
+    number_type = model.dtype if dtype == "auto" else pick_dtype(dtype, where)
+    elsewhere = where.type != here.type or where.index not in (None, here.index)
     if elsewhere or number_type != model.dtype:
-        model = copy.deepcopy(model).to(device=place, dtype=number_type)
+        if is_fixed(model):
+            raise SettingError(
+                f"{name} is spread over devices or quantised, so that it is neither moved nor turned into "
+                f"{number_type}: leave device and dtype out."
+            )
+        model = copy.deepcopy(model).to(device=where, dtype=number_type)
     commit = getattr(model.config, "_commit_hash", None)
     return Loaded(model, _checked(tokenizer, model.config, name), kind, name, commit, owned=False)
 
@@ -305,7 +345,11 @@ def _kind_of_config(config: Any, name: str) -> str:
     )
 
 
-def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
+def _load_gguf(path: Path, placement: Placement) -> Loaded:
+    if placement.quantization:
+        raise SettingError(
+            f"{path.name} is quantised already: score it as it is, without another quantization."
+        )
     where: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
     with turning(partial(_unloadable_gguf, path)):
         tensors, weights = tensors_in(path)
@@ -313,10 +357,10 @@ def _load_gguf(path: Path, device: torch.device, dtype: torch.dtype) -> Loaded:
         too_many = getattr(config, "num_hidden_layers", 0) > tensors
         if too_many or size_of(AutoModelForCausalLM, config) > _SLACK * weights:
             raise ValueError("its header tells of a larger model than the file holds")
-        model, info = read(AutoModelForCausalLM, dtype=dtype, output_loading_info=True, **where)
+        model, info = placement.loaded(partial(read, AutoModelForCausalLM, **where))
         check_complete(model, info, path.name)
         tokenizer = _checked(read(AutoTokenizer, **where), model.config, path.name)
-    return Loaded(model.to(device).eval(), tokenizer, CAUSAL, path.name, None)
+    return Loaded(model, tokenizer, CAUSAL, path.name, None)
 
 
 def _unloadable_gguf(path: Path, error: BaseException) -> ModelError:

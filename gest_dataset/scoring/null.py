@@ -14,11 +14,17 @@ import torch
 
 from gest_dataset.errors import ModelError
 from gest_dataset.scoring.loading import Loaded
+from gest_dataset.scoring.placement import is_fixed
 
 
 def twin(loaded: Loaded, number: int) -> Loaded:
     """The model's `number`-th twin; the same number gives the same weights."""
     model = loaded.model
+    if is_fixed(model):
+        raise ModelError(
+            f"{loaded.name} is spread over devices or quantised, and its twins would not be: score it "
+            f"without --null."
+        )
     with torch.random.fork_rng():
         torch.manual_seed(number)
         try:
@@ -28,4 +34,4 @@ def twin(loaded: Loaded, number: int) -> Loaded:
                 f"{loaded.name} has no twin with fresh weights: a {type(model).__name__} cannot be made from "
                 f"its configuration alone ({error}). Score it without --null."
             ) from error
-    return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), owned=True)
+    return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), owned=True, twin=number)

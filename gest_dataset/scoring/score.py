@@ -19,12 +19,23 @@ from gest_dataset.runs import writing
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring import selection
 from gest_dataset.scoring.endpoint.served import CONNECTIONS, Served, connect
+from gest_dataset.scoring.following import led, load_everywhere
 from gest_dataset.scoring.loading import MASKED, Loaded, load_model, name_and_kind
+from gest_dataset.scoring.placement import DeviceMap
 from gest_dataset.scoring.request import Request, prepare
 from gest_dataset.scoring.scores import Scores, record
 from gest_dataset.scoring.subject import Subject
+from gest_dataset.scoring.team import ALONE, Team, team
 
 logger = logging.getLogger(__name__)
+_LOADING = (
+    "device",
+    "dtype",
+    "revision",
+    "trust_remote_code",
+    "device_map",
+    "quantization",
+)  # `load_model`'s
 # What is wrong with one config and leaves the next one as it is
 _OF_ONE_CONFIG = (DataError, ModelError, ScoringError, SourceError)
 
@@ -51,6 +62,8 @@ def score(
     endpoint: str | None = None,
     tokenizer: str | None = None,
     connections: int = CONNECTIONS,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
 ) -> Scores: ...
 def score(
     model: Any,
@@ -71,6 +84,8 @@ def score(
     endpoint: str | None = None,
     tokenizer: str | None = None,
     connections: int = CONNECTIONS,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
@@ -92,30 +107,41 @@ def score(
     only); `tokenizer` is its Hub id or folder, else the server is asked, and `connections` are open at one
     time (docs/endpoints.md).
 
+    `device_map` ("auto", or a table) spreads a model that fits no GPU over all that there are, and
+    `quantization` loads it in "8bit" or "4bit". Under a launcher (accelerate, torchrun) each process calls
+    this, they share the work, and all get the same scores (docs/devices.md).
+
     A sample that cannot be asked is in `Scores.skipped` with the reason. An error says so where
     nothing at all can be asked.
     """
     asked = dict(locals())
     options = Options(templates, multi_token, cs, intersentence, named(rules))
-    loading = {name: asked[name] for name in ("device", "dtype", "revision", "trust_remote_code")}
+    loading = {name: asked[name] for name in _LOADING}
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)
-    if endpoint is not None:
-        model = connect(endpoint, model, tokenizer, connections)
-    if isinstance(config, Dataset):
-        outcome = score_rows(model, config, folder, command, options, limit, batch_tokens, null, **loading)
-        return next(iter(outcome.scores.values()))
-    configs = _names(config)
-    outcome = score_configs(
-        model, configs, folder, command, options, limit, batch_tokens, null, flat=True, **loading
-    )
-    if isinstance(config, str) and config.strip() in configs:
-        return outcome.scores[config.strip()]
-    for name, reason in {**outcome.left_out, **outcome.failed}.items():
-        logger.warning("%s is not scored: %s", name, reason)
-    if not outcome.scores:
-        raise next(iter(outcome.failed.values()))
-    return {name: outcome.scores[name] for name in configs if name in outcome.scores}
+    if endpoint is not None and (device_map, quantization) != (None, None):
+        raise SettingError(
+            "device_map and quantization are for a model that is loaded here, not at a server."
+        )
+    crew = team(device)
+    common = (folder, command, options, limit, batch_tokens, null)
+
+    def work(loading: Mapping[str, Any]) -> Scores | dict[str, Scores]:
+        subject = model if endpoint is None else connect(endpoint, model, tokenizer, connections)
+        if isinstance(config, Dataset):
+            outcome = score_rows(subject, config, *common, team=crew, **loading)
+            return next(iter(outcome.scores.values()))
+        configs = _names(config)
+        outcome = score_configs(subject, configs, *common, flat=True, team=crew, **loading)
+        if isinstance(config, str) and config.strip() in configs:
+            return outcome.scores[config.strip()]
+        for name, reason in {**outcome.left_out, **outcome.failed}.items():
+            logger.warning("%s is not scored: %s", name, reason)
+        if not outcome.scores:
+            raise next(iter(outcome.failed.values()))
+        return {name: outcome.scores[name] for name in configs if name in outcome.scores}
+
+    return led(crew, model, loading, work)
 
 
 def _names(config: Any) -> dict[str, bool]:
@@ -168,6 +194,7 @@ def score_configs(
     null: int = 0,
     flat: bool = False,
     done: Callable[[Entry], None] = lambda entry: None,
+    team: Team = ALONE,
     **loading: Any,
 ) -> Outcome:
     """Score a model on configs (`data.selection.names`); `done` hears of each run as soon as it is there.
@@ -175,7 +202,8 @@ def score_configs(
     The model is loaded when all that can be wrong without it has been looked at.
 
     Runs are in folders of `folder` (if there is one) with the configs' names; a single one is in `folder`
-    itself where it is `flat`. `loading` goes to `scoring.loading.load_model`.
+    itself where it is `flat`. `loading` goes to `scoring.loading.load_model`. The other processes of a
+    `team` follow this one (`following.led`).
     """
     several = len(configs) > 1
     if several and folder is not None:
@@ -201,12 +229,12 @@ def score_configs(
         return outcome
     # those that can need a second head come last
     ordered = sorted(requests.items(), key=lambda item: item[1].probe.between)
-    first = _subject(model, loading, all(request.probe.between for _, request in ordered))
+    first = _subject(model, loading, team, all(request.probe.between for _, request in ordered))
     second: Subject | ModelError | None = None
     for name, request in ordered:
         own: Subject | ModelError = first
         if request.probe.between and first.kind == MASKED:
-            own = second = second or _with_another_head(model, loading)
+            own = second = second or _with_another_head(model, loading, team)
             if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
                 left_out[name] = "the checkpoint has no next-sentence head"
                 continue
@@ -236,6 +264,7 @@ def score_rows(
     limit: int | None = None,
     batch_tokens: int | None = None,
     null: int = 0,
+    team: Team = ALONE,
     **loading: Any,
 ) -> Outcome:
     """Score a model on data of a user's own, as `score_configs` does on one config."""
@@ -244,7 +273,7 @@ def score_rows(
     request = prepare(rows, limit, options, batch_tokens, null)
     request.check(*_name_and_kind(model, loading))
     outcome = Outcome()
-    outcome.add(_subject(model, loading, request.probe.between), request, path, command)
+    outcome.add(_subject(model, loading, team, request.probe.between), request, path, command)
     return outcome
 
 
@@ -255,13 +284,21 @@ def _name_and_kind(model: Any, loading: Mapping[str, Any]) -> tuple[str, str]:
     return name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
 
 
-def _subject(model: Any, loading: Mapping[str, Any], next_sentence: bool) -> Subject:
+def _subject(model: Any, loading: Mapping[str, Any], team: Team, next_sentence: bool) -> Subject:
     """A model that is ready to be asked; one behind a server is."""
-    return model if isinstance(model, Served) else load_model(model, **loading, next_sentence=next_sentence)
+    if not isinstance(model, Served):
+        loaded = load_model(model, **loading, next_sentence=next_sentence)
+        return load_everywhere(team, loaded, next_sentence)
+    if team.several:
+        raise SettingError(
+            f"{model.name} is behind a server, which one process asks: start it without the launcher of "
+            f"{team.size} (connections says how many requests are open at one time)."
+        )
+    return model
 
 
-def _with_another_head(model: Any, loading: Mapping[str, Any]) -> Subject | ModelError:
+def _with_another_head(model: Any, loading: Mapping[str, Any], team: Team) -> Subject | ModelError:
     try:
-        return _subject(model, loading, next_sentence=True)
+        return _subject(model, loading, team, next_sentence=True)
     except ModelError as error:
         return error

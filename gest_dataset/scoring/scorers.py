@@ -22,11 +22,14 @@ from transformers.modeling_outputs import BaseModelOutput
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.query import Ask, Input, Values
 from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.placement import is_fixed, main_device
 
 logger = logging.getLogger(__name__)
 
 # Of the largest logit; two right ways differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+# LLM.int8 finds the columns that it does not quantise among all tokens of a batch
+_QUANTISED = 5e-2
 # Other tokens on the right may change the last digits of an answer, but not more
 _FORESIGHT = 100
 _FULL_BYTES = 256 * 2**20
@@ -56,7 +59,7 @@ class _Model:
 
     def _bind(self, model: Any) -> None:
         self.model = model
-        self.device: torch.device = model.device
+        self.device = main_device(model)
         self.dtypes.append(str(model.dtype).removeprefix("torch."))
 
     def note(self, text: str) -> None:
@@ -69,7 +72,8 @@ class _Model:
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         """For each input, the values of its asks; not finite only where float32 is not either."""
         values = self._values(inputs, asks)
-        if not np.isfinite(values).all() and self.model.dtype != torch.float32:
+        can_turn = self.model.dtype != torch.float32 and not is_fixed(self.model)
+        if can_turn and not np.isfinite(values).all():
             self.note(
                 f"{self.model.dtype} gave NaN or infinite values: from here on the model runs in float32."
             )
@@ -128,7 +132,7 @@ class LanguageModel(_Model):
             output = self.base(**self._tensors(inputs))
             self.head.output_class = type(output)
             states: Tensor = output.last_hidden_state
-            return states
+            return states.to(self.device)  # a model that is spread may end on another one
         number: dict[tuple[int, ...], int] = {}
         encoder_of = [number.setdefault(sequence.input_ids, len(number)) for sequence in inputs]
         ids, mask = pad(list(number), self.pad_id, self.device)
@@ -140,7 +144,7 @@ class LanguageModel(_Model):
             encoder_attention_mask=mask[encoder_of],
             use_cache=False,
         ).last_hidden_state
-        return decoded
+        return decoded.to(self.device)
 
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         if self.alone and len(inputs) > 1:
@@ -202,7 +206,9 @@ class LanguageModel(_Model):
         alone = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
         full = torch.stack([alone[n][position] for n, position in places])
         largest = full[full.isfinite()].abs().amax().item() if full.isfinite().any() else 0.0
-        tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + largest)
+        quantised = getattr(self.model, "is_quantized", False)
+        relative = _QUANTISED if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
+        tolerance = relative * (1 + largest)
         name = type(self.model).__name__
         if self.causal:
             self._refuse_foresight(inputs, places, full, _FORESIGHT * tolerance)

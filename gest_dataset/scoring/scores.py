@@ -77,6 +77,7 @@ class Scores:
             start=m.get("start"),
             limit=m["limit"],
             dtype=m["dtype"],
+            quantization=m.get("quantization"),
             device=m["device"],
             torch=m["packages"]["torch"],
             transformers=m["packages"]["transformers"],
@@ -101,6 +102,11 @@ def record(
     check_kind(request.probe, loaded.kind, loaded.name, request.name)
     if path is None:
         return _beside_twins(measure(loaded, request), loaded, request, None), True
+    with writing.threads_of(path, loaded.device):
+        return _recorded(loaded, request, path, command)
+
+
+def _recorded(loaded: Subject, request: Request, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
     fresh = writing.begun(
         measure=request.measure.name,
         subject=loaded.name,

@@ -16,6 +16,11 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.killing_imports"])
 
 
+def pipe() -> tuple[Connection, Connection]:
+    """Two ends; the second one is for a process."""
+    return _CONTEXT.Pipe()
+
+
 def process(target: Callable[..., None], *given: Any) -> ForkServerProcess:
     """A process that has begun with this function."""
     made = _CONTEXT.Process(target=target, args=given)

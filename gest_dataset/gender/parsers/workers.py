@@ -24,7 +24,7 @@ Parsed = tuple[str, str]  # a text and its CoNLL-U
 _CHUNK = 64
 _START = 3600.0  # seconds until a worker is ready: Trankit downloads its models first
 _PATIENCE = 600.0  # seconds for an answer
-_LOOK = 0.1  # seconds until a worker that has just been started is looked for again, to kill it
+_LOOK = 0.1  # seconds until workers are looked for again, and until Ctrl-C is heard at the latest
 _TAIL = 1500  # characters of a dead worker's messages that are shown
 
 
@@ -48,13 +48,17 @@ def parse_with_workers(
         threading.Thread(target=_serve, args=(command, chunks, answers, processes, stopped), daemon=True)
         for _ in range(min(number, chunks.qsize()))
     ]
-    for thread in threads:
-        thread.start()
     failure: Exception | None = None
     running = len(threads)
     try:
+        for thread in threads:
+            thread.start()
         while running:
-            answer = answers.get()
+            # Not without an end: a signal that another thread receives does not wake one that waits so.
+            try:
+                answer = answers.get(timeout=_LOOK)
+            except queue.Empty:
+                continue
             if answer is None:
                 running -= 1
             elif isinstance(answer, Exception):
