@@ -25,6 +25,7 @@ COMMANDS = {
     "add-language": "Data",
     "score": "Models",
     "ask": "Models",
+    "lm-eval-tasks": "Models",
     "nsp-train": "Models",
     "demo": "Models",
     "calibrate": "Models",

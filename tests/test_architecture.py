@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runs",),
     ("report",),  # which scores, answers and rates show themselves with in a notebook
     ("scoring", "translation", "answers"),
-    ("adding", "calibration", "demo"),
+    ("adding", "calibration", "demo", "harness"),
     ("hub", "nsp", "studies"),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives

@@ -162,7 +162,7 @@ def _mark(work: Sequence[Pass], budget: int) -> str:
     """A hash of everything that is asked, in order, and of the budget that makes batches of it."""
     digest = hashlib.sha256(str(budget).encode())
     for given, asks in work:
-        for ids in (given.input_ids, given.decoder_ids, given.type_ids):
+        for ids in (given.input_ids, given.decoder_ids, given.type_ids, given.parents):
             digest.update(array("q", (len(ids), *ids)).tobytes())
         for ask in asks:
             digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())
