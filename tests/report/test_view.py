@@ -12,22 +12,26 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 import gest_dataset
+from gest_dataset.answers import collect
+from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ConfigError
+from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.report import live, serving
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.progress import SCRATCH, Telling, progress_of
 from tests.conftest import ROOT, in_one_thread
-from tests.support import report_runs, zoo
+from tests.support import completions, report_runs, zoo
 from tests.support.browser import chromium
 
 SECOND = 1000.0  # milliseconds
@@ -117,7 +121,7 @@ def test_a_run_that_goes_on_says_how_far_it_is(tmp_path: Path, one: Path) -> Non
 
 def test_each_run_counts_once(tmp_path: Path, one: Path) -> None:
     shutil.copytree(one, tmp_path / "done")
-    now = live.seen([tmp_path, tmp_path / "done"])
+    now = live.seen([tmp_path, tmp_path / "done", tmp_path / "done" / ".." / "done"])
     assert now.finished == (tmp_path / "done",)
 
 
@@ -167,23 +171,72 @@ def test_telling_is_rare_but_for_the_end(tmp_path: Path, monkeypatch: pytest.Mon
     Telling(None, 10, "prompts").at(5)
 
 
-def test_a_real_run_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `gest score` keeps on the way is gone at its end, so it is looked at in the last batch."""
-    counts = []
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many answers a run has told of, one after the other; what it kept on the way is gone at its end."""
+    counts: list[int] = []
     at = Telling.at
 
-    def heard(self: Telling, done: int) -> None:
+    def told(self: Telling, done: int) -> None:
         at(self, done)
-        counts.append(progress_of(tmp_path / "run"))
+        assert self.folder is not None
+        progress = progress_of(self.folder.parent)
+        assert progress is not None
+        counts.append(progress.done)
+        assert 0 <= done <= progress.of
 
-    monkeypatch.setattr(Telling, "at", heard)
+    monkeypatch.setattr(Telling, "at", told)
+    monkeypatch.setattr("gest_dataset.runs.progress._SECONDS", 0.0)
+    return counts
+
+
+def goes_up(counts: list[int]) -> bool:
+    return counts[0] == 0 < counts[-1] and counts == sorted(counts) and len({*counts}) > 2
+
+
+def test_a_model_here_tells_how_far_it_is(tmp_path: Path, heard: list[int]) -> None:
     with in_one_thread():
-        gest_dataset.score(str(zoo.directory("bert")), "demo_sk_pairs", device="cpu", output=tmp_path / "run")
-    known = [count for count in counts if count is not None]
-    assert known[0].done == 0
-    assert known[-1].done == known[-1].of > 0
-    assert known[-1].what == "inputs"
+        model = str(zoo.directory("bert"))
+        gest_dataset.score(model, "demo_en", device="cpu", batch_tokens=400, output=tmp_path / "run")
+    assert goes_up(heard)
     assert progress_of(tmp_path / "run") is None
+
+
+def test_a_model_behind_a_server_tells_how_far_it_is(tmp_path: Path, heard: list[int]) -> None:
+    with in_one_thread(), completions.served("gpt2") as server:
+        gest_dataset.score(
+            completions.MODEL,
+            "demo_en",
+            endpoint=server.url,
+            tokenizer=str(zoo.directory("gpt2")),
+            output=tmp_path / "run",
+        )
+    assert goes_up(heard)
+
+
+def test_answers_in_words_tell_how_far_they_are(tmp_path: Path, heard: list[int]) -> None:
+    """The speaker says one answer at a time, as one behind a server does."""
+
+    class Speaker:
+        name, place = "speaker", "server"
+
+        def settings(self) -> dict[str, Any]:
+            return {}
+
+        facts = settings
+
+        def say(
+            self, prompts: Iterator[Prompt], sampling: Sampling
+        ) -> Generator[list[tuple[Prompt, Answer]]]:
+            for prompt in prompts:
+                yield [(prompt, Answer("A", 1, 1))]
+
+    prompts = [Prompt(f"gest-{number}", "one", f"text {number}") for number in range(5)]
+    (tmp_path / SCRATCH).mkdir()
+    with collect.opened(tmp_path / SCRATCH) as shelf:
+        collect.collect(prompts[:2], Speaker(), Sampling(), shelf)
+        collect.collect(prompts, Speaker(), Sampling(), shelf)
+    assert heard == [0, 1, 2, 2, 3, 4, 5]
 
 
 # --- the server
@@ -203,9 +256,15 @@ def test_report_is_the_same_as_on_disk(tmp_path: Path, one: Path) -> None:
 def test_head_has_no_body(one: Path) -> None:
     with served(one) as address:
         whole = asked(address)
-        status, headers, content = asked(address, "HEAD")
-    assert (status, content) == (200, b"")
-    assert headers["content-length"] == str(len(whole[2]))
+        parts = urlsplit(address)
+        line = f"HEAD {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=60) as connection:
+            connection.sendall(line.encode())
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b" 200 " in head.split(b"\r\n")[0]
+    assert f"Content-Length: {len(whole[2])}".encode() in head
+    assert body == b""
 
 
 @pytest.mark.parametrize(
