@@ -25,7 +25,6 @@ from gest_dataset.commands.console import (
     show_report,
 )
 from gest_dataset.commands.several import by_reason, show_fields
-from gest_dataset.commands.tables import span
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -172,6 +171,7 @@ def _scored(suite: Suite, place: Place, engine: Engine, resume: bool, bar: Progr
 
 def _summarise(rows: Sequence[Row]) -> None:
     """The first models of each config; what has no number, and why."""
+    from gest_dataset.commands.tables import span
     from gest_dataset.sweep.board import failed_of, lines_of
 
     for config, lines in lines_of(rows).items():
@@ -278,6 +278,7 @@ def _short(value: float | None) -> str:
 
 def _check(suite: Suite, place: Place) -> None:
     """Ours beside print, and what differs; the exit code says whether something does."""
+    from gest_dataset.commands.tables import span
     from gest_dataset.files import csv_text
     from gest_dataset.sweep.check import COLUMNS, check_published, runs_of
 
