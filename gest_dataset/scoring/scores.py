@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import datasets
 import numpy as np
@@ -38,6 +38,9 @@ from gest_dataset.scoring.request import Request, rules_of, told_options, unused
 from gest_dataset.scoring.subject import Subject
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -95,6 +98,18 @@ class Scores:
             f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
             f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
 
 
 def record(
