@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,6 +19,9 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares
 from gest_dataset.statistics.repeats import repeat_variance
 from gest_dataset.statistics.unknowns import unknown_bounds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())
@@ -91,6 +94,18 @@ class Answers:
             f"Answers(model={facts['model']!r}, probe={facts['measure']!r}, answers={self.table.num_rows}, "
             f"{headline})"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
 
 
 def table_of(
