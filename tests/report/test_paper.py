@@ -199,6 +199,9 @@ def test_no_text_is_cut_or_lies_over_another(runs: Path, column: Layout) -> None
             ]
             for box, after in pairwise(shown_ones):
                 assert box.x1 < after.x0, panel.name
+        first_row = [axes for axes in panel.figure.axes if axes.get_subplotspec().is_first_row()]
+        # names leave room for what they are the names of
+        assert sum(axes.get_position().width for axes in first_row) > 0.35, panel.name
         for legend in panel.figure.legends:
             assert legend.get_window_extent().x1 <= right, panel.name
 
