@@ -181,7 +181,8 @@ def test_no_text_is_cut_or_lies_over_another(runs: Path, column: Layout) -> None
     paths = [
         runs / name for name in (SMALL, "bert-stereoset_control_gender", "bert-stereoset_en_intrasentence")
     ]
-    found = [named(read_run(path), "a-model-with-a-name-that-is-longer-than-others") for path in paths]
+    name = "a-model-with-a-name-that-is-long"
+    found = [named(read_run(path), f"{name}-{number}") for number, path in enumerate(paths)]
     with drawn_for(column):
         panels = page.figures(measured(found))
     assert len(panels) == 7
