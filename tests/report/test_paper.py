@@ -181,7 +181,8 @@ def test_no_text_is_cut_or_lies_over_another(runs: Path, column: Layout) -> None
     paths = [
         runs / name for name in (SMALL, "bert-stereoset_control_gender", "bert-stereoset_en_intrasentence")
     ]
-    found = [named(read_run(path), "a-model-with-a-name-that-is-longer-than-others") for path in paths]
+    name = "a-model-with-a-name-that-is-long"
+    found = [named(read_run(path), f"{name}-{number}") for number, path in enumerate(paths)]
     with drawn_for(column):
         panels = page.figures(measured(found))
     assert len(panels) == 7
@@ -199,6 +200,9 @@ def test_no_text_is_cut_or_lies_over_another(runs: Path, column: Layout) -> None
             ]
             for box, after in pairwise(shown_ones):
                 assert box.x1 < after.x0, panel.name
+        first_row = [axes for axes in panel.figure.axes if axes.get_subplotspec().is_first_row()]
+        # names leave room for what they are the names of
+        assert sum(axes.get_position().width for axes in first_row) > 0.35, panel.name
         for legend in panel.figure.legends:
             assert legend.get_window_extent().x1 <= right, panel.name
 

@@ -412,12 +412,15 @@ def test_the_page_says_when_the_command_has_ended(one: Path) -> None:
 def test_command_prints_the_address_and_ends_with_an_interrupt(one: Path) -> None:
     command = [sys.executable, "-m", "gest_dataset", "view", str(one), "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    address = process.stdout.readline().strip()
-    with urllib.request.urlopen(f"{address}state", timeout=60) as answer:
-        assert json.load(answer)["lines"] == ["1 run is finished, which is all that is here."]
-    process.send_signal(signal.SIGINT)
-    out, said = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}state", timeout=60) as answer:
+            assert json.load(answer)["lines"] == ["1 run is finished, which is all that is here."]
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (130, "")
     assert "no longer live" in said
     with pytest.raises(urllib.error.URLError):
