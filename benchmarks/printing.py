@@ -24,8 +24,16 @@ def show(title: str, figures: Mapping[str, Any]) -> None:
     table.add_column("figure")
     table.add_column("value", justify="right")
     for name, value in figures.items():
-        table.add_row(name, f"{value:.4g}" if isinstance(value, float) else str(value))
+        table.add_row(name, _told(value))
     Console().print(table)
+
+
+def _told(value: Any) -> str:
+    """A figure, or one with its spread over rounds."""
+    if isinstance(value, Mapping) and "median" in value:
+        spread = f"{value['median']:.3g} [{value['low']:.3g} to {value['high']:.3g}]"
+        return f"{spread}, clock {value['clock_median']:.3g}, share {value['machine_share']:.0%}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def save(path: Path, report: Any) -> None:

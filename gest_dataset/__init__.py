@@ -11,6 +11,7 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
+    gest_dataset.figures(["theirs", "mine"], "figures", formats=["pdf", "csv"])
     gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
     gest_dataset.import_eurogest("EuroGEST", ["sk"])
     gest_dataset.push("your-name/gest", "sk_pairs")
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
     from gest_dataset.report.page import report
+    from gest_dataset.report.paper import figures
     from gest_dataset.runs.comparison import compare
     from gest_dataset.scoring.score import score
     from gest_dataset.scoring.scores import Scores
@@ -44,6 +46,7 @@ __all__ = [
     "add_language",
     "ask",
     "compare",
+    "figures",
     "import_eurogest",
     "masculine_rates",
     "push",
@@ -60,6 +63,7 @@ _LATER = {
     "score": "gest_dataset.scoring.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
+    "figures": "gest_dataset.report.paper",
     "add_language": "gest_dataset.adding",
     "import_eurogest": "gest_dataset.adding",
     "push": "gest_dataset.hub.push",

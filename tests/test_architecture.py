@@ -19,9 +19,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("probes", "statistics", "published", "gender"),
     ("measures",),
     ("runs",),
+    ("report",),  # which scores, answers and rates show themselves with in a notebook
     ("scoring", "translation", "answers"),
-    ("adding", "report", "calibration", "demo"),
+    ("adding", "calibration", "demo", "harness"),
     ("hub", "nsp", "studies"),
+    ("sweep",),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
     ("register", "cli", "__main__", ""),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -21,9 +20,13 @@ from gest_dataset.statistics.choice_rate import choice_rate_of_shares
 from gest_dataset.statistics.repeats import repeat_variance
 from gest_dataset.statistics.unknowns import unknown_bounds
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())
 _TOP = pa.list_(pa.struct([("token", pa.string()), ("log_probability", pa.float64())]))
+_EXAMPLES, _BEGINNING = 3, 100  # of answers that say nothing: how many, how many letters of each
 OPTION, GENDER = "option", "gender"  # the columns of readings
 
 
@@ -92,6 +95,18 @@ class Answers:
             f"{headline})"
         )
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
+
 
 def table_of(
     kind: Kind,
@@ -138,10 +153,20 @@ def said_in(table: pa.Table) -> list[Answer]:
 
 
 def counts(table: pa.Table) -> dict[str, Any]:
-    """How many answers there are, how many say something, and why the others do not."""
-    problems = Counter(problem for problem in table["problem"].to_pylist() if problem)
+    """How many answers there are, how many say something, why the others do not, and some of these."""
+    told = zip(table["problem"].to_pylist(), table["answer"].to_pylist(), strict=True)
+    texts: dict[str, list[str]] = {}
+    for problem, text in told:
+        if problem:
+            texts.setdefault(problem, []).append(text)
     return {
         "asked": table.num_rows,
-        "scored": table.num_rows - problems.total(),
-        "skipped": dict(problems),
+        "scored": table.num_rows - sum(map(len, texts.values())),
+        "skipped": {problem: len(own) for problem, own in texts.items()},
+        "examples": {problem: _different(own) for problem, own in texts.items()},
     }
+
+
+def _different(texts: Sequence[str]) -> list[str]:
+    """The first few of some texts, and the beginning of each."""
+    return [text[:_BEGINNING] for text in list(dict.fromkeys(texts))[:_EXAMPLES] if text.strip()]

@@ -19,6 +19,7 @@ from gest_dataset.data import kept
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.runs.progress import Telling
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said BLOB, checksum BLOB) WITHOUT ROWID"
 _FILE = "answers.sqlite3"
@@ -50,6 +51,7 @@ class Shelf:
     connection: Any
     known: dict[bytes, Answer] = field(default_factory=dict)
     price: Price | None = None
+    folder: Path | None = None
     spent: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
@@ -93,10 +95,14 @@ def collect(
         total=len(different), initial=there, desc=speaker.name, unit="prompts", disable=None, leave=False
     )
     affordable = _affordable(list(missing.values()), shelf, max_cost)
+    telling = Telling(shelf.folder, len(different), "prompts")
+    telling.at(there)
     with bar, closing(speaker.say(affordable, sampling)) as saying:
         for answered in saying:
             shelf.add([(keys[prompt], answer) for prompt, answer in answered])
             bar.update(len(answered))
+            there += len(answered)
+            telling.at(there)
     if not different <= shelf.known.keys():
         raise ScoringError(
             f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
@@ -127,7 +133,7 @@ def opened(folder: Path | None, price: Price | None = None) -> Iterator[Shelf]:
     with kept.opened(folder / _FILE, _SCHEMA, "The answers in", advice) as connection:
         rows = connection.execute("SELECT key, said, checksum FROM answers").fetchall()
         known = {row[0]: _answer(row[1]) for row in rows if kept.is_whole(row)}
-        yield Shelf(connection, known, price)
+        yield Shelf(connection, known, price, folder)
 
 
 def _answer(said: bytes) -> Answer:

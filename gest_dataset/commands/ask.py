@@ -25,7 +25,6 @@ EXAMPLES = (
     "--language sk[/bold] (diary entries, whose grammar shows the gender), [bold]gest ask --reread "
     "gest-runs/NAME/choice[/bold] (read kept answers again; nothing is asked)"
 )
-_SHOWN = 3  # unreadable answers
 
 
 def run(
@@ -181,8 +180,7 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers can be read.")
     for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
-    unreadable = [row["answer"] for row in answers.table.to_pylist() if row["problem"] and row["answer"]]
-    lines += [f"  such as: {text[:100]!r}" for text in list(dict.fromkeys(unreadable))[:_SHOWN]]
+        lines += [f"    such as: {text!r}" for text in facts["examples"][reason]]
     for line in lines:
         out.print(line, markup=False)
     out.print(answers.signature, style="dim", soft_wrap=True, markup=False)

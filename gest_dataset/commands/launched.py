@@ -12,20 +12,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
+from gest_dataset.commands.interrupts import INTERRUPTED
 from gest_dataset.errors import ConfigError, LostError
 from gest_dataset.scoring.team import launched, rank
 
-ABLE = ("score", "nsp-train")  # commands that several processes can share
+ABLE = "score"  # the command that several processes can share
 _GRACE = 30.0  # seconds; a busy machine lets the first process wait for its turn
 
 
 def check(arguments: list[str]) -> None:
     """Commands that processes cannot share would do the same work several times, over one another."""
     command = next((argument for argument in arguments if not argument.startswith("-")), None)
-    if launched() > 1 and command is not None and command not in ABLE:
+    if launched() > 1 and command is not None and command != ABLE:
         raise ConfigError(
             f"`gest {command}` runs in one process, and a launcher has started {launched()}: start it by "
-            f"itself. `gest score` runs in several."
+            f"itself. `gest {ABLE}` runs in several."
         )
 
 
@@ -40,8 +41,9 @@ def one_speaks() -> Iterator[None]:
         with redirect_stdout(io.StringIO()), redirect_stderr(held):
             yield
     except SystemExit as ended:
-        lost = isinstance(ended.__context__, LostError)
-        if ended.code and not lost:
+        if ended.code in (None, 0, INTERRUPTED):
+            raise
+        if not isinstance(ended.__context__, LostError):
             time.sleep(_GRACE)
         sys.stderr.write(held.getvalue())
         raise

@@ -25,6 +25,18 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         return f"{shown(self.value)} ({shown(self.low)} to {shown(self.high)})"
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The value and its interval as cells of a table show them; a dash for none.
+
+        >>> Estimate(1.2345, 1.1, 1.5).texts
+        ('1.23', '1.10 to 1.50')
+        """
+        if self is NOTHING:
+            return "", ""
+        known = not (math.isnan(self.low) or math.isnan(self.high))
+        return shown(self.value), f"{shown(self.low)} to {shown(self.high)}" if known else shown(None)
+
     @classmethod
     def of(cls, result: Mapping[str, Any], name: str, place: int | None = None) -> Estimate:
         """A number of a result (of a list of numbers the one at `place`) with its `_low` and `_high`."""
@@ -37,7 +49,7 @@ class Estimate(NamedTuple):
         return cls(number, number, number)
 
 
-NOTHING = Estimate(math.nan, math.nan, math.nan)
+NOTHING = Estimate(math.nan, math.nan, math.nan)  # of a column that is not for a line
 
 
 def _number(value: Any, place: int | None) -> float:

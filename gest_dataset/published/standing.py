@@ -193,7 +193,7 @@ def standing(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Standing
     g_s = result.get("g_s")
     if not models or g_s is None or math.isnan(g_s):
         return None
-    own = models.pop(_papers(metadata) or "", None)
+    own = models.pop(paper_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
     return Standing(
         g_s,
@@ -219,7 +219,7 @@ def _places(metadata: Mapping[str, Any]) -> tuple[tuple[int | str, ...], str]:
     return (language,), LANGUAGES[language].name
 
 
-def _papers(metadata: Mapping[str, Any]) -> str | None:
+def paper_name(metadata: Mapping[str, Any]) -> str | None:
     """The name that the paper has for the run's model: for the same id on the Hub, of which it is."""
     if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
         return None

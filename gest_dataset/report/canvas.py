@@ -1,4 +1,4 @@
-"""What all figures are drawn on: one palette, one style, and SVG that follows the page's theme.
+"""What all figures are drawn on, in the house style (`style`), and SVG that follows the page's theme.
 
 Figures are drawn with matplotlib in the light palette. A file on its own keeps those colours; inside
 the page each colour becomes a CSS variable, so that the same drawing is readable in light and dark.
@@ -9,78 +9,32 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as XML
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends import backend_pdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from gest_dataset.printable import printable
 
-# Name of the CSS variable -> its colour in light and in dark; no colour of light occurs twice
-PALETTE: dict[str, tuple[str, str]] = {
-    "ink": ("#1c2330", "#e7eaf0"),
-    "quiet": ("#566073", "#a4aec0"),
-    "line": ("#dde2ea", "#323a49"),
-    "paper": ("#fefefe", "#171c26"),
-    "published": ("#848fa3", "#7d89a0"),
-    "female": ("#a84a00", "#f3a660"),
-    "male": ("#0b6979", "#5cc6d6"),
-    "series-1": ("#3d43b4", "#a6adff"),
-    "series-2": ("#b5362d", "#ff9c8f"),
-    "series-3": ("#2c7345", "#82d3a0"),
-    "series-4": ("#83389f", "#dba6f2"),
-    "series-5": ("#7a5c00", "#e3c05c"),
-    "series-6": ("#20639b", "#83c0f0"),
-}
-LIGHT = {name: light for name, (light, _) in PALETTE.items()}
-SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
-MARKERS = "osD^vP"
-# Lines to compare with: a null, and the diagonal
-DASHED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (4, 3))}
-DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (1, 2))}
-TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # of a published model
-WIDTH = 10.0  # inches; one inch is 72 units of the drawing
+# What draws a figure takes the style from here
+from gest_dataset.report.style import DASHED as DASHED
+from gest_dataset.report.style import DOTTED as DOTTED
+from gest_dataset.report.style import LIGHT as LIGHT
+from gest_dataset.report.style import MARKERS as MARKERS
+from gest_dataset.report.style import PAGE, STYLE, Layout, layout
+from gest_dataset.report.style import PALETTE as PALETTE
+from gest_dataset.report.style import SERIES as SERIES
+from gest_dataset.report.style import TICK as TICK
+from gest_dataset.version import __version__
 
-_TICKS = {
-    "color": LIGHT["line"],
-    "labelcolor": LIGHT["quiet"],
-    "major.size": 0,
-    "minor.size": 0,
-    "major.pad": 6,
-}
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gest",
-    "text.parse_math": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlepad": 10,
-    "axes.labelsize": 9.5,
-    "axes.labelpad": 7,
-    "axes.labelcolor": LIGHT["quiet"],
-    "axes.edgecolor": LIGHT["line"],
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "grid.color": LIGHT["line"],
-    "grid.linewidth": 0.7,
-    "text.color": LIGHT["ink"],
-    **{f"{axis}.{name}": value for axis in ("xtick", "ytick") for name, value in _TICKS.items()},
-    "legend.frameon": False,
-    "legend.fontsize": 9.5,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-}
+_PDF: Any = backend_pdf  # which has no types
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 # Ticks of a logarithmic axis within a decade, from fine to coarse; the first that are few enough serve
@@ -92,6 +46,10 @@ _STEPS: tuple[tuple[float, ...], ...] = (
     (1,),
 )
 _TOOLTIP = "tooltip:"
+_LETTERS = 12.0  # of a name, in an inch
+_NOTES = 5.5  # letters of a note, in an inch of the figure
+_NAMES = 0.45  # of the width at most is that of the names of rows
+_SHORTEST = 12  # letters of a name in a legend
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 XML.register_namespace("", _SVG)
@@ -99,19 +57,40 @@ XML.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 _COLOURS = {light.lower(): f"var(--{name})" for name, (light, _) in PALETTE.items()}
 
 
-def canvas(
-    height: float, rows: int = 1, columns: int = 1, width: float = WIDTH, **options: Any
-) -> tuple[Figure, list[Axes]]:
-    """A figure in the style of the report and its axes, row by row."""
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+class Drawing(Figure):
+    """A figure that a notebook shows by itself; those of matplotlib need pyplot for that."""
+
+    def _repr_svg_(self) -> str:
+        return file_bytes(self, "svg").decode()
+
+
+def canvas(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure in the house style, as wide as the layout says, and its axes, row by row."""
+    with rc_context(STYLE):
+        figure = Drawing(figsize=(layout().width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 
 
+def in_a_row(most: int) -> int:
+    """How many axes stand side by side where a page has so many."""
+    return max(1, int(most * layout().share))
+
+
+def is_narrow() -> bool:
+    """Whether there is no room for names beside several axes."""
+    return layout().share < 1
+
+
+def fitting(text: str, share: float) -> str:
+    """A text that is to have this share of the figure's width, cut where it is longer."""
+    return cut(text, int(share * layout().width * _LETTERS))
+
+
 def series(number: int) -> dict[str, Any]:
-    """The colour and marker of one of the runs."""
-    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)]}
+    """The colour and marker of one of the runs; those of the same colour have another marker."""
+    place = number + number // len(SERIES)
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[place % len(MARKERS)]}
 
 
 def mark(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
@@ -121,9 +100,10 @@ def mark(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
 
 
 def note(axes: Axes, text: str, x: float, y: float, away: tuple[float, float], fontsize: float) -> None:
-    """Some quiet words beside a place."""
+    """Some quiet words beside a place, in lines where the figure is narrow."""
     style: Any = {"textcoords": "offset points", "fontsize": fontsize, "color": LIGHT["quiet"]}
-    axes.annotate(text, (x, y), away, annotation_clip=True, **style)
+    lines = textwrap.fill(text, int(_NOTES * layout().width))
+    axes.annotate(lines, (x, y), away, annotation_clip=True, **style).set_in_layout(False)
 
 
 def key(label: str, **style: Any) -> Line2D:
@@ -133,7 +113,7 @@ def key(label: str, **style: Any) -> Line2D:
 
 def rows_axis(axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
     """Named rows from top to bottom; the last one is at 1."""
-    axes.set_yticks(range(len(names), 0, -1), names)
+    axes.set_yticks(range(len(names), 0, -1), [fitting(name, _NAMES) for name in names])
     for tick, colour in zip(axes.get_yticklabels(), colours, strict=True):
         tick.set_color(colour)
     axes.set_ylim(0.4, len(names) + 0.6)
@@ -171,10 +151,29 @@ def cut(text: str, length: int) -> str:
 
 
 def legend(figure: Figure, handles: Sequence[Any], columns: int = 4) -> None:
-    """One legend above all axes; without handles none."""
-    if handles:
-        with rc_context(_STYLE):
-            figure.legend(handles=list(handles), loc="outside upper left", ncols=columns, handletextpad=0.5)
+    """One legend above all axes, in as many columns as there is room for; without handles none.
+
+    Names that are too long for a column of their own are cut.
+    """
+    if not handles:
+        return
+    names = [str(handle.get_label()) for handle in handles]
+    longest = max(map(len, names))
+    tries = [(number, longest) for number in range(columns, 0, -1)]
+    tries += [(1, letters) for letters in range(longest - 2, _SHORTEST, -2)]
+    with rc_context(STYLE):
+        for number, letters in tries:
+            made = figure.legend(
+                handles=list(handles),
+                labels=[cut(name, letters) for name in names],
+                loc="outside upper left",
+                ncols=number,
+                handletextpad=0.5,
+            )
+            if made.get_window_extent().width <= figure.bbox.width:
+                return
+            made.remove()
+    raise ValueError(f"a legend of {len(names)} names does not fit into {figure.get_figwidth()} inches")
 
 
 def ratio_axis(axis: Any, values: Sequence[float], most_ticks: int = 8) -> str:
@@ -206,17 +205,67 @@ def ratio_axis(axis: Any, values: Sequence[float], most_ticks: int = 8) -> str:
     return "" if [low, high] == whole else "Intervals that reach past the axis are cut off there."
 
 
-def file_bytes(figure: Figure, kind: str) -> bytes:
-    """The figure as a file of its own, `svg` or `png`: light colours on white, the same bytes each time."""
-    if kind == "svg":
-        root = _drawn(figure, LIGHT["paper"])
-        for element in root.iter():
-            _titled(element)
-        return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
+def file_bytes(figure: Figure, kind: str, made_for: Layout = PAGE, title: str = "", text: str = "") -> bytes:
+    """The figure as a file of its own, `svg`, `pdf` or `png`, in light colours; the same bytes each time.
+
+    It is printed at the scale of its layout. Title and text stand in what the file says of itself. A PDF has
+    the font in it (TrueType, so that words can be found and edited); in an SVG letters are shapes, for no
+    format of fonts in it is read by all programs.
+    """
+    return _KINDS[kind](figure, made_for, printable(title), printable(text))
+
+
+def _svg_file(figure: Figure, made_for: Layout, title: str, text: str) -> bytes:
+    root = _drawn(figure, LIGHT["paper"], letters="path")
+    for element in root.iter():
+        _titled(element)
+    for name, inches in zip(("width", "height"), figure.get_size_inches(), strict=True):
+        root.set(name, f"{72 * made_for.scale * inches:.2f}pt")
+    for place, (tag, said) in enumerate((("title", title), ("desc", text))):
+        if said:
+            element = XML.Element(f"{{{_SVG}}}{tag}")
+            element.text = said
+            root.insert(place, element)
+    return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _pdf_file(figure: Figure, made_for: Layout, title: str, text: str) -> bytes:
+    """As matplotlib's own way to a PDF goes, but on a page of the printed size."""
     buffer = io.BytesIO()
-    with rc_context(_STYLE):
-        figure.savefig(buffer, format=kind, dpi=200, facecolor=LIGHT["paper"], metadata={"Software": None})
+    told = {"Title": title, "Subject": text, "Creator": f"gest-dataset {__version__}"}
+    width, height = figure.get_size_inches()
+    scale = made_for.scale
+    with rc_context(STYLE):
+        file = _PDF.PdfFile(buffer, {**told, "CreationDate": None, "Producer": None})
+        file.newPage(width * scale, height * scale)
+        file.output(scale, 0, 0, scale, 0, 0, _PDF.Op.concat_matrix)
+        file.width, file.height = width, height  # what is drawn beyond them is left out
+        dots, figure.dpi = figure.dpi, 72  # points, which PDF counts in
+        try:
+            renderer = _PDF.RendererPdf(file, 72, height, width)
+            figure.draw(renderer)
+            renderer.finalize()
+        finally:
+            figure.dpi = dots
+        file.finalize()
+        file.close()
     return buffer.getvalue()
+
+
+def _png_file(figure: Figure, made_for: Layout, title: str, text: str) -> bytes:
+    buffer = io.BytesIO()
+    with rc_context(STYLE):
+        figure.savefig(
+            buffer,
+            format="png",
+            dpi=200 * made_for.scale,
+            facecolor=LIGHT["paper"],
+            metadata={"Software": None, "Title": title, "Description": text},
+        )
+    return buffer.getvalue()
+
+
+_KINDS = {"svg": _svg_file, "pdf": _pdf_file, "png": _png_file}
 
 
 def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str:
@@ -239,10 +288,10 @@ def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str
     return XML.tostring(root, encoding="unicode")
 
 
-def _drawn(figure: Figure, background: str) -> XML.Element:
+def _drawn(figure: Figure, background: str, letters: str = "none") -> XML.Element:
     """The drawing as matplotlib makes it, without a word of when and by what."""
     buffer = io.BytesIO()
-    with rc_context(_STYLE):
+    with rc_context({**STYLE, "svg.fonttype": letters}):
         figure.savefig(buffer, format="svg", facecolor=background, metadata={"Date": None})
     root = XML.fromstring(buffer.getvalue())
     for child in root.findall(f"{{{_SVG}}}metadata"):

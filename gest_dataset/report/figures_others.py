@@ -82,7 +82,7 @@ def scatters(runs: Sequence[Measured], score: str) -> Panel | None:
                 pairs.append((run, ids[there], x[there], y[there]))
     if not pairs:
         return None
-    per_row = min(_PER_ROW, len(pairs))
+    per_row = min(canvas.in_a_row(_PER_ROW), len(pairs))
     lines = math.ceil(len(pairs) / per_row)
     figure, axes = canvas.canvas((4.6 if per_row > 1 else 5.2) * lines, lines, per_row)
     rows: list[list[Any]] = []

@@ -28,7 +28,7 @@ PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
 _NOTHING = [None] * len(STEREOTYPES)
 _PER_ROW = 4
 _ENDS = ("", "_low", "_high")
-_WIDEST = 88  # letters of the titles of a row
+_TITLES = 0.73  # of the width is that of the titles of a row
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ def rates_of_stereotypes(
     `relative` rates are drawn as multiples of their column's middle, sqrt(q_f q_m): q_i has no meaning
     but beside the others of the same model (section 4.2.1 of [A]). The numbers are as they are.
     """
-    per_row = min(_PER_ROW, len(columns))
+    per_row = min(canvas.in_a_row(_PER_ROW), len(columns))
     lines = math.ceil(len(columns) / per_row)
+    numbered = per_row > 1 and canvas.is_narrow()
     figure, axes = canvas.canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
     drawn: list[float] = []
     several = len({column.label for column in columns}) > 1
@@ -96,12 +97,12 @@ def rates_of_stereotypes(
             canvas.interval_mark(ax, scaled, y, text, colour, markersize=5.5)
         bounds = column.low, column.high, column.all_low, column.all_high
         rows += _table(OWN, column.label, column.where, column.rates, *bounds)
-        of_run = f"{canvas.cut(column.label, _WIDEST // per_row)}\n" if several else ""
+        of_run = f"{canvas.fitting(column.label, _TITLES / per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y", visible=False)
         if place % per_row == 0:
-            stereotype_axis(ax)
+            stereotype_axis(ax, numbered)
         ax.set_ylim(0.3, 16.7)
         ax.set_xlabel(f"{symbol} / middle" if relative else symbol)
     cut_off = ""
@@ -124,6 +125,8 @@ def rates_of_stereotypes(
         f"{symbol} of each stereotype with its 95 % interval; the lighter, thinner ones behind hold for all "
         f"16 at once, and are those to read where single stereotypes are picked out."
     ]
+    if numbered:
+        caption.append(f"Stereotypes: {', '.join(' '.join(name.split()) for name in _NAMES)}.")
     if beside:
         caption.append(f"Ticks: {len(beside)} published models or systems.")
     if relative:
@@ -173,9 +176,9 @@ def _middle(rates: Sequence[float]) -> float:
     return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
 
 
-def stereotype_axis(axes: Axes) -> None:
-    """The 16 stereotypes from top to bottom, in the colours of their genders."""
-    axes.set_yticks(PLACES, _NAMES)
+def stereotype_axis(axes: Axes, numbered: bool = False) -> None:
+    """The 16 stereotypes from top to bottom, in the colours of their genders; `numbered` is without names."""
+    axes.set_yticks(PLACES, list(map(str, STEREOTYPES)) if numbered else _NAMES)
     for text, colour in zip(axes.get_yticklabels(), _COLOURS, strict=True):
         text.set_color(colour)
 

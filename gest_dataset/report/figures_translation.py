@@ -95,7 +95,7 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     figure, (axes,) = canvas.canvas(5.2)
     rows: list[list[Any]] = []
     axes.plot([0.5, 1], [1, 0], **DASHED)
-    extremes = "from fully stereotypical (0.5, 1) to always masculine (1, 0)"
+    extremes = "from fully stereotypical to always masculine"
     canvas.note(axes, extremes, 0.752, 0.496, (6, 4), fontsize=8.5)
     handles = []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
@@ -129,9 +129,9 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         figure,
         "f_s against f_m with 95 % intervals, beside the paper’s translators; rates are the centres of "
         "Agresti-Coull intervals, as the paper prints them, which in few samples lie nearer to 1/2 than the "
-        "shares. Dashed: the theoretical line "
-        "of systems that leave the masculine only where a stereotype about women suggests it. A system that "
-        "always writes the masculine has no stereotype rate, and that is no praise. "
+        "shares. Dashed: the theoretical line, from (0.5, 1) to (1, 0), of systems that leave the masculine "
+        "only where a stereotype about women suggests it. A system that always writes the masculine has no "
+        "stereotype rate, and that is no praise. "
         f"{band_words(results)} After figure 2 of Pikuliak et al. (2024).",
         f"Scatter of f_s against f_m beside the published translators. {'; '.join(told)}.",
         ["source", "system", "language", "f_m", "f_m_low", "f_m_high", "f_s", "f_s_low", "f_s_high"],

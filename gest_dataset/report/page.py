@@ -259,10 +259,12 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
     }
 
 
-def _skipped(run: Measured) -> list[tuple[str, int]]:
-    """The reasons why samples have no score, the most frequent first."""
+def _skipped(run: Measured) -> list[tuple[str, int, list[str]]]:
+    """The reasons why samples have no score, the most frequent first; of answers in words with examples."""
     reasons = run.facts.get("skipped") or run.facts.get("problems") or {}
-    return sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    examples = run.facts.get("examples") or {}
+    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(reason, number, examples.get(reason, [])) for reason, number in ordered]
 
 
 def _link(file: Path, page: Path) -> str:

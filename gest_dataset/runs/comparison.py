@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.statistics import Comparison, OfStereotype, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
+from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.statistics.dif import Item, differing, shared
 from gest_dataset.statistics.unknowns import commonly_known
 
@@ -128,6 +130,31 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> Compared:
     if not compared.differences:
         raise ConfigError("\n".join(["Nothing here can be compared.", *compared.notes()]))
     return replace(compared, differences=_adjusted(compared.differences))
+
+
+def compare_pairs(runs: Sequence[Run], draws: int = DRAWS) -> Iterator[Difference]:
+    """Every run beside every other on the same samples: headlines alone, with p-values as they are.
+
+    `adjusted` is the p-value itself: `statistics.holm` over those that are shown together corrects it. Enough
+    `draws` have to be made for their number, as no p-value is below 2 / (draws + 1).
+    """
+    _check_same(runs, list(_SAME))
+    pairing = _pairing(runs)
+    about, unit = runs[0].manifest.about, MEASURES[runs[0].manifest.measure].unit
+    data = _rows(runs[0].manifest, unit)
+    sides = list(zip(_labels(runs), [_frame(run, pairing) for run in runs], strict=True))
+    for (label, frame), (other, baseline) in combinations(sides, 2):
+        templates = [t for t in baseline["template"].unique().tolist() if t in set(frame["template"])]
+        if not templates:
+            continue
+        both = _paired(frame, baseline, templates, pairing)
+        both = replace(both, units=units_of(unit, both.ids, data))
+        found = _comparison(pairing.measure, label, both, draws)
+        number = len(both.a)
+        known = sum(commonly_known(both.a, both.b)) if pairing.measure == "f_s" else number
+        named = tuple(template for template in templates if template)
+        counts = (known, both.missing, number - known)
+        yield Difference(about, label, other, named, *counts, found, found.p_value)
 
 
 def _by_config(place: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
@@ -258,12 +285,12 @@ class _Both:
     units: list[Any] | None = None
 
 
-def _comparison(measure: str, label: str, both: _Both) -> Comparison:
+def _comparison(measure: str, label: str, both: _Both, draws: int = DRAWS) -> Comparison:
     if not both.a:
         raise DataError(f"{label} and the baseline have no sample in common.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the error below says it
-        comparison = paired(measure, both.a, both.b, both.references, both.units)
+        comparison = paired(measure, both.a, both.b, both.references, both.units, draws=draws)
     if math.isnan(comparison.p_value):
         of_units = "" if both.units is None else " of different units"
         needed = f"two or more{of_units} are needed{' in each stereotype' if both.references else ''}"

@@ -25,6 +25,7 @@ from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
 from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, Manifest, differences, read_manifest
+from gest_dataset.runs.progress import SCRATCH
 from gest_dataset.runs.reading import REPORT, Run, read_run, sha256
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.version import __version__
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers", "ufal.udpipe")
-_SCRATCH = "shards"
 
 
 class Finding(Protocol):
@@ -111,7 +111,7 @@ def threads_of(path: Path, device: torch.device | None) -> Iterator[None]:
     A launcher gives each process fewer than there are cores, and a run may go on without it.
     """
     there = claim_run(path)
-    kept = there is not None and not there.done and (path / _SCRATCH).exists()
+    kept = there is not None and not there.done and (path / SCRATCH).exists()
     began = there.machine.get("threads") if there is not None and kept else None
     if device is None or device.type != "cpu" or not isinstance(began, int):
         yield
@@ -154,7 +154,7 @@ def recording(path: Path, fresh: Manifest) -> Iterator[Record]:
     claim_run(path)
     with alone(path):
         there = claim_run(path)
-        scratch = path / _SCRATCH
+        scratch = path / SCRATCH
         if there is not None:
             kept = there.done or scratch.exists() or (path / there.table).exists()
             if kept:

@@ -1,8 +1,9 @@
 """One layer between queries and forward passes, for all kinds of models.
 
-Queries that share an input share its pass; inputs are sorted by length and put into batches under
-a budget of padded tokens; when the device runs out of memory the budget is halved and the rest
-goes on; every query gets its answers, in the order asked.
+Queries that share an input share its pass, and texts of a causal model may share their beginnings
+(`prefixes`); inputs are sorted by length and put into batches under a budget of padded tokens; when
+the device runs out of memory the budget is halved and the rest goes on; every query gets its
+answers, in the order asked.
 
 A float depends on the batch it was computed in, so batches are planned: what is in one follows
 from the inputs, the budget and where the last one ended. A `Store` keeps answers up to such an end,
@@ -12,8 +13,8 @@ processes take whole batches of the same plan (stretches.py), so that they find 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Protocol
@@ -23,6 +24,8 @@ from tqdm.auto import tqdm
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.query import Ask, Input, Query, Values
+from gest_dataset.scoring import prefixes
+from gest_dataset.scoring.prefixes import Row
 from gest_dataset.scoring.stretches import Batch, Pace, Share, State, computed, merge, next_stretch
 from gest_dataset.scoring.team import ALONE, Team
 
@@ -31,12 +34,18 @@ Pass = tuple[Input, list[Ask]]
 
 @dataclass(frozen=True)
 class Passes:
-    """How much work a run was: what was asked, and what had to be computed."""
+    """How much work a run was: what was asked, and what had to be computed.
+
+    `tokens` are those of the different inputs, `computed` those that went through the model: fewer of
+    them where the `way` is `prefix`, which computes shared beginnings once.
+    """
 
     queries: int
     inputs: int
     tokens: int
     batches: int
+    computed: int
+    way: str = prefixes.PLAIN
 
 
 class Scorer(Protocol):
@@ -51,6 +60,9 @@ class Scorer(Protocol):
 
     def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
         """Find out on a few inputs which short ways are right."""
+
+    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        """Whether a row answers as some of its texts do by themselves; its asks are theirs, in order."""
 
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         """For each input, the values of its asks."""
@@ -86,37 +98,82 @@ def answer(
     own = [number.setdefault(_input(query), len(number)) for query in queries]
     inputs = list(number)
     hosts = longest_hosts([i.input_ids for i in inputs]) if scorer.causal else list(range(len(inputs)))
-    asks: dict[int, dict[Ask, int]] = {}
+    asked: dict[int, list[Query]] = {}
     for query, i in zip(queries, own, strict=True):
-        places = asks.setdefault(hosts[i], {})
-        for ask in _asks(query):
-            places.setdefault(ask, len(places))
+        asked.setdefault(hosts[i], []).append(query)
+    rows, way = _rows({i: inputs[i] for i in asked}, asked, scorer, batch_tokens)
+    home = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
+    asks: list[dict[Ask, int]] = [{} for _ in rows]
+    for i, some in asked.items():
+        n, path = home[i]
+        for ask in (ask for query in some for ask in _asks(query, path)):
+            asks[n].setdefault(ask, len(asks[n]))
     # long inputs first, so what is too large for the memory shows at once
-    order = sorted(asks, key=lambda i: (-inputs[i].size, inputs[i].input_ids))
-    work = [(inputs[i], list(asks[i])) for i in order]
+    order = sorted(range(len(rows)), key=lambda n: _place(rows[n].sequence))
+    work = [(rows[n].sequence, list(asks[n])) for n in order]
     state = store.load(work, batch_tokens) if store else State(batch_tokens)
     announce(work, state)
     run(work, state, lambda: scorer, description, store, team)
     values = dict(zip(order, state.values, strict=True))
     passes = Passes(
         queries=len(queries),
-        inputs=len(asks),
-        tokens=sum(inputs[i].size for i in asks),
+        inputs=len(asked),
+        tokens=sum(inputs[i].size for i in asked),
         batches=state.batches,
+        computed=sum(sequence.size for sequence, _ in work),
+        way=way,
     )
-    answers = [
-        values[hosts[i]][[asks[hosts[i]][ask] for ask in _asks(query)]]
-        for query, i in zip(queries, own, strict=True)
-    ]
-    return answers, passes
+
+    def answers(query: Query, host: int) -> Values:
+        n, path = home[host]
+        return values[n][[asks[n][ask] for ask in _asks(query, path)]]
+
+    return [answers(query, hosts[i]) for query, i in zip(queries, own, strict=True)], passes
+
+
+def _rows(
+    inputs: Mapping[int, Input], asked: Mapping[int, Sequence[Query]], scorer: Scorer, budget: int
+) -> tuple[list[Row], str]:
+    """The passes over some inputs, and their way: beginnings are shared where that pays and is right."""
+    if scorer.causal:
+        ordered = sorted(inputs, key=lambda i: _place(inputs[i]))
+        # the scorer checks its short ways on these, before anything long
+        few = {ordered[i] for i in _two_shortest([inputs[i] for i in ordered])}
+        rows = prefixes.shared({i: inputs[i] for i in inputs if i not in few}, budget)
+        rows += prefixes.alone({i: inputs[i] for i in inputs if i in few})
+        if prefixes.pays(rows, inputs.values()) and scorer.shares(*_trial(rows, inputs, asked)):
+            return rows, prefixes.PREFIX
+    return prefixes.alone(inputs), prefixes.PLAIN
+
+
+def _trial(
+    rows: Sequence[Row], inputs: Mapping[int, Input], asked: Mapping[int, Sequence[Query]]
+) -> tuple[Pass, list[Pass]]:
+    """The widest row with what its first, middle and last text ask, and these texts by themselves."""
+    widest = min(rows, key=lambda row: _place(row.sequence))
+    numbers = list(widest.paths)
+    in_row: list[Ask] = []
+    texts: list[Pass] = []
+    for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
+        # ln P always: a logit alone means nothing
+        queries = [replace(query, normalise=True) for query in asked[i]]
+        in_row += [ask for query in queries for ask in _asks(query, widest.paths[i])]
+        texts.append((inputs[i], [ask for query in queries for ask in _asks(query, range(inputs[i].size))]))
+    return (widest.sequence, in_row), texts
+
+
+def _place(sequence: Input) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """What passes are sorted by."""
+    return -sequence.size, sequence.input_ids, sequence.parents
 
 
 def _input(query: Query) -> Input:
     return Input(query.input_ids, query.decoder_ids, query.type_ids)
 
 
-def _asks(query: Query) -> list[Ask]:
-    return [Ask(p, t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
+def _asks(query: Query, path: Sequence[int]) -> list[Ask]:
+    """What a query asks, of an input whose tokens stand in the places of a path."""
+    return [Ask(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
 
 
 def longest_hosts(texts: Sequence[tuple[int, ...]]) -> list[int]:

@@ -33,6 +33,14 @@ def pick_device(asked: str) -> torch.device:
     return device
 
 
+def bfloat16_unit() -> str | None:
+    """What this CPU multiplies bfloat16 with; where it has no such thing bfloat16 is the slower type."""
+    import torch
+
+    units = {"AMX": torch.cpu._is_amx_tile_supported, "AVX512-BF16": torch.cpu._is_avx512_bf16_supported}
+    return next((name for name, has in units.items() if has()), None)
+
+
 def pick_dtype(asked: str, device: torch.device) -> torch.dtype:
     """The type asked for; `auto` takes bfloat16 on a GPU that has it, else float16; float32 on a CPU."""
     import torch

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from gest_dataset.scoring.answering import Task, answered, scorer_of
 from gest_dataset.scoring.damage import damaged_file, tensors_in
 from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.scoring.placement import DeviceMap, Placement, is_fixed, is_spread, main_device, place
-from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, size_of
+from gest_dataset.scoring.pretrained import check_complete, commit_of, read, read_config, shape_of, size_of
 from gest_dataset.scoring.scorers import LanguageModel, NextSentence
 from gest_dataset.scoring.subject import Answered
 from gest_dataset.scoring.team import ALONE, Team
@@ -81,7 +81,7 @@ class Loaded:
 
     `from_hub` says that it was loaded here, under this name, from the Hub (or the Hub's cache), and
     `asked_revision` which revision was asked for, where one was. The other processes of its `team` have
-    loaded the same; of a twin (null.py) they make the one of its number.
+    loaded the same; of a twin (null.py) they make the one of its number. `exact` loads it again, in float32.
     """
 
     model: Any
@@ -95,6 +95,7 @@ class Loaded:
     team: Team = ALONE
     twin: int = 0
     quantization: str | None = None
+    exact: Callable[[], Loaded] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -160,6 +161,23 @@ def load_model(
     `next_sentence` asks a masked model's checkpoint for its next-sentence head. `device_map` and
     `quantization` are for models that fit no single device (docs/devices.md).
     """
+    given = (revision, trust_remote_code, next_sentence)
+    loaded = _load(model, device, dtype, *given, device_map, quantization)
+    if device_map is not None or quantization is not None:
+        return loaded  # there is hardly room for it in float32
+    return replace(loaded, exact=partial(_load, model, device, "float32", *given))
+
+
+def _load(
+    model: Any,
+    device: str,
+    dtype: str,
+    revision: str | None,
+    trust_remote_code: bool,
+    next_sentence: bool,
+    device_map: DeviceMap | None = None,
+    quantization: str | None = None,
+) -> Loaded:
     if isinstance(model, tuple):
         if device_map is not None or quantization is not None:
             raise SettingError("A loaded model is spread or quantised already, or not: load it so yourself.")
@@ -195,6 +213,20 @@ def load_model(
         asked_revision=revision,
         quantization=quantization,
     )
+
+
+def load_shape(model: str, revision: str | None = None, trust_remote_code: bool = False) -> Loaded:
+    """A model without its weights, and its tokeniser: enough to tell what asking it will take."""
+    name = _name_of(model)
+    file = _gguf_file(name, revision)
+    given: dict[str, Any] = {"revision": revision} if file is None else {"gguf_file": file.name}
+    where = name if file is None else file.parent
+    with turning(partial(_unloadable, name)):
+        config = read_config(where, trust_remote_code, **given)
+        kind = CAUSAL if file is not None else _kind_of_config(config, name)
+        shape = shape_of(_KINDS[kind][0], config, trust_remote_code)
+        tokenizer = _checked(read(AutoTokenizer, where, trust_remote_code, **given), config, name)
+    return Loaded(shape, tokenizer, kind, name, None)
 
 
 def name_and_kind(

@@ -61,10 +61,15 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
         )
 
 
+def shape_of(auto_class: Any, config: Any, trust_remote_code: bool = False) -> Any:
+    """A model of these settings without a weight: its parameters have shapes alone (`meta`)."""
+    with torch.device("meta"):
+        return auto_class.from_config(config, trust_remote_code=trust_remote_code)
+
+
 def size_of(auto_class: Any, config: Any) -> int:
     """How many weights a model of these settings has; none of them is made."""
-    with torch.device("meta"):
-        size: int = auto_class.from_config(config, trust_remote_code=False).num_parameters()
+    size: int = shape_of(auto_class, config).num_parameters()
     return size
 
 

@@ -193,11 +193,13 @@ def score_configs(
     batch_tokens: int | None = None,
     null: int = 0,
     flat: bool = False,
+    begun: Callable[[str], None] = lambda name: None,
     done: Callable[[Entry], None] = lambda entry: None,
     team: Team = ALONE,
     **loading: Any,
 ) -> Outcome:
-    """Score a model on configs (`data.selection.names`); `done` hears of each run as soon as it is there.
+    """Score a model on configs (`data.selection.names`); `begun` hears of each when its turn has come, `done`
+    of each run as soon as it is there.
 
     The model is loaded when all that can be wrong without it has been looked at.
 
@@ -238,6 +240,7 @@ def score_configs(
             if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
                 left_out[name] = "the checkpoint has no next-sentence head"
                 continue
+        begun(name)
         try:
             if isinstance(own, ModelError):
                 raise own

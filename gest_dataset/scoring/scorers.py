@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -21,8 +20,10 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from gest_dataset.errors import ModelError
 from gest_dataset.probes.query import Ask, Input, Values
+from gest_dataset.scoring.batching import Pass
 from gest_dataset.scoring.head import Head
 from gest_dataset.scoring.placement import is_fixed, main_device
+from gest_dataset.scoring.trees import in_line, refusal, tree_tensors
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +87,10 @@ class _Model:
     def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
         """Whether short ways are right, on a few inputs before a run; there may be none."""
 
+    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        """Only causal models have texts whose beginnings can be shared."""
+        return False
+
     def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
         raise NotImplementedError
 
@@ -118,6 +123,10 @@ class LanguageModel(_Model):
     def _tensors(self, inputs: Sequence[Input]) -> dict[str, Any]:
         ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        if any(sequence.parents for sequence in inputs):
+            parents = [sequence.parents or in_line(sequence.size) for sequence in inputs]
+            tree = tree_tensors(parents, ids.shape[1], self.model.dtype)
+            tensors |= {name: tensor.to(self.device) for name, tensor in tree.items()}
         if self.seq2seq:
             tensors["decoder_input_ids"], _ = pad(
                 [sequence.decoder_ids for sequence in inputs], self.pad_id, self.device
@@ -247,6 +256,28 @@ class LanguageModel(_Model):
                 f"their positions."
             )
 
+    @torch.inference_mode()
+    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        """Compare what the whole model answers of a row of texts, and of the same texts one by one."""
+        sequence, asks = row
+        try:
+            why = refusal(self.model, self.base, sequence.size)
+            if why is None:
+                found = self._full_values([sequence], [asks])
+                alone = np.concatenate([self._full_values([given], [own]) for given, own in texts])
+                tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(alone).max())
+                if _close(torch.from_numpy(found), torch.from_numpy(alone), tolerance):
+                    return True
+                why = f"texts in one row get other values, by up to {np.abs(found - alone).max():.1g}"
+        except _UNUSABLE as error:
+            why = f"it cannot take several texts in one row ({type(error).__name__})"
+            logger.debug("the row of texts failed: %r", error)
+        self.note(
+            f"{type(self.model).__name__}: {why}, so beginnings that texts share are computed for each of "
+            f"them, which is slower and as right."
+        )
+        return False
+
     def _rows(self, inputs: Sequence[Input], places: Sequence[tuple[int, int]]) -> Tensor:
         states = self._states(inputs)
         return torch.stack([states[n, position] for n, position in places])
@@ -255,9 +286,7 @@ class LanguageModel(_Model):
         self, inputs: Sequence[Input], places: Sequence[tuple[int, int]], full: Tensor, tolerance: float
     ) -> None:
         """A causal model's answers do not depend on what stands to the right of them."""
-        longer = [
-            replace(sequence, input_ids=(*sequence.input_ids, *sequence.input_ids[:2])) for sequence in inputs
-        ]
+        longer = [sequence.followed_by(sequence.input_ids[:2]) for sequence in inputs]
         ahead = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
         if not _close(torch.stack([ahead[n][position] for n, position in places]), full, tolerance):
             raise ModelError(

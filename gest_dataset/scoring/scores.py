@@ -7,11 +7,12 @@ import platform
 import time
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import datasets
 import numpy as np
@@ -30,12 +31,16 @@ from gest_dataset.probes.text import CannotAskError
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
+from gest_dataset.scoring import precision
 from gest_dataset.scoring.loading import Loaded
 from gest_dataset.scoring.null import twin
 from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
 from gest_dataset.scoring.subject import Subject
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -94,6 +99,18 @@ class Scores:
             f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
         )
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
+
 
 def record(
     loaded: Subject, request: Request, path: Path | None, command: Sequence[str]
@@ -101,7 +118,7 @@ def record(
     """The scores, with the run in a directory if there is one; False where it was finished and only read."""
     check_kind(request.probe, loaded.kind, loaded.name, request.name)
     if path is None:
-        return _beside_twins(measure(loaded, request), loaded, request, None), True
+        return _beside_others(measure(loaded, request), loaded, request, None), True
     with writing.threads_of(path, loaded.device):
         return _recorded(loaded, request, path, command)
 
@@ -122,9 +139,43 @@ def _recorded(loaded: Subject, request: Request, path: Path, command: Sequence[s
         if there.finished:
             return _from_disk(there.finished, request), False
         scores = measure(loaded, request, there.scratch)
-        scores = _beside_twins(scores, loaded, request, there.scratch)
+        scores = _beside_others(scores, loaded, request, there.scratch)
         writing.finish(there, scores)
     return scores, True
+
+
+def _beside_others(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
+    """The scores with what float32 gives for some of them, and with the headlines of the model's twins."""
+    return _beside_float32(_beside_twins(scores, loaded, request, scratch), loaded, request)
+
+
+def _beside_float32(scores: Scores, loaded: Subject, request: Request) -> Scores:
+    """The scores with the error of a half-precision type on a CPU, measured on some of them."""
+    if not isinstance(loaded, Loaded) or loaded.exact is None or not precision.is_half(loaded):
+        return scores
+    dtype, metadata = scores.metadata["dtype"], dict(scores.metadata)
+    notes = [precision.slow(dtype), precision.no_room(loaded)]
+    if notes[-1] is None:
+        few = set(precision.some(scores.table))
+        rows = request.rows.filter(lambda name: name in few, input_columns="id")
+        with _quiet():
+            exact = measure(loaded.exact(), replace(request, rows=rows))
+        found = precision.error(request.measure, scores.table, exact.table)
+        metadata["precision"] = found
+        notes.append(precision.told(request.measure, dtype, found))
+    metadata["notes"] = [*metadata["notes"], *(note for note in notes if note)]
+    return replace(scores, metadata=metadata)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """While some samples are asked again: the run itself has told which have no score."""
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
@@ -140,14 +191,9 @@ def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Pa
         result = measure(other, request, folder).result()
         return Estimate.of(result, judge.headline(result).name).value
 
-    level = logger.level
-    logger.setLevel(logging.ERROR)  # the model's own run has told which samples have no score
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)
-            twins = [headline_of(number, twin(loaded, number)) for number in range(1, request.null + 1)]
-    finally:
-        logger.setLevel(level)
+    with _quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)
+        twins = [headline_of(number, twin(loaded, number)) for number in range(1, request.null + 1)]
     return replace(scores, metadata=scores.metadata | {"null": twins})
 
 

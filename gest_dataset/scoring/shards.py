@@ -26,6 +26,7 @@ from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import DataError
 from gest_dataset.files import replacing
 from gest_dataset.probes.query import Values
+from gest_dataset.runs.progress import Telling
 from gest_dataset.scoring.batching import Pass
 from gest_dataset.scoring.stretches import Batch, Share, State
 
@@ -46,6 +47,7 @@ class Shards:
         self.earlier = 0.0  # seconds of computing by earlier processes, as far as it was kept
         self._number = self._kept = 0
         self._began = self._last = time.perf_counter()
+        self._telling = Telling(directory, 0, "inputs")
 
     def load(self, work: Sequence[Pass], budget: int) -> State:
         """The state behind the last shard; shards of other work, or damaged ones, do not count."""
@@ -71,10 +73,13 @@ class Shards:
         self._began = self._last = time.perf_counter()
         for path in self._parts():
             state.ahead |= self._read_part(path, work, state)
+        self._telling = Telling(self.directory, len(work), "inputs")
+        self._telling.at(self._kept)
         return state
 
     def keep(self, state: State, at_once: bool = False) -> None:
         """Write what is new when it is time to, or `at_once`."""
+        self._telling.at(len(state.values))
         moment = time.perf_counter()
         if moment - self._last < SECONDS and not at_once:
             return
@@ -157,7 +162,7 @@ def _mark(work: Sequence[Pass], budget: int) -> str:
     """A hash of everything that is asked, in order, and of the budget that makes batches of it."""
     digest = hashlib.sha256(str(budget).encode())
     for given, asks in work:
-        for ids in (given.input_ids, given.decoder_ids, given.type_ids):
+        for ids in (given.input_ids, given.decoder_ids, given.type_ids, given.parents):
             digest.update(array("q", (len(ids), *ids)).tobytes())
         for ask in asks:
             digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())

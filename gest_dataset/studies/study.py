@@ -111,8 +111,7 @@ def _told(cell: Cell) -> list[str]:
     """A value and its interval; no interval where there is none to tell."""
     if not isinstance(cell, Estimate):
         return [shown(cell), ""]
-    known = not (math.isnan(cell.low) or math.isnan(cell.high))
-    return [shown(cell.value), f"{shown(cell.low)} to {shown(cell.high)}" if known else shown(None)]
+    return list(cell.texts)
 
 
 @dataclass(frozen=True)

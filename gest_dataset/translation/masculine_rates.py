@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +32,9 @@ from gest_dataset.translation.samples import TranslatedSentence, aligned, join, 
 from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
 from gest_dataset.translation.translator import TranslationError
 from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SCHEMA = pa.schema(
     {
@@ -112,6 +115,18 @@ class MasculineRates:
             f"MasculineRates(system={facts['system']!r}, language={facts['language']!r}, "
             f"known={facts['known']}, samples={facts['samples']}, {headline})"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, the picture and the numbers."""
+        from gest_dataset.report.notebook import html  # which brings matplotlib
+
+        return html(self)
+
+    def plot(self) -> Figure:
+        """The picture of the result (matplotlib), in the style of the report."""
+        from gest_dataset.report.notebook import plot
+
+        return plot(self)
 
 
 def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:

@@ -307,7 +307,9 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
         assert "prompts: about" in done.stderr
         assert "answers can be read" in done.stdout
         assert "I'm sorry, but I cannot answer that." in done.stdout
-        assert (tmp_path / "gest-runs" / MODEL / "choice" / "report.html").exists()
+        assert ' x refused\n    such as: "I\'m sorry, but I cannot answer that."' in done.stdout
+        page = (tmp_path / "gest-runs" / MODEL / "choice" / "report.html").read_text(encoding="utf-8")
+        assert "× refused, such as “I&#39;m sorry, but I cannot answer that.”" in page
         again = gest("--reread", f"gest-runs/{MODEL}/choice")
         assert again.returncode == 0, again.stderr
         for wrong in (("x", *given), ("x", "--model", "y"), ()):

@@ -29,7 +29,7 @@ import gest_dataset
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.scoring.answering import NOT_FINITE
-from gest_dataset.scoring.batching import Values, answer
+from gest_dataset.scoring.batching import Pass, Values, answer
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.head import Head
 from tests.support import zoo
@@ -47,6 +47,9 @@ class Echo:
 
     def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
         """Nothing is short here."""
+
+    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        return False
 
     def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         padded = len(inputs) * max(one.size for one in inputs)

@@ -144,7 +144,7 @@ def test_a_small_memory_is_kept_at_once() -> None:
     store = Noting()
     found, passes = answer(FIVE, Adding(memory=9), 16, store=store)
     assert [float(value[0]) for value in found] == [2 * n + 3 for n in range(5)]
-    assert passes == Passes(queries=5, inputs=5, tokens=20, batches=3)
+    assert passes == Passes(queries=5, inputs=5, tokens=20, batches=3, computed=20)
     assert store.noted == [(0, 0, 8, True), (2, 1, 8, False), (4, 2, 8, False), (5, 3, 8, False)]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import signal
 import time
@@ -182,14 +183,16 @@ def test_four_processes_write_the_bytes_of_one(tmp_path: Path) -> None:
 
 
 def _twins(model: str) -> Any:
-    scores = gest_dataset.score(model, "demo_en", [1], 20, device="cpu", null=2)
+    scores = gest_dataset.score(model, "demo_en", [1], device="cpu", null=2)
     return scores.metadata["null"]
 
 
 def test_twins_are_shared_too(tmp_path: Path) -> None:
     model = str(zoo.directory("bert"))
     found = launching.launch(2, _twins, model)
-    assert found[0] == found[1] == _twins(model)
+    alone = _twins(model)
+    assert all(map(math.isfinite, alone)), alone
+    assert found[0] == found[1] == alone
 
 
 # A process that dies ---------------------------------------------------------------------------------
@@ -240,11 +243,12 @@ def _resumed(sizes: Sequence[tuple[int, int]], last: int, tmp_path: Path) -> Non
     for size, victim in sizes:
         outcomes = _killed(size, victim, model, folder, 2)
         assert outcomes[victim] is None
-        for rank, outcome in enumerate(outcomes):
-            if rank != victim:
-                assert isinstance(outcome, LostError)
-                assert f"Of the {size} processes of this run process {victim} (pid" in str(outcome)
-                assert outcome.speaks == (rank == (0 if victim else 1)) or size == 1
+        left = [outcome for rank, outcome in enumerate(outcomes) if rank != victim]
+        for error in left:
+            assert isinstance(error, LostError)
+            assert f"Of the {size} processes of this run " in str(error)
+            assert f"process {victim} (pid" in str(error)  # others may have ended since, because of it
+        assert any(error.speaks for error in left) or size == 1
     known = _known(folder)
     computed = launching.launch(last, _slow_run, model, folder, 0.0)
     _run(model, "en", tmp_path / "one")

@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 from gest_dataset.data import kept
 from gest_dataset.errors import OutputError, ScoringError
 from gest_dataset.probes.query import Values
+from gest_dataset.runs.progress import Telling
 from gest_dataset.scoring.endpoint import dialects
 from gest_dataset.scoring.endpoint.abilities import Abilities
 from gest_dataset.scoring.endpoint.at_once import at_once
@@ -63,6 +64,8 @@ def ask_all(
         )
         send = partial(_send, client=client, model=model, abilities=abilities, spelling=spelling)
         requests = 0
+        telling = Telling(folder, len(items), "prompts")
+        telling.at(len(answers))
         with bar, closing(at_once(send, _batches(missing, abilities), client.connections)) as finished:
             for answered in finished:
                 new = {
@@ -72,6 +75,7 @@ def ask_all(
                 answers |= new
                 requests += len(answered)
                 bar.update(len(new))
+                telling.at(len(answers))
     return Asked(answers, requests)
 
 

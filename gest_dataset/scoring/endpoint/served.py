@@ -84,12 +84,8 @@ class Served:
         asked = ask_all(
             planned.items, self.client, self.name, able, self._spelling(planned.items), description, folder
         )
-        passes = Passes(
-            queries=len(queries),
-            inputs=len(planned.items),
-            tokens=sum(item.size for item in planned.items),
-            batches=asked.requests,
-        )
+        size = sum(item.size for item in planned.items)
+        passes = Passes(len(queries), len(planned.items), size, batches=asked.requests, computed=size)
         missing = "the server's value is not finite"
         if not able.named and not able.texts:
             missing = f"not among the likeliest tokens, up to {able.likeliest} of which this server gives"

@@ -1,0 +1,220 @@
+"""A sweep from its suite to its leaderboard, with real models in this process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow.parquet as pq
+import pytest
+
+from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.runs.manifest import MANIFEST
+from gest_dataset.runs.reading import read_run
+from gest_dataset.scoring.score import score
+from gest_dataset.sweep.grid import DONE, FAILED, Row
+from gest_dataset.sweep.place import Place
+from gest_dataset.sweep.suite import suite_of
+from gest_dataset.sweep.whole import sweep
+from tests.conftest import in_one_thread
+from tests.sweep.conftest import Here
+
+CONFIGS = ["slovak_gender", "demo_sk_pairs"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(looked_here: None) -> Iterator[None]:
+    with in_one_thread():
+        yield
+
+
+def run(
+    place: str, models: Mapping[str, Path], *names: str, resume: bool = False, **told: Any
+) -> tuple[dict[str, Row], Here]:
+    entries = [{"model": str(models[name]), "label": name} for name in names]
+    engine = Here()
+    suite = suite_of({"configs": CONFIGS, "models": entries, **told}, "small")
+    return sweep(suite, Place(place), engine, resume), engine
+
+
+@pytest.fixture(scope="module")
+def swept(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep in which one model cannot be loaded, and one cannot do one of the configs."""
+    folder = tmp_path_factory.mktemp("swept") / "out"
+    run(str(folder), models, "one", "broken", "causal")
+    return folder
+
+
+def states(folder: Path, name: str) -> dict[str, str]:
+    told = json.loads((folder / "models" / f"{name}.json").read_text())
+    return {config: cell["state"] for config, cell in told["cells"].items()}
+
+
+def test_a_cell_is_the_run_that_score_makes(swept: Path, models: dict[str, Path], tmp_path: Path) -> None:
+    score(str(models["one"]), "slovak_gender", device="cpu", output=tmp_path / "run")
+    own = read_run(swept / "runs" / "one" / "slovak_gender")
+    assert own.table.equals(read_run(tmp_path / "run").table)
+    assert own.manifest.identity() == read_run(tmp_path / "run").manifest.identity()
+
+
+def test_a_model_that_cannot_be_loaded_fails_and_leaves_the_others(swept: Path) -> None:
+    assert states(swept, "one") == dict.fromkeys(CONFIGS, DONE)
+    assert states(swept, "broken") == dict.fromkeys(CONFIGS, FAILED)
+    told = json.loads((swept / "models" / "broken.json").read_text())
+    assert "cannot be loaded" in told["cells"]["slovak_gender"]["reason"]
+    page = (swept / "leaderboard.html").read_text()
+    assert "broken/slovak_gender" in page
+    assert "2 failed" in page
+
+
+def test_a_config_that_a_kind_of_model_cannot_do_is_left_out(swept: Path) -> None:
+    assert states(swept, "causal") == {"demo_sk_pairs": DONE}
+    told = json.loads((swept / "models" / "causal.json").read_text())
+    assert "needs a masked" in told["left_out"]["slovak_gender"]
+
+
+def test_the_tables_hold_every_cell_of_the_grid(swept: Path) -> None:
+    lines = pq.read_table(swept / "leaderboard.parquet").to_pylist()
+    assert [(line["name"], line["config"], line["state"]) for line in lines] == [
+        ("one", "slovak_gender", "done"),
+        ("one", "demo_sk_pairs", "done"),
+        ("broken", "slovak_gender", "failed"),
+        ("broken", "demo_sk_pairs", "failed"),
+        ("causal", "demo_sk_pairs", "done"),
+        ("causal", "slovak_gender", "left out"),
+    ]
+    found = read_run(swept / "runs" / "one" / "demo_sk_pairs").result["result"]
+    own = lines[1]
+    assert (own["number"], own["value"], own["low"], own["high"]) == (
+        *("g_s", found["g_s"]),
+        *(found["g_s_low"], found["g_s_high"]),
+    )
+    header = (swept / "leaderboard.csv").read_text().splitlines()[0].split(",")
+    assert header == list(lines[0])
+
+
+def test_a_sweep_that_is_gone_on_with_does_nothing_twice(
+    swept: Path, models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    before = {path: path.stat().st_mtime_ns for path in folder.glob(f"runs/*/*/{MANIFEST}")}
+    rows, engine = run(str(folder), models, "one", "causal", "two", resume=True)
+    assert [job.name for job in engine.jobs] == ["two"]
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert all(row.count(DONE) == len(row.cells) for row in rows.values())
+
+
+def test_what_has_failed_is_tried_again(swept: Path, models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    mended = {**models, "broken": tmp_path / "broken"}
+    shutil.copytree(models["broken"], mended["broken"])
+    shutil.copy(models["two"] / "model.safetensors", mended["broken"])
+    told = json.loads((folder / "models" / "broken.json").read_text())
+    told["asked"]["model"] = str(mended["broken"])
+    (folder / "models" / "broken.json").write_text(json.dumps(told))
+    rows, engine = run(str(folder), mended, "one", "broken", resume=True)
+    assert [job.name for job in engine.jobs] == ["broken"]
+    assert rows["broken"].count(DONE) == 2
+
+
+def test_a_run_that_nobody_noted_is_found(swept: Path, models: dict[str, Path], tmp_path: Path) -> None:
+    """As after a kill between a run's end and its note."""
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    (folder / "models" / "one.json").unlink()
+    rows, engine = run(str(folder), models, "one", resume=True)
+    assert engine.jobs == []
+    assert rows["one"].cells["slovak_gender"].facts["number"] == "f_mu"
+
+
+def test_a_run_that_is_gone_or_changed_is_made_again(
+    swept: Path, models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    shutil.rmtree(folder / "runs" / "one" / "slovak_gender")
+    _, engine = run(str(folder), models, "one", resume=True)
+    assert [job.configs for job in engine.jobs] == [("slovak_gender",)]
+    table = folder / "runs" / "one" / "slovak_gender" / MANIFEST
+    table.write_text(table.read_text().replace('"done"', '"running"'))
+    _, engine = run(str(folder), models, "one", resume=True)
+    assert [job.configs for job in engine.jobs] == [("slovak_gender",)]
+
+
+def test_other_settings_are_refused_for_what_is_kept(
+    swept: Path, models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    with pytest.raises(ConfigError, match=r"one: .* has it asked otherwise \(limit: none there, 3 now\)"):
+        run(str(folder), models, "one", resume=True, limit=3)
+
+
+def test_a_folder_with_a_sweep_is_taken_with_resume_alone(swept: Path, models: dict[str, Path]) -> None:
+    with pytest.raises(OutputError, match=r"holds a sweep of small\. Go on with it with --resume"):
+        run(str(swept), models, "one")
+
+
+def test_a_folder_with_anything_else_is_refused(models: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(OutputError, match=r"holds thesis\.tex, which is no part of a sweep"):
+        run(str(tmp_path), models, "one")
+
+
+def test_unknown_models_and_configs_are_told_together_and_nothing_starts(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    told = {
+        "configs": "slovak_gender,nonesuch",
+        "models": [str(tmp_path / "nobody"), {"model": "./nor-this", "dtype": "float99"}],
+    }
+    with pytest.raises(ConfigError) as error:
+        sweep(suite_of(told, "bad"), Place(str(tmp_path / "out")), Here())
+    text = str(error.value)
+    assert "bad has 4 problems; nothing was started." in text
+    for part in (
+        "nonesuch",
+        "nobody: The model",
+        "nor-this: The model",
+        "models[2].dtype: there is no 'float99'",
+    ):
+        assert part in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_templates_that_a_kind_of_model_cannot_take_are_told(models: dict[str, Path], tmp_path: Path) -> None:
+    told = {
+        "configs": "demo_en",
+        "templates": [1, 3],
+        "models": [{"model": str(models["causal"]), "label": "c"}],
+    }
+    with pytest.raises(ConfigError, match=r"- c: Template 1 .* has the word before the sentence"):
+        sweep(suite_of(told, "bad"), Place(str(tmp_path / "out")), Here())
+
+
+def test_a_sweep_is_kept_at_any_url(swept: Path, models: dict[str, Path]) -> None:
+    """The file system is one of fsspec's own."""
+    rows, engine = run("memory://bucket/sweep", models, "one")
+    system = fsspec.filesystem("memory")
+    assert rows["one"].count(DONE) == 2
+    name = "/bucket/sweep/runs/one/slovak_gender"
+    assert (
+        system.cat_file(f"{name}/scores.parquet")
+        == (swept / "runs" / "one" / "slovak_gender" / "scores.parquet").read_bytes()
+    )
+    assert {"leaderboard.html", "leaderboard.parquet", "sweep.json"} <= {
+        path.rpartition("/")[2] for path in system.ls("/bucket/sweep", detail=False)
+    }
+    _, engine = run("memory://bucket/sweep", models, "one", resume=True)
+    assert engine.jobs == []
+
+
+def test_a_url_of_no_file_system(models: dict[str, Path]) -> None:
+    with pytest.raises(ConfigError, match="nonesuch://bucket cannot be used"):
+        run("nonesuch://bucket", models, "one")
