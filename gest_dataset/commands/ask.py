@@ -58,9 +58,7 @@ def run(
     parser: options.Parser = "udpipe",
     parser_model: Annotated[
         Path | None,
-        typer.Option(
-            help="The parser's model for Slavic texts; else the published one is downloaded."
-        ),
+        typer.Option(help="The parser's model for Slavic texts; else the published one is downloaded."),
     ] = None,
     prompts: Annotated[Path | None, typer.Option(help="A table of wordings of one's own (JSON).")] = None,
     connections: Annotated[
