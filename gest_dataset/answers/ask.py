@@ -43,6 +43,7 @@ def ask(
     seed: int = 0,
     repeats: int = 1,
     max_tokens: int | None = None,
+    stop: Sequence[str] = (),
     parser: str = UDPIPE,
     parser_model: str | Path | None = None,
     connections: int = endpoint.CONNECTIONS,
@@ -57,10 +58,10 @@ def ask(
     """Ask a chat model in words (docs/ask.md says what each probe asks, and how answers are read).
 
     `model` is a Hub id, a local path or a pair (model, tokenizer) with a chat template, or with `endpoint`
-    the name of a model at a server. `prompts` is a table of wordings of one's own. `parser` and its model
-    (docs/gender.md) read what is written in the first person. Prices are of a million tokens; nothing more
-    is asked where all would cost more than `max_cost`. With `output` the run is kept in that directory: the
-    same call goes on with one that was stopped.
+    the name of a model at a server. `prompts` is a table of wordings of one's own. `stop` are texts that
+    end an answer. `parser` and its model (docs/gender.md) read what is written in Slavic languages. Prices
+    are of a million tokens; nothing more is asked where all would cost more than `max_cost`. With `output`
+    the run is kept in that directory: the same call goes on with one that was stopped.
     """
     given = dict(locals())
     asked = questions(
@@ -72,6 +73,7 @@ def ask(
         seed=seed,
         repeats=repeats,
         max_tokens=max_tokens,
+        stop=stop,
         parser=parser,
         parser_model=parser_model,
     )

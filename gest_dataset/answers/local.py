@@ -84,7 +84,7 @@ class LocalSpeaker:
         answers = []
         for own, sequence, top in zip(ids, made.sequences.tolist(), tops, strict=True):
             said = sequence[longest:]
-            text = tokenizer.decode(said, skip_special_tokens=True)
+            text = _until(tokenizer.decode(said, skip_special_tokens=True), sampling.stop)
             length = sum(token != _padding(tokenizer) for token in said)
             answers.append(Answer(text, len(own), length, "" if text.strip() else EMPTY, tuple(top)))
         return answers
@@ -130,6 +130,11 @@ def load(model: Any, device: str = "auto", dtype: str = "auto", **given: Any) ->
             f"`gest score` asks it for probabilities instead."
         )
     return LocalSpeaker(loaded)
+
+
+def _until(text: str, stop: Sequence[str]) -> str:
+    """An answer without the text that ended it, as servers give it."""
+    return text[: min((place for end in stop if (place := text.find(end)) >= 0), default=len(text))]
 
 
 def _padding(tokenizer: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def questions(
     seed: int = 0,
     repeats: int = 1,
     max_tokens: int | None = None,
+    stop: Sequence[str] = (),
     parser: str = UDPIPE,
     parser_model: str | Path | None = None,
 ) -> Questions:
@@ -53,6 +55,8 @@ def questions(
         raise SettingError(f"No parser reads the answers of the probe {probe} in {language}: leave it out.")
     if repeats < 1 or (limit is not None and limit < 1):
         raise SettingError("repeats and limit are numbers from 1 on.")
+    if isinstance(stop, str) or not all(stop):
+        raise SettingError("stop is a list of texts that end an answer, none of them empty.")
     warm = (0.0 if repeats == 1 else 1.0) if temperature is None else temperature
     if repeats > 1 and not warm:
         raise SettingError(
@@ -75,7 +79,7 @@ def questions(
         for wording in wordings
         for prompt in kind.prompts(row, wording, repeats)
     )
-    sampling = Sampling(warm, seed, repeats, max_tokens or kind.max_tokens, (), kind.top)
+    sampling = Sampling(warm, seed, repeats, max_tokens or kind.max_tokens, tuple(stop), kind.top)
     reader = parsing(language, parser, parser_model) if kind.parses(language) else None
     return Questions(
         kind, config, language, rows, asked, sampling, limit, kind.digest(wordings), mark, reader

@@ -35,7 +35,7 @@ def run(
         str,
         typer.Option(
             help="choice: who would say it. first-person: what a model writes as one (Slavic languages). "
-            "story: a character for a motto (English)."
+            "story: a character for a motto."
         ),
     ] = "choice",
     language: Annotated[str, typer.Option(help="en, or a language with pairs, such as sk.")] = "en",
@@ -52,10 +52,13 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the first repeat; the next ones count on.")] = 0,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Of an answer.")] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option(help="A text that ends an answer; several times for several.")
+    ] = None,
     parser: options.Parser = "udpipe",
     parser_model: Annotated[
         Path | None,
-        typer.Option(help="Of first-person: the parser's model; else the published one is downloaded."),
+        typer.Option(help="The parser's model for Slavic texts; else the published one is downloaded."),
     ] = None,
     prompts: Annotated[Path | None, typer.Option(help="A table of wordings of one's own (JSON).")] = None,
     connections: Annotated[
@@ -105,6 +108,7 @@ def run(
             seed=seed,
             repeats=repeats,
             max_tokens=max_tokens,
+            stop=stop or (),
             parser=parser,
             parser_model=parser_model,
         )

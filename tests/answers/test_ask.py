@@ -247,6 +247,29 @@ def test_a_loaded_model_answers_as_it_does_alone(name: str) -> None:
     assert len(lengths) > 2
 
 
+def test_an_answer_ends_before_a_stop() -> None:
+    """The same text, cut: as servers do, and whatever else is in the batch."""
+    speaker = local.load(chatty("gpt2"))
+    asked = [Prompt(str(i), "x", text) for i, text in enumerate(LENGTHS)]
+    whole = said_by(speaker, asked, Sampling(max_tokens=12))
+    ends = tuple({answer.text[3:6] for answer in whole.values()})
+    for prompt, answer in said_by(speaker, asked, Sampling(max_tokens=12, stop=ends)).items():
+        text = whole[prompt].text
+        assert answer.text == text[: min(text.find(end) for end in ends if end in text)] != text
+
+
+def test_stops_are_sent_to_a_server(tmp_path: Path) -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        address = server.url
+        gest_dataset.ask(MODEL, endpoint=address, limit=2, stop=["\n", "."], output=tmp_path)
+        bodies = [request.body for request in server.requests if "messages" in (request.body or {})]
+    assert all(body["stop"] == ["\n", "."] for body in bodies if body["messages"][0]["content"] != "Hi")
+    assert len(bodies) > 2
+    assert read_run(tmp_path).manifest.settings["sampling"]["stop"] == ["\n", "."]
+    with pytest.raises(SettingError, match="a list of texts"):
+        gest_dataset.ask(MODEL, endpoint=address, stop="text")
+
+
 def test_batches_are_full_and_of_about_one_length() -> None:
     asked = {Prompt(str(i), "x", str(i)): [0] * (1 + i % 10) for i in range(95)}
     batches = list(local.batches(asked, budget=100, answer=10))
