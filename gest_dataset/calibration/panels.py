@@ -38,12 +38,7 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
     """Planted against recovered ln q_i, an axis for each model."""
     subjects = list(dict.fromkeys(recovery.subject for recovery in recoveries))
     rows_of_axes = math.ceil(len(subjects) / _PER_ROW)
-    figure, axes = canvas.canvas(
-        4.6 * rows_of_axes + 0.3,
-        rows_of_axes,
-        min(_PER_ROW, len(subjects)),
-        width=10.0 if len(subjects) > 1 else 6.0,
-    )
+    figure, axes = canvas.canvas(4.6 * rows_of_axes + 0.3, rows_of_axes, min(_PER_ROW, len(subjects)))
     for ax in axes[len(subjects) :]:
         ax.remove()
     wheres = list(dict.fromkeys(recovery.where for recovery in recoveries))

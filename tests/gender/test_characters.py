@@ -15,7 +15,8 @@ from tests.support.outside import require
 
 TEXTS = [
     json.loads(line)
-    for line in Path(__file__).with_name("characters.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in Path(__file__).with_name("stories")
+    / "characters.jsonl".read_text(encoding="utf-8").splitlines()
 ]
 LANGUAGES = tuple(dict.fromkeys(row["language"] for row in TEXTS))
 
