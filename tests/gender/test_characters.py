@@ -13,11 +13,8 @@ from gest_dataset.probes.pronouns import FIRST_PERSON, NO_PRONOUN, TWO
 from tests.conftest import ROOT
 from tests.support.outside import require
 
-TEXTS = [
-    json.loads(line)
-    for line in Path(__file__).with_name("stories")
-    / "characters.jsonl".read_text(encoding="utf-8").splitlines()
-]
+STORIES = Path(__file__).parent / "stories" / "texts.jsonl"
+TEXTS = [json.loads(line) for line in STORIES.read_text(encoding="utf-8").splitlines()]
 LANGUAGES = tuple(dict.fromkeys(row["language"] for row in TEXTS))
 
 
