@@ -140,7 +140,7 @@ def _scored(suite: Suite, place: Place, engine: Engine, resume: bool, bar: Progr
         counts = {state: sum(row.count(state) for row in rows.values()) for state in (DONE, TO_DO)}
         bar.update(cells, completed=counts[DONE], total=sum(counts.values()), visible=True)
         kept = f", {counts[DONE]:,} of them finished before" if counts[DONE] else ""
-        told = f"{len(rows):,} models, {sum(counts.values()):,} cells{kept}; {engine.words}."
+        told = f"Models: {len(rows):,}, cells: {sum(counts.values()):,}{kept}; {engine.words}."
         err.print(told, soft_wrap=True)
 
     def heard(row: Row, event: Event) -> None:

@@ -38,7 +38,7 @@ def test_a_sweep_in_processes_of_its_own(models: Mapping[str, Path], tmp_path: P
     file = suite(tmp_path, models)
     done = gest_here("sweep", file, "--output", "out")
     assert done.returncode == 1
-    assert "2 models, 4 cells; 1 process (" in done.stderr
+    assert "Models: 2, cells: 4; 1 process (" in done.stderr
     assert "one 2 of 2 cells" in done.stdout
     assert "broken 0 of 2 cells 2 failed" in done.stdout
     assert "failed: broken/slovak_gender, broken/demo_sk_pairs" in done.stderr
