@@ -129,7 +129,6 @@ def test_the_floats_are_those_of_one_process(
 def _run(model: str, config: str, folder: Path, **given: Any) -> dict[str, Any]:
     from gest_dataset.scoring.score import score
 
-    logging.disable()
     scores = score(model, config, device="cpu", batch_tokens=60, output=folder, **given)
     return {"table": scores.table.to_pydict(), "signature": scores.signature}
 
