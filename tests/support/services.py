@@ -79,6 +79,11 @@ def amazon(request: Request) -> Answer:
     return 200, {}, {"TranslatedText": slovak(request.texts[0]), **codes}
 
 
+class _Listening(ThreadingHTTPServer):
+    request_queue_size = 128  # clients open 32 connections at once; a line of five refuses some
+    daemon_threads = True
+
+
 @contextmanager
 def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
     """A server for the time of a test."""
@@ -128,8 +133,7 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
         def log_message(self, *_: object) -> None:
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
+    http = _Listening(("127.0.0.1", 0), Handler)
     server.url = f"http://127.0.0.1:{http.server_port}"
     thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -60,13 +60,14 @@ def test_what_a_translation_depends_on(server: Server) -> None:
 def test_a_server_that_dies_loses_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "_PATIENCE", http._PATIENCE.new(total=0))
     answer = server.translate
     server.translate = lambda request: (
         (500, {}, {"error": "dead"}) if len(prompts(server)) > 45 else answer(request)
     )
     translator = open_chat(MODEL, "sk", server.url)
-    work = translate_all(TEXTS, translator, "sk", store=tmp_path)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(http, "_PATIENCE", http._PATIENCE.new(total=0))
+        work = translate_all(TEXTS, translator, "sk", store=tmp_path)
     assert "dead" in work.stopped
     there = {made.source for made in work.translations if not made.problem}
     assert 40 <= len(there) <= 46
