@@ -1,9 +1,14 @@
 """Reports: from runs on disk to one page that a person can read (docs/report.md).
 
-canvas    palette and style of all figures     panel    a figure with its caption and numbers
+style     palette, widths, settings of all figures
+canvas    what figures are drawn on            fitting  what makes them fit a narrow column
+panel     a figure with its caption and numbers
 measured  what is read of a run
-figures_*, bands, verdict, sure, samples       the parts of the page
+figures_*, bands, verdict, sure, texts         the parts of the page
+explorer  what its script shows: all samples, runs side by side, profiles, the board
 page      all of it in one HTML file, and the files of the figures
+paper     figures and LaTeX tables for papers  notebook what a result shows of itself
+live      the page while runs go on            serving  what answers the browser, and nobody else
 
 `gest_dataset.report(paths_or_runs, output)` is `page.report`: the name is that of this room as well,
 so the module itself can be called.
