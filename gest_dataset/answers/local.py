@@ -108,7 +108,7 @@ def _draw(prompts: Sequence[Prompt], sampling: Sampling, device: torch.device) -
     sources = []
     for prompt in prompts:
         told = f"{sampling.seed + prompt.repeat} {prompt.text}".encode()
-        seed = int.from_bytes(hashlib.sha256(told).digest()[:7])
+        seed = int.from_bytes(hashlib.sha256(told).digest()[:7], "big")
         sources.append(torch.Generator(device).manual_seed(seed))
 
     def draw(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +29,7 @@ from gest_dataset.commands.console import (
 from gest_dataset.commands.options import Config, FailAbove, FailUnlessBelow, Json, Output
 from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
+from gest_dataset.scoring.silence import silence
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -143,7 +142,8 @@ def run(
     name = _name(endpoint, here, at_server)
     folder = output or default_folder(name, revision, limit)
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
-    with interruptible(kept), _reasons_are_shown():
+    # which samples have no score, and why, is shown
+    with interruptible(kept), silence("gest_dataset.scoring.scores"):
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
         from gest_dataset.probes.probe import Options
@@ -265,18 +265,6 @@ def _report(outcome: Outcome, folder: Path | None) -> Path | None:
     if folder or entries[0].new or not page.exists():
         report([entry.path for entry in entries], page)
     return page
-
-
-@contextmanager
-def _reasons_are_shown() -> Iterator[None]:
-    """Without the library's warning of samples that have no score: how many there are, and why, is shown."""
-    library = logging.getLogger("gest_dataset.scoring.scores")
-    before = library.level
-    library.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        library.setLevel(before)
 
 
 def _quiet() -> None:

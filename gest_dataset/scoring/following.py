@@ -15,6 +15,7 @@ from gest_dataset.runs.manifest import differences
 from gest_dataset.scoring.answering import take_part
 from gest_dataset.scoring.loading import Compute, Loaded, load_model
 from gest_dataset.scoring.null import twin
+from gest_dataset.scoring.silence import silence
 from gest_dataset.scoring.team import Team
 
 T = TypeVar("T")
@@ -108,11 +109,8 @@ def _facts(loaded: Loaded) -> dict[str, Any]:
 
 
 def _follow(team: Team, model: Any, loading: Mapping[str, Any]) -> Any:
-    library = logging.getLogger("gest_dataset")
-    level = library.level
-    library.setLevel(logging.CRITICAL)  # the first process tells
     models: dict[str, Loaded] = {}
-    try:
+    with silence("gest_dataset", logging.CRITICAL):  # the first process tells
         while not isinstance(order := team.hear(), End):
             try:
                 _obey(order, team, model, loading, models)
@@ -120,8 +118,6 @@ def _follow(team: Team, model: Any, loading: Mapping[str, Any]) -> Any:
                 raise
             except Exception:
                 continue  # the first process has this error as well, and decides what comes next
-    finally:
-        library.setLevel(level)
     if order.error is not None:
         raise order.error
     return order.found

@@ -7,8 +7,7 @@ import platform
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -35,6 +34,7 @@ from gest_dataset.scoring import precision
 from gest_dataset.scoring.loading import Loaded
 from gest_dataset.scoring.null import twin
 from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
+from gest_dataset.scoring.silence import silence
 from gest_dataset.scoring.subject import Subject
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
@@ -158,24 +158,13 @@ def _beside_float32(scores: Scores, loaded: Subject, request: Request) -> Scores
     if notes[-1] is None:
         few = set(precision.some(scores.table))
         rows = request.rows.filter(lambda name: name in few, input_columns="id")
-        with _quiet():
+        with silence(__name__):  # the run itself has told which samples have no score
             exact = measure(loaded.exact(), replace(request, rows=rows))
         found = precision.error(request.measure, scores.table, exact.table)
         metadata["precision"] = found
         notes.append(precision.told(request.measure, dtype, found))
     metadata["notes"] = [*metadata["notes"], *(note for note in notes if note)]
     return replace(scores, metadata=metadata)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """While some samples are asked again: the run itself has told which have no score."""
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
@@ -191,7 +180,7 @@ def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Pa
         result = measure(other, request, folder).result()
         return Estimate.of(result, judge.headline(result).name).value
 
-    with _quiet(), warnings.catch_warnings():
+    with silence(__name__), warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
         twins = [headline_of(number, twin(loaded, number)) for number in range(1, request.null + 1)]
     return replace(scores, metadata=scores.metadata | {"null": twins})
