@@ -77,8 +77,9 @@ class Head:
         The normaliser of a state is computed once, for all targets there. With `cut` the output matrix is
         taken in slices, and their normalisers are added up.
         """
-        values = torch.empty(len(row), dtype=torch.float32, device=rows.device)
-        step = max(1, _LOGITS_BYTES // (4 * (_SLICE if cut else self.vocabulary)))
+        values = torch.full((len(row),), torch.nan, device=rows.device)
+        width = min(_SLICE, self.vocabulary) if cut else self.vocabulary
+        step = max(1, _LOGITS_BYTES // (4 * width))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             inside = (row >= start) & (row < start + step)

@@ -22,8 +22,8 @@ from gest_dataset.probes.query import Input
 
 # Tokens in a row, at most
 WIDTH = 256
-# What each token of its row adds to the cost of a token, as a part of it: measured with states 768 wide, where
-# looking at 256 tokens took a fourteenth of a pass
+# What each token of its row adds to the cost of a token, as a part of it: measured with states 768 wide,
+# where looking at 256 tokens took a fourteenth of a pass
 _LOOK = 3e-4
 # A sharing that computes more than so much of all tokens is not worth a way of its own
 _SHARE = 0.95
@@ -47,7 +47,7 @@ def alone(inputs: Mapping[int, Input]) -> list[Row]:
 
 
 def shared(inputs: Mapping[int, Input], budget: int) -> list[Row]:
-    """The cheapest rows of at most WIDTH tokens (of the budget, where that is less), or of one longer text."""
+    """The cheapest rows of at most WIDTH tokens (the budget, where that is less), or of one longer text."""
     ordered = sorted(inputs, key=lambda number: (inputs[number].input_ids, number))
     texts = [inputs[number].input_ids for number in ordered]
     ends = _ends([len(ids) for ids in texts], [*starmap(_common, pairwise(texts))], min(WIDTH, budget))

@@ -242,10 +242,8 @@ class LanguageModel(_Model):
             self.note(f"Padding changes what {name} answers: inputs run one by one.")
         if not self.gathers:
             return
-        asked = {(n, ask.position, ask.target) for n, own in enumerate(asks) for ask in own}
-        spots = [
-            (places.index((n, position)), target) for n, position, target in asked if (n, position) in places
-        ]
+        asked = [((n, ask.position), ask.target) for n, own in enumerate(asks) for ask in own]
+        spots = [(places.index(place), target) for place, target in asked if place in places]
         row, target = torch.tensor(spots, device=self.device).unbind(dim=-1)
         ids = torch.unique(target)
         log_shares = full.float().log_softmax(dim=-1)[row, target]
