@@ -47,7 +47,7 @@ class Patience:
     def seconds(self, tried: int, named: float) -> float:
         if named:
             return min(named, self.named)
-        return min(self.first * 2**tried, self.longest) * random.uniform(0.8, 1.2)
+        return min(self.first * 2.0**tried, self.longest) * random.uniform(0.8, 1.2)
 
 
 _PATIENCE = Patience()
