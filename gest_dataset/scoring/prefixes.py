@@ -93,7 +93,7 @@ def _ends(sizes: Sequence[int], common: Sequence[int], limit: int) -> list[int]:
 
 
 def _row(texts: Mapping[int, Sequence[int]]) -> Row:
-    """Texts in lexicographic order as a tree: of each the tokens that it shares not with the one before."""
+    """A tree of texts in lexicographic order: of each the tokens that the one before it lacks."""
     ids: list[int] = []
     parents: list[int] = []
     paths: dict[int, Sequence[int]] = {}
