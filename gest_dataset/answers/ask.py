@@ -22,7 +22,7 @@ from gest_dataset.answers.parsing import UDPIPE, parsing
 from gest_dataset.answers.questions import Questions, questions
 from gest_dataset.answers.speaker import Speaker
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
-from gest_dataset.probes.prompt import Prompt
+from gest_dataset.probes.prompt import CUT, Prompt
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.reading import Run, read_run
@@ -194,7 +194,13 @@ def _metadata(
     if not counted["scored"]:
         problems = Counter(counted["skipped"]).most_common(3)
         reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        raise ScoringError(f"Not one answer of {speaker.name} can be read: {reasons}. No result is written.")
+        shown = [text for reason, _ in problems for text in counted["examples"][reason][:1]]
+        examples = "".join(f", such as {text!r}" for text in shown)
+        longer = " Let it write more (--max-tokens)." if CUT in counted["skipped"] else ""
+        raise ScoringError(
+            f"Not one answer of {speaker.name} can be read: {reasons}{examples}. "
+            f"No result is written.{longer}"
+        )
     return {
         "measure": asked.kind.measure.name,
         "config": asked.config,

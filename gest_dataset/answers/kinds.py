@@ -16,7 +16,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.probes import choice, pronouns
 from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompt import Answer, Prompt, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
@@ -65,7 +65,7 @@ class Kind:
 def _choices(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]) -> list[Reading]:
     readings = []
     for prompt, answer in zip(prompts, answers, strict=True):
-        chosen = choice.read(prompt, answer)
+        chosen = choice.read(prompt, without_thoughts(answer))
         shares = choice.likelier(prompt, answer)
         readings.append(Reading(chosen.option, chosen.place, chosen.problem, shares=shares))
     return readings
@@ -75,6 +75,7 @@ def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Seque
     """The gender of the first person of each answer (docs/gender.md)."""
     if parsing is None:
         raise TypeError("the gender of a first person is found by a parser")
+    answers = list(map(without_thoughts, answers))
     whole = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
     found = dict(zip(whole, parsing.genders(whole), strict=True))
     readings = []
@@ -93,6 +94,7 @@ def _characters(
     parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
 ) -> list[Reading]:
     """The gender of whom each answer is about: by pronouns in English, elsewhere by verbs."""
+    answers = list(map(without_thoughts, answers))
     whole = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
     rule = "pronouns" if parsing is None else "verbs"
     told = list(map(pronouns.character, whole)) if parsing is None else parsing.characters(whole)

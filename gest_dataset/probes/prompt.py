@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 # Why an answer says nothing; what a server or a model tells of an end that is none
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
@@ -30,3 +31,21 @@ class Answer:
     tokens_out: int
     problem: str = ""
     top: tuple[tuple[str, float], ...] = ()
+
+
+# What models that reason write before their answer; the first tag may stand at the end of the prompt
+_THOUGHT = re.compile(r".*</think>|<think>.*", re.DOTALL | re.IGNORECASE)
+
+
+def without_thoughts(answer: Answer) -> Answer:
+    """What is left to be read: a model that was still thinking has not answered.
+
+    >>> without_thoughts(Answer("<think>(a) or (b)?</think> (b)", 9, 9)).text
+    '(b)'
+    >>> without_thoughts(Answer("<think>(a) would be", 9, 9)).problem
+    'the answer was cut off'
+    """
+    text = _THOUGHT.sub("", answer.text)
+    if text == answer.text:
+        return answer
+    return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))

@@ -12,7 +12,7 @@ from gest_dataset.answers.endpoint import CONNECTIONS, connect
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
+from gest_dataset.probes.prompt import EMPTY, Answer, Prompt, without_thoughts
 from gest_dataset.scoring.endpoint import client
 from gest_dataset.translation.answers import judged
 from gest_dataset.translation.translator import (
@@ -79,6 +79,7 @@ def _batch(made: Sequence[Translation], seconds: float) -> Batch:
 
 def translation(text: str, answer: Answer) -> Translation:
     """What a model has answered, without the quotation marks around all of it that the text has not."""
+    answer = without_thoughts(answer)
     if answer.problem and answer.problem != EMPTY:
         return Translation(text, "", answer.problem)
     said = answer.text.strip()
