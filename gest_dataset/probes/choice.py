@@ -140,7 +140,7 @@ def _lettered(text: str) -> set[str]:
 
 
 def _worded(prompt: Prompt, text: str) -> set[str]:
-    """The letters of the options whose words begin an answer, side by side, or of which it is the beginning."""
+    """The letters of the options whose words begin an answer, or of the one of which it is the beginning."""
     said = text.casefold().strip(_MARKS)
     # the longest first: *hotová* begins with *hotov*
     options = sorted(_options_in(prompt), key=lambda option: -len(option[1]))
@@ -163,7 +163,7 @@ def _begins(text: str, words: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text in small letters, without the forms (`（ｂ）`, `⒝`) and the signs of no width that look the same."""
+    """A text in small letters, in their plain forms (not `（ｂ）`, `⒝`) and without signs of no width."""
     known = unicodedata.normalize("NFKC", text).casefold()
     return "".join(sign for sign in known if unicodedata.category(sign) != "Cf")
 

@@ -22,6 +22,7 @@ from gest_dataset.errors import ModelError, ScoringError, SettingError
 KEY = "GEST_ENDPOINT_KEY"
 _AGAIN = "What was answered is kept: the same command goes on from there."
 _SHOWN = 300  # characters of what a server says
+_REFUSED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
 _HERE = {"localhost", "127.0.0.1", "::1"}
 _UNREACHED = {pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR}
@@ -112,6 +113,14 @@ class Client:
         """The answer to a request; None where the server `may_refuse` it and does."""
         return self._content(self._sent(path, json.dumps(body).encode()), path, may_refuse)
 
+    def refusal(self, path: str, body: Any) -> str | None:
+        """What a server says where it does not take a request; None where it does."""
+        reply = self._sent(path, json.dumps(body).encode())
+        if reply.status in _REFUSED:
+            return self._shown(reply) or f"status {reply.status}"
+        self._content(reply, path, may_lack=False)
+        return None
+
     def _sent(self, path: str, body: bytes | None) -> _Reply:
         unreached = 0
         for tried in range(_PATIENCE.again + 1):
@@ -142,25 +151,35 @@ class Client:
         return _Reply(line.getinfo(pycurl.RESPONSE_CODE), content, line.getinfo(pycurl.RETRY_AFTER))
 
     def _content(self, answer: _Reply, path: str, may_lack: bool) -> Any:
-        if may_lack and answer.status in (400, 404, 405, 422, 501):
+        if may_lack and answer.status in _REFUSED:
             return None
         if answer.status in (401, 403):
             raise ModelError(
-                f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes."
+                f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes. "
+                f"It says: {self._shown(answer)}"
             )
-        shown = self._without_key(_message(answer.content))[:_SHOWN]
         if answer.status == 404:
-            raise ModelError(f"{self.address} has no {path}: {shown}")
+            raise ModelError(f"{self.address} has no {path}: {self._shown(answer)}")
         if answer.status != 200:
             raise ScoringError(
-                f"{self.address} refused {path} with status {answer.status}: {shown}\n{_AGAIN}"
+                f"{self.address} refused {path} with status {answer.status}: {self._shown(answer)}\n{_AGAIN}"
             )
         try:
-            return parse_json(answer.content)
+            content = parse_json(answer.content)
         except ValueError as error:
             raise ScoringError(
-                f"{self.address} answered {path} with what is no JSON ({told(error)}): {shown}\n{_AGAIN}"
+                f"{self.address} answered {path} with what is no JSON ({told(error)}): "
+                f"{self._shown(answer)}\n{_AGAIN}"
             ) from error
+        if isinstance(content, dict) and content.get("error") and not may_lack:
+            raise ScoringError(
+                f"{self.address} answered {path} with an error: {self._shown(answer)}\n{_AGAIN}"
+            )
+        return content
+
+    def _shown(self, reply: _Reply) -> str:
+        """What a server says of an error, as far as it is shown."""
+        return self._without_key(_message(reply.content))[:_SHOWN]
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text
