@@ -120,14 +120,14 @@ def run(
             dtype=dtype,
             revision=revision,
         )
-        price = asking.price_of(price_in, price_out)
+        most = math.inf if max_cost is None else max_cost
+        price = asking.price_of(price_in, price_out, most)
 
         def planned(estimate: Estimate) -> None:
             _show_plan(estimate)
             if price is not None and not yes:
                 typer.confirm("Go on?", abort=True, err=True)
 
-        most = math.inf if max_cost is None else max_cost
         answers, _ = asking.record(asked, speaker, folder, called(), price, most, planned)
         page = _report(folder)
     _show(answers, as_json, folder)
@@ -148,14 +148,19 @@ def _name(endpoint: str | None, reread: Path | None, here: dict[str, Any], there
 
 
 def _show_plan(estimate: Estimate) -> None:
-    money = "" if estimate.money is None else f", at a cost of {estimate.money:,.2f}"
+    counted = estimate.tokens_in + estimate.tokens_out > 0
+    tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out, " if counted else ""
+    minutes, seconds = estimate.seconds / 60, estimate.seconds
+    time = f"{minutes:,.1f} minutes" if minutes >= 1 else f"{seconds:.0f} seconds"
+    money = "" if estimate.money is None else f", at a cost of {_money(estimate.money)}"
     err.print(
-        f"{estimate.prompts:,} prompts: about {estimate.tokens_in:,.0f} tokens in, "
-        f"{estimate.tokens_out:,.0f} out, {estimate.seconds / 60:,.1f} minutes{money}.",
-        markup=False,
-        highlight=False,
+        f"{estimate.prompts:,} prompts to be asked: about {tokens}{time}{money}.",
         soft_wrap=True,
     )
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}" if amount >= 1 else f"{amount:.2g}"
 
 
 def _report(folder: Path) -> Path:

@@ -328,7 +328,7 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
         given = ("--endpoint", server.url, "--model", MODEL)
         done = gest(*given, "--price-in", "1", "--price-out", "1", "--yes")
         assert done.returncode == 0, done.stderr
-        assert "prompts: about" in done.stderr
+        assert "396 prompts to be asked: about 19,800 tokens in, 1,584 out, " in done.stderr
         assert "answers can be read" in done.stdout
         assert "I'm sorry, but I cannot answer that." in done.stdout
         assert ' x refused\n    such as: "I\'m sorry, but I cannot answer that."' in done.stdout
