@@ -227,7 +227,7 @@ def _metadata(
         **counted,
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
-        "notes": [],
+        "notes": speaker.notes(),
         "seconds": seconds,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),

@@ -50,8 +50,12 @@ class ServedSpeaker:
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         given = replace(sampling, top=min(sampling.top, self.likeliest))
-        send = partial(_said, self.client, self.name, sampling=given, limit=self.limit)
-        return at_once(send, prompts, self.client.connections)
+        asking = replace(self.client)  # what is stopped is this one
+        send = partial(_said, asking, self.name, sampling=given, limit=self.limit)
+        return at_once(send, prompts, asking.connections, asking.stopped)
+
+    def notes(self) -> list[str]:
+        return self.client.notes()
 
 
 def connect(url: str, model: str | None, connections: int = CONNECTIONS) -> ServedSpeaker:

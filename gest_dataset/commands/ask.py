@@ -190,6 +190,6 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
         lines += [f"    such as: {text!r}" for text in facts["examples"][reason]]
-    for line in lines:
+    for line in [*lines, *facts["notes"]]:
         out.print(line, markup=False)
     out.print(answers.signature, style="dim", soft_wrap=True, markup=False)

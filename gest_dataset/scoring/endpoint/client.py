@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import ssl
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,8 +25,15 @@ _AGAIN = "What was answered is kept: the same command goes on from there."
 _SHOWN = 300  # characters of what a server says
 _REFUSED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
+_PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
+_PAGE = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
 _HERE = {"localhost", "127.0.0.1", "::1"}
-_UNREACHED = {pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR}
+_UNREACHED = {
+    pycurl.E_COULDNT_RESOLVE_HOST,
+    pycurl.E_COULDNT_CONNECT,
+    pycurl.E_SSL_CONNECT_ERROR,
+    pycurl.E_OPERATION_TIMEDOUT,
+}
 _NEVER = {pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_SSL_CACERT_BADFILE, pycurl.E_URL_MALFORMAT}
 
 
@@ -34,7 +42,8 @@ class Patience:
     """A request is tried again for about a minute; a server that names a time gets up to ten of them.
 
     Before the n-th new try we wait `first` times 2^(n - 1) seconds, `longest` at most, or what the server
-    names, `named` at most. One that cannot be reached is tried `unreached` times only.
+    names, `named` at most. One that cannot be reached, or gives no answer in time, is tried again `unreached`
+    times only.
     """
 
     again: int = 8
@@ -55,11 +64,15 @@ _PATIENCE = Patience()
 
 
 class _Reply(NamedTuple):
-    """`named` are the seconds that the server wants us to wait (Retry-After), 0 where it names none."""
+    """`named` are the seconds that the server wants us to wait (Retry-After), 0 where it names none.
+
+    `moved` is the address to which it sends us on.
+    """
 
     status: int
     content: bytes
     named: float
+    moved: str | None
 
 
 @dataclass(frozen=True)
@@ -73,11 +86,12 @@ class Client:
     address: str
     connections: int
     key: str = field(repr=False, default="")
-
-    @cached_property
-    def _own(self) -> threading.local:
-        """What each thread has for itself."""
-        return threading.local()
+    # why requests were sent again
+    troubles: list[str] = field(default_factory=list, repr=False, compare=False)
+    # once it is set nothing is tried again
+    stopped: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
+    # what each thread has for itself
+    _own: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     @property
     def _line(self) -> pycurl.Curl:
@@ -124,21 +138,23 @@ class Client:
     def _sent(self, path: str, body: bytes | None) -> _Reply:
         unreached = 0
         for tried in range(_PATIENCE.again + 1):
-            named, last = 0.0, tried == _PATIENCE.again
+            named, last = 0.0, tried == _PATIENCE.again or self.stopped.is_set()
             try:
                 reply = self._once(path, body)
             except pycurl.error as error:
                 number, reason = error.args
+                reason = self._without_key(reason)
                 unreached += number in _UNREACHED
                 last = last or unreached > _PATIENCE.unreached or number in _NEVER
             else:
                 if last or reply.status not in _BUSY:
                     return reply
-                named = reply.named
+                named, reason = reply.named, f"status {reply.status}"
             if last:
                 break
+            self.troubles.append(reason.partition(" after ")[0])  # so many milliseconds
             time.sleep(_PATIENCE.seconds(tried, named))
-        raise ScoringError(f"{self.address} does not answer: {self._without_key(reason)}.\n{_AGAIN}")
+        raise ScoringError(f"{self.address} does not answer: {reason}.\n{_AGAIN}")
 
     def _once(self, path: str, body: bytes | None) -> _Reply:
         line = self._line
@@ -148,7 +164,9 @@ class Client:
         else:
             line.setopt(pycurl.POSTFIELDS, body)
         content = line.perform_rb()
-        return _Reply(line.getinfo(pycurl.RESPONSE_CODE), content, line.getinfo(pycurl.RETRY_AFTER))
+        facts = (line.getinfo(f) for f in (pycurl.RESPONSE_CODE, pycurl.RETRY_AFTER, pycurl.REDIRECT_URL))
+        status, named, moved = facts
+        return _Reply(status, content, named, moved)
 
     def _content(self, answer: _Reply, path: str, may_lack: bool) -> Any:
         if may_lack and answer.status in _REFUSED:
@@ -158,6 +176,9 @@ class Client:
                 f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes. "
                 f"It says: {self._shown(answer)}"
             )
+        if answer.moved:
+            there = answer.moved.removesuffix(path)
+            raise ModelError(f"{self.address} sends its visitors on to {there}: give that address.")
         if answer.status == 404:
             raise ModelError(f"{self.address} has no {path}: {self._shown(answer)}")
         if answer.status != 200:
@@ -177,6 +198,12 @@ class Client:
             )
         return content
 
+    def notes(self) -> list[str]:
+        """What a run says of requests that were sent again."""
+        counted = Counter(self.troubles).most_common()
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in counted)
+        return [f"requests were sent again: {reasons}"] if counted else []
+
     def _shown(self, reply: _Reply) -> str:
         """What a server says of an error, as far as it is shown."""
         return self._without_key(_message(reply.content))[:_SHOWN]
@@ -186,14 +213,21 @@ class Client:
 
 
 def connect(url: str, connections: int) -> Client:
-    """The server at an address, with or without `/v1`; the key is the environment's."""
-    parts = urlsplit(url if "//" in url else f"http://{url}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    """The server at an address, with or without `/v1` and a page; the key is the environment's."""
+    try:
+        parts = urlsplit(url.strip() if "//" in url else f"http://{url.strip()}")
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port or an IPv6 address that is none
+        usable = False
+    if not usable or parts.query or parts.fragment or not _PLAIN.fullmatch(parts.geturl()):
         raise SettingError(f"{url!r} is no address of a server: give one such as http://127.0.0.1:8000.")
     if parts.username or parts.password:
         raise SettingError(f"An address holds no key: leave it out, and set {KEY} in the environment.")
-    path = parts.path.rstrip("/").removesuffix("/v1")
-    return Client(f"{parts.scheme}://{parts.netloc}{path}", connections, os.environ.get(KEY, "").strip())
+    key = os.environ.get(KEY, "").strip()
+    if not _PLAIN.fullmatch(key):
+        raise SettingError(f"{KEY} holds what no key has: spaces, line ends or other letters. Set it again.")
+    path = _PAGE.sub("", parts.path)
+    return Client(f"{parts.scheme}://{parts.netloc}{path}", connections, key)
 
 
 def _message(content: bytes) -> str:
