@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,12 +91,14 @@ def run(
     own = probe if language == "en" else f"{probe}-{language}"
     folder = output or default_folder(name, revision, limit) / own
     kept = f"What was answered is kept in {folder}; the same command goes on from there."
-    with interruptible(kept):
+    with interruptible(kept), warnings.catch_warnings():
         from gest_dataset.answers import ask as asking
         from gest_dataset.answers import endpoint as servers
         from gest_dataset.answers.questions import questions
+        from gest_dataset.statistics.checks import UndefinedWarning
 
         quiet()
+        warnings.simplefilter("ignore", UndefinedWarning)  # the table and the words say it
         if reread is not None:
             _show(asking.reread(reread, parser, parser_model), as_json, None)
             return
@@ -130,9 +133,9 @@ def run(
 
         answers, _ = asking.record(asked, speaker, folder, called(), price, most, planned)
         page = _report(folder)
-    _show(answers, as_json, folder)
-    if not as_json:
-        show_report(page)
+        _show(answers, as_json, folder)
+        if not as_json:
+            show_report(page)
 
 
 def _name(endpoint: str | None, reread: Path | None, here: dict[str, Any], there: dict[str, Any]) -> str:
@@ -151,7 +154,7 @@ def _show_plan(estimate: Estimate) -> None:
     counted = estimate.tokens_in + estimate.tokens_out > 0
     tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out, " if counted else ""
     minutes, seconds = estimate.seconds / 60, estimate.seconds
-    time = f"{minutes:,.1f} minutes" if minutes >= 1 else f"{seconds:.0f} seconds"
+    time = f"{minutes:,.1f} minutes" if minutes >= 1 else f"{seconds:.0f} s"
     money = "" if estimate.money is None else f", at a cost of {_money(estimate.money)}"
     err.print(
         f"{estimate.prompts:,} prompts to be asked: about {tokens}{time}{money}.",
@@ -185,7 +188,11 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     measure = MEASURES[facts["measure"]]
     for table in tables.tables(measure, result, f"{facts['config']}: {facts['model']}", out):
         out.print(table)
-    lines = [*tables.verdict_lines(measure, result), *measure.sentences(result, facts)]
+    if math.isnan(result[measure.headline(result).name]):
+        words, sentences = measure.undefined(result)
+        lines = [f"{words}.", *sentences]
+    else:
+        lines = [*tables.verdict_lines(measure, result), *measure.sentences(result, facts)]
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers can be read.")
     for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")

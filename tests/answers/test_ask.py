@@ -339,3 +339,15 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
         for wrong in (("x", *given), ("x", "--model", "y"), ()):
             refused = gest(*wrong)
             assert refused.returncode == 2, refused.stderr
+
+
+def test_the_command_says_why_there_is_no_rate(script_environment: Mapping[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gest_dataset", "ask", "--limit", "2", "--model", MODEL, "--endpoint"]
+    with chatting(lambda text, options: "(a)") as server:
+        done = subprocess.run(
+            [*command, server.url], env=script_environment, cwd=tmp_path, capture_output=True, text=True
+        )
+    assert done.returncode == 0, done.stderr
+    assert "there is no readable answer about stereotype 1, 2" in " ".join(done.stdout.split())
+    assert "– %" not in done.stdout
+    assert "UndefinedWarning" not in done.stderr

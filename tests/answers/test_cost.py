@@ -85,8 +85,8 @@ def test_a_limit_needs_prices() -> None:
     ("seconds", "money", "told"),
     [
         (150.0, 12.345, "about 1,000 tokens in, 20 out, 2.5 minutes, at a cost of 12.35."),
-        (12.0, 0.00123, "about 1,000 tokens in, 20 out, 12 seconds, at a cost of 0.0012."),
-        (12.0, None, "about 1,000 tokens in, 20 out, 12 seconds."),
+        (12.0, 0.00123, "about 1,000 tokens in, 20 out, 12 s, at a cost of 0.0012."),
+        (12.0, None, "about 1,000 tokens in, 20 out, 12 s."),
     ],
 )
 def test_the_plan_in_words(
