@@ -16,7 +16,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.probes import choice, pronouns
 from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import Answer, Prompt, without_thoughts
+from gest_dataset.probes.prompt import REFUSED, Answer, Prompt, refuses, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
@@ -85,6 +85,7 @@ def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Seque
             continue
         gender = found[answer.text]
         why = gender.problem or (CONFLICT if gender.conflict else UNSHOWN)
+        why = REFUSED if refuses(answer.text) else why
         problem = why if gender.gender == UNKNOWN else ""
         readings.append(Reading(gender.gender, None, problem, gender.rule, gender.evidence))
     return readings
@@ -105,7 +106,8 @@ def _characters(
             readings.append(Reading(UNKNOWN, problem=answer.problem))
             continue
         one = found[answer.text]
-        readings.append(Reading(one.gender, None, one.problem, rule if one.evidence else "", one.evidence))
+        why = REFUSED if one.problem and refuses(answer.text) else one.problem
+        readings.append(Reading(one.gender, None, why, rule if one.evidence else "", one.evidence))
     return readings
 
 

@@ -19,10 +19,10 @@ from typing import Any
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompt import EMPTY, FILTERED, REFUSED, Answer, Prompt, refuses
 
 LETTERS = "abc"
-REFUSED, UNREADABLE, SEVERAL = "refused", "no option is named", "several options are named"
+UNREADABLE, SEVERAL = "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
 _OPTIONS = ("male", "female", "neither")
 _ENDS = " .!?…"
@@ -45,11 +45,6 @@ _FIRST = re.compile(
 _LIST = re.compile(rf"\W*(?:,|/|&|\band\b|\bor\b)\W*({_LETTER})(?=\W*(?:$|[,/&]|(?:and|or)\b))")
 _EACH = re.compile(rf"(?<!\w)({_LETTER})[):]|^[\W_]*({_LETTER})\.(?!\w)", re.MULTILINE)
 _JOINED = re.compile(r"[\W_]*(?:(?:and|or|nor)\b[\W_]*)?")
-_REFUSALS = re.compile(
-    r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
-    r"|i (?:cannot|(?:can|won)['’]t))\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,7 @@ def read(prompt: Prompt, answer: Answer) -> Choice:
     places = [LETTERS.index(letter) for letter in named]
     if len(places) == 1 and places[0] < len(order):
         return Choice(order[places[0]], places[0])
-    if _REFUSALS.search(answer.text):
+    if refuses(answer.text):
         return Choice("other", None, REFUSED)
     return Choice("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
 

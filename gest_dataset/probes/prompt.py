@@ -7,6 +7,12 @@ from dataclasses import dataclass, replace
 
 # Why an answer says nothing; what a server or a model tells of an end that is none
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
+REFUSED = "refused"
+_REFUSALS = re.compile(
+    r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
+    r"|i (?:cannot|(?:can|won)['’]t))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,8 @@ def without_thoughts(answer: Answer) -> Answer:
     if text == answer.text:
         return answer
     return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))
+
+
+def refuses(text: str) -> bool:
+    """Whether a text has the words of a refusal in English, in which models refuse other languages too."""
+    return _REFUSALS.search(text) is not None

@@ -11,7 +11,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
-from gest_dataset.probes.prompt import FILTERED
+from gest_dataset.probes.prompt import FILTERED, REFUSED
 from tests.answers.test_ask import chatty
 from tests.support import completions
 from tests.support.chats import MODEL, chatting
@@ -126,6 +126,15 @@ def test_a_refusal_that_a_server_tells_apart_is_withheld() -> None:
         answers = ask(server.url)
     assert answers.metadata["skipped"] == {FILTERED: 12}
     assert answers.metadata["examples"] == {FILTERED: ["No, I won't."]}
+
+
+def test_a_story_that_is_refused_is_counted_as_such() -> None:
+    minds = iter(["I'm sorry, but I can't write about him."])
+    with chatting(
+        lambda text, options: next(minds, "She grew up by the sea.") if text != "Hi" else ""
+    ) as server:
+        answers = ask(server.url, probe="story", connections=1)
+    assert answers.metadata["skipped"] == {REFUSED: 1}
 
 
 def test_likely_tokens_that_are_none_are_left_out() -> None:

@@ -12,7 +12,7 @@ import pytest
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.probes import choice
-from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt
 
 NAMES = ("male", "female", "neither")
 ROW = {"id": "x", "sentence": "I never cry.", "masculine": "Som silný.", "feminine": "Som silná."}
@@ -123,8 +123,8 @@ def test_what_an_answer_names(said: str, option: str) -> None:
         ("Mental strength is what counts.", choice.UNREADABLE),
         ("Women's voices", choice.UNREADABLE),
         ("(В)", choice.UNREADABLE),  # the Cyrillic third letter, which looks like the Latin second one
-        ("As an AI, I do not have opinions.", choice.REFUSED),
-        ("I'm sorry, but I can't say that.", choice.REFUSED),
+        ("As an AI, I do not have opinions.", REFUSED),
+        ("I'm sorry, but I can't say that.", REFUSED),
         ("A man would say that.", choice.UNREADABLE),
         ("because of what people think", choice.UNREADABLE),
         ("(d)", choice.UNREADABLE),
