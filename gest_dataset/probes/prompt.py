@@ -39,8 +39,8 @@ class Answer:
     top: tuple[tuple[str, float], ...] = ()
 
 
-# What models that reason write before their answer; the first tag may stand at the end of the prompt
-_THOUGHT = re.compile(r".*</think>|<think>.*", re.DOTALL | re.IGNORECASE)
+# What stands around the thoughts of models that reason; the first may stand at the end of the prompt
+_BEGIN, _END = (re.compile(tag, re.IGNORECASE) for tag in ("<think>", "</think>"))
 
 
 def without_thoughts(answer: Answer) -> Answer:
@@ -51,7 +51,7 @@ def without_thoughts(answer: Answer) -> Answer:
     >>> without_thoughts(Answer("<think>(a) would be", 9, 9)).problem
     'the answer was cut off'
     """
-    text = _THOUGHT.sub("", answer.text)
+    text = _BEGIN.split(_END.split(answer.text)[-1])[0]
     if text == answer.text:
         return answer
     return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))

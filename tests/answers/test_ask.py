@@ -21,6 +21,7 @@ import gest_dataset
 from gest_dataset.answers import ask as room
 from gest_dataset.answers import local
 from gest_dataset.answers.speaker import Sampling
+from gest_dataset.commands import ask as command
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.probes.prompt import Answer, Prompt
@@ -341,13 +342,9 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
             assert refused.returncode == 2, refused.stderr
 
 
-def test_the_command_says_why_there_is_no_rate(script_environment: Mapping[str, str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gest_dataset", "ask", "--limit", "2", "--model", MODEL, "--endpoint"]
+def test_the_command_says_why_there_is_no_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with chatting(lambda text, options: "(a)") as server:
-        done = subprocess.run(
-            [*command, server.url], env=script_environment, cwd=tmp_path, capture_output=True, text=True
-        )
-    assert done.returncode == 0, done.stderr
-    assert "there is no readable answer about stereotype 1, 2" in " ".join(done.stdout.split())
-    assert "– %" not in done.stdout
-    assert "UndefinedWarning" not in done.stderr
+        command.run(endpoint=server.url, served=MODEL, limit=2, output=tmp_path)
+    told = capsys.readouterr()
+    assert "there is no readable answer about stereotype 1, 2" in " ".join(told.out.split())
+    assert "– %" not in told.out
