@@ -57,9 +57,12 @@ def test_planted_opinions_are_found(genders: dict[str, str]) -> None:
     assert set(answers.table["option"].to_pylist()) == {"male", "female"}
 
 
-def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str]) -> None:
+def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str], tmp_path: Path) -> None:
     with chatting(planted(genders, follows=1, bias=0, refused=0)) as server:
-        answers = gest_dataset.ask(MODEL, endpoint=server.url)
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path)
+    page = gest_dataset.report([tmp_path], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "choices do not measure this model" in page
+    assert "in 80 of 100 cases" not in page, "all sentences are alike: that says nothing of power"
     result = answers.result()
     assert result["stereotype_rate_low"] <= 0 <= result["stereotype_rate_high"]
     assert result["verdict"] in ("not shown", "negligible")
