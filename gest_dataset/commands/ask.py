@@ -67,7 +67,9 @@ def run(
     ] = None,
     price_in: Annotated[float | None, typer.Option(help="Of a million tokens that are sent.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Of a million tokens that are written.")] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Stop before all would cost more, by those prices.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop before all would cost more, by those prices.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Go on after the plan without a question.")] = False,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
     dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
