@@ -53,18 +53,19 @@ def test_what_is_on_its_way_is_taken_before_an_error_is_raised() -> None:
 
 def test_after_an_error_nothing_that_hangs_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_LAST", 0.05)
-    for_ever = Event()
+    for_ever, ended = Event(), Event()
 
     def send(question: int) -> int:
         if question == 1:
             raise ValueError("no")
-        for_ever.wait(30)
+        for_ever.wait(10)
+        ended.set()
         return question
 
     try:
         with pytest.raises(ValueError, match="no"):
             list(at_once(send, iter(range(10)), 2, Event()))
-        assert not for_ever.is_set()
+        assert not ended.is_set()
     finally:
         for_ever.set()
 
