@@ -198,6 +198,17 @@ def test_a_link_opens_that_very_view(browser: Any, page_file: Path) -> None:
         tab.wait_for_function("() => document.documentElement.dataset.rows === '0'")
 
 
+def test_a_link_brings_its_row_into_sight(browser: Any, page_file: Path) -> None:
+    last = len(rows_of("en")) - 1
+    with opened(browser, page_file, f"#samples?open=1.-1.{last}", reduced_motion="reduce") as tab:
+        ready(tab)
+        reached(tab, last)
+        tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
+        assert tab.evaluate("document.activeElement.dataset.row") == str(last)  # and stays there
+        assert tab.evaluate("document.activeElement.textContent") == rows_of("en")["sentence"][last]
+        assert in_sight(tab)
+
+
 GARBLED = (
     "run=99",
     "run=0",

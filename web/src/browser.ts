@@ -23,6 +23,7 @@ export function browser(store: Store): Browser {
   let view = possible(store, { ...NOTHING, ...viewOf(location.hash) });
   let rows: Rows = { columns: new Uint16Array(), samples: new Uint32Array(), length: 0 };
   const rowList = list((row) => drawn(row));
+  let drawnOpen = false; // rows that are drawn while the browser is closed have no height
 
   /** What tells a row in a link. */
   function keyOf(row: number): string {
@@ -97,6 +98,7 @@ export function browser(store: Store): Browser {
   }
 
   function refresh(): void {
+    drawnOpen = box.open;
     rows = rowsOf(store, view);
     rowList.show(rows.length);
     byId("sample-table").setAttribute("aria-rowcount", String(rows.length + 1));
@@ -200,7 +202,7 @@ export function browser(store: Store): Browser {
   }
 
   addEventListener("hashchange", follow);
-  box.addEventListener("toggle", () => { if (box.open) refresh(); });
+  box.addEventListener("toggle", () => { if (box.open && !drawnOpen) refresh(); else drawnOpen = box.open; });
   offer(null);
   refresh();
   follow();
