@@ -6,7 +6,7 @@ import { detail, told } from "./detail";
 import { byId, button, make } from "./dom";
 import { download } from "./csv";
 import { list } from "./list";
-import { partner, rowsOf, type Rows } from "./query";
+import { partner, prepare, rowsOf, type Rows } from "./query";
 import { hashOf, NOTHING, viewOf, type View } from "./view";
 import { counted, signed } from "./words";
 
@@ -131,6 +131,7 @@ export function browser(store: Store): Browser {
       remember();
       refresh();
     }, WAIT);
+    prepare(store);
   });
 
   const tools = byId("sample-tools");

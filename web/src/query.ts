@@ -92,9 +92,14 @@ export function partner(store: Store, column: Column, run: number): Column | und
 
 let lowered: string[] = []; // all texts in small letters, made at the first search
 
+/** Make ready for a search that is being typed. */
+export function prepare(store: Store): void {
+  if (lowered.length === 0) lowered = store.texts.map((text) => text.toLowerCase());
+}
+
 /** For each sample of a run, whether each word that is searched for stands in one of its texts. */
 function matching(store: Store, run: Run, words: string): Uint8Array {
-  if (lowered.length === 0) lowered = store.texts.map((text) => text.toLowerCase());
+  prepare(store);
   const set = store.sets[run.set]!;
   const columns = [set.ids, set.link, ...Object.values(set.fields), ...Object.values(run.kept)];
   const matches = new Uint8Array(set.ids.length).fill(1);
