@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from gest_dataset.files import plain
@@ -29,10 +29,10 @@ _SHADES = (-1.0, -0.5, 0.0, 0.5, 1.0)  # of the legend, as parts of the farthest
 _FULL = 0.75  # of a colour over the paper
 
 
-def _shade(name: str) -> tuple[float, ...]:
+def _shade(name: str) -> str:
     """The fullest of a colour of the palette."""
-    ends = zip(to_rgb(LIGHT["paper"]), to_rgb(LIGHT[name]), strict=True)
-    return tuple(paper + _FULL * (colour - paper) for paper, colour in ends)
+    paper, colour = (np.array(to_rgb(LIGHT[one])) for one in ("paper", name))
+    return to_hex(paper + _FULL * (colour - paper))
 
 
 _COLOURS = LinearSegmentedColormap.from_list(

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as XML
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib import font_manager, rc_context
+from matplotlib import font_manager, ft2font, rc_context
 from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
@@ -124,6 +124,17 @@ def test_the_font_is_the_one_that_matplotlib_brings() -> None:
         for weight in ("normal", "bold"):
             found = font_manager.findfont(font_manager.FontProperties(weight=weight))
             assert Path(found).is_relative_to(matplotlib.get_data_path())
+
+
+# What the nine Slavic languages write with beside a to z
+SLAVIC_LETTERS = "áäčďéěíĺľňóôŕřšťúůýž ąćęłńóśźż čćđšž абвгґдеёєжзиіїйјклљмнњопрстћуўфхцчџшщъыьэюяђ"
+
+
+def test_the_font_has_the_letters_of_all_slavic_languages() -> None:
+    with rc_context(STYLE):
+        letters = ft2font.FT2Font(font_manager.findfont(font_manager.FontProperties())).get_charmap()
+    wanted = set(SLAVIC_LETTERS + SLAVIC_LETTERS.upper()) - {" "}
+    assert [letter for letter in wanted if ord(letter) not in letters] == []
 
 
 def test_captions_stand_beside_the_figures_and_in_them(folder: Path) -> None:
