@@ -7,14 +7,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
 from gest_dataset.answers.cost import Price
-from gest_dataset.answers.speaker import Sampling, Speaker, key_of
+from gest_dataset.answers.speaker import Sampling, Speaker, keys_of
 from gest_dataset.data import kept
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ScoringError
@@ -66,7 +66,7 @@ class Shelf:
         self.spent += sum(self._cost(answer) for _, answer in answers)
         if self.connection is None:
             return
-        rows = [(key, json.dumps(asdict(answer), ensure_ascii=False).encode()) for key, answer in answers]
+        rows = [(key, _told(answer)) for key, answer in answers]
         with self.connection:
             self.connection.executemany(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
@@ -87,7 +87,7 @@ def collect(
     the same call with a higher one goes on.
     """
     start = time.perf_counter()
-    keys = {prompt: key_of(prompt, sampling) for prompt in prompts}
+    keys = keys_of(prompts, sampling)
     different = set(keys.values())
     missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
     there = len(different) - len(missing)
@@ -134,6 +134,11 @@ def opened(folder: Path | None, price: Price | None = None) -> Iterator[Shelf]:
         rows = connection.execute("SELECT key, said, checksum FROM answers").fetchall()
         known = {row[0]: _answer(row[1]) for row in rows if kept.is_whole(row)}
         yield Shelf(connection, known, price, folder)
+
+
+def _told(answer: Answer) -> bytes:
+    own = {name: getattr(answer, name) for name in Answer.__slots__}
+    return json.dumps(own, ensure_ascii=False).encode()
 
 
 def _answer(said: bytes) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -30,11 +30,15 @@ class Sampling:
         return {**asdict(self), "stop": list(self.stop)}
 
 
-def key_of(prompt: Prompt, sampling: Sampling) -> bytes:
+def keys_of(prompts: Iterable[Prompt], sampling: Sampling) -> dict[Prompt, bytes]:
     """A digest of all that an answer depends on, beside the model; the same wording is asked once."""
     drawn = {name: value for name, value in sampling.facts().items() if name != "repeats"}
-    told = [prompt.text, prompt.repeat, drawn]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
+    how = json.dumps(drawn, sort_keys=True)
+
+    def key(prompt: Prompt) -> bytes:
+        return hashlib.sha256(f"[{json.dumps(prompt.text)}, {prompt.repeat}, {how}]".encode()).digest()
+
+    return {prompt: key(prompt) for prompt in prompts}
 
 
 class Speaker(Protocol):

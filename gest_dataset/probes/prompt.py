@@ -8,7 +8,7 @@ from dataclasses import dataclass
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What is said to a model about one row: `variant` names the wording, the order of options, …"""
 
@@ -18,7 +18,7 @@ class Prompt:
     repeat: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said, to the letter; `problem` is why it says nothing, if it does not.
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def test_pairs_in_slovak() -> None:
 
 
 def test_a_stopped_run_asks_nothing_twice(genders: dict[str, str], tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(http, "_PATIENCE", http._PATIENCE.new(total=0))
+    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, again=0))
     mind = planted(genders, follows=0, bias=1, refused=0)
     with chatting(mind) as server:
         answer = server.translate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_a_run_goes_on_and_asks_nothing_twice(
 
 @pytest.mark.parametrize("fault", [(429, {"Retry-After": "0"}, {}), (503, {}, {}), (500, {}, {})])
 def test_a_bad_moment_is_waited_out(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_PATIENCE", http._PATIENCE.new(backoff_factor=0.001))
+    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, first=0.001))
     with chatting(lambda text, options: "(b)") as server:
         expected = gest_dataset.ask(MODEL, endpoint=server.url, limit=2)
         server.script += [fault, fault]

@@ -219,7 +219,7 @@ def test_an_address_that_is_none(url: str) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same patience in milliseconds."""
-    monkeypatch.setattr(http, "_PATIENCE", http._PATIENCE.new(backoff_factor=0.001))
+    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, first=0.001))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -320,7 +320,7 @@ def test_the_key_is_sent_and_stands_nowhere(
 
 
 def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_PATIENCE", urllib3.Retry(0))
+    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, again=0))
     with pytest.raises(ScoringError, match="does not answer"):
         gest_dataset.score(MODEL, "en", endpoint="http://127.0.0.1:9")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_a_server_that_dies_loses_nothing(
     )
     translator = open_chat(MODEL, "sk", server.url)
     with monkeypatch.context() as impatient:
-        impatient.setattr(http, "_PATIENCE", http._PATIENCE.new(total=0))
+        impatient.setattr(http, "_PATIENCE", replace(http._PATIENCE, again=0))
         work = translate_all(TEXTS, translator, "sk", store=tmp_path)
     assert "dead" in work.stopped
     there = {made.source for made in work.translations if not made.problem}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event, Thread
+from time import sleep
 from typing import Any, TypeVar
 
 Asked = TypeVar("Asked")
 Given = TypeVar("Given")
 # Questions in line for each connection: none has to wait while a disk takes its time to keep answers
 _AHEAD = 16
+# Seconds from one look at what has come to the next: a disk takes as long for one answer as for a hundred
+_TOGETHER = 0.02
 _END = ()
 
 
@@ -47,8 +50,9 @@ def at_once(
                 waiting += 1
             if not waiting:
                 break
+            sleep(_TOGETHER)
             answered = []
-            for question, given, error in _all(come):
+            for question, given, error in (come.get() for _ in range(come.qsize())):
                 waiting -= 1
                 failed = failed or error
                 if given is not None:
@@ -61,13 +65,3 @@ def at_once(
             line.put(_END)
     if failed:
         raise failed
-
-
-def _all(come: SimpleQueue[Any]) -> Iterator[Any]:
-    """Wait for one; then all that are there already."""
-    yield come.get()
-    while True:
-        try:
-            yield come.get_nowait()
-        except Empty:
-            return

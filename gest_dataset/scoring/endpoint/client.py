@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import ssl
+import threading
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, Retry, Timeout, connection_from_url
-from urllib3.exceptions import HTTPError
+import certifi
+import pycurl
 
 from gest_dataset.data.foreign import parse_json, told
 from gest_dataset.errors import ModelError, ScoringError, SettingError
@@ -18,67 +22,133 @@ from gest_dataset.errors import ModelError, ScoringError, SettingError
 KEY = "GEST_ENDPOINT_KEY"
 _AGAIN = "What was answered is kept: the same command goes on from there."
 _SHOWN = 300  # characters of what a server says
-_SECONDS = Timeout(connect=10, read=600)
-# A request is tried again for about a minute; a server that names a time gets up to ten of them
-_PATIENCE = Retry(
-    total=8,
-    connect=3,
-    backoff_factor=0.5,
-    backoff_max=20,
-    redirect=False,
-    allowed_methods=None,
-    status_forcelist={408, 429, 500, 502, 503, 504},
-    raise_on_status=False,
-    retry_after_max=600,
-)
+_BUSY = {408, 429, 500, 502, 503, 504}
+_HERE = {"localhost", "127.0.0.1", "::1"}
+_UNREACHED = {pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR}
+_NEVER = {pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_SSL_CACERT_BADFILE, pycurl.E_URL_MALFORMAT}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """A request is tried again for about a minute; a server that names a time gets up to ten of them.
+
+    Before the n-th new try we wait `first` times 2^(n - 1) seconds, `longest` at most, or what the server
+    names, `named` at most. One that cannot be reached is tried `unreached` times only.
+    """
+
+    again: int = 8
+    unreached: int = 3
+    first: float = 0.25
+    longest: float = 20.0
+    named: float = 600.0
+    connect: float = 10.0  # seconds
+    answer: float = 600.0
+
+    def seconds(self, tried: int, named: float) -> float:
+        if named:
+            return min(named, self.named)
+        return min(self.first * 2.0**tried, self.longest) * random.uniform(0.8, 1.2)
+
+
+_PATIENCE = Patience()
+
+
+class _Reply(NamedTuple):
+    """`named` are the seconds that the server wants us to wait (Retry-After), 0 where it names none."""
+
+    status: int
+    content: bytes
+    named: float
 
 
 @dataclass(frozen=True)
 class Client:
-    """A server by its address, without `/v1`; `connections` are open at one time."""
+    """A server by its address, without `/v1`; `connections` are open at one time, one a thread.
+
+    libcurl sends and waits: it needs no lock of Python's meanwhile, so that many threads take no more time
+    than the server does.
+    """
 
     address: str
     connections: int
     key: str = field(repr=False, default="")
 
     @cached_property
-    def _pool(self) -> HTTPConnectionPool:
-        """Of the one host: what a manager of several would look up for each request is known."""
-        given: Any = {"maxsize": self.connections, "block": True, "retries": _PATIENCE, "timeout": _SECONDS}
-        return connection_from_url(self.address, **given)
+    def _own(self) -> threading.local:
+        """What each thread has for itself."""
+        return threading.local()
 
-    @cached_property
-    def _headers(self) -> dict[str, str]:
-        own = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return {"Content-Type": "application/json", **own}
+    @property
+    def _line(self) -> pycurl.Curl:
+        """This thread's connection, which stays open from one request to the next."""
+        if not hasattr(self._own, "line"):
+            self._own.line = self._opened()
+        line: pycurl.Curl = self._own.line
+        return line
+
+    def _opened(self) -> pycurl.Curl:
+        line = pycurl.Curl()
+        said = ["Content-Type: application/json", "Expect:"]
+        if self.key:
+            said.append(f"Authorization: Bearer {self.key}")
+        line.setopt(pycurl.HTTPHEADER, said)
+        line.setopt(pycurl.NOSIGNAL, 1)
+        line.setopt(pycurl.CONNECTTIMEOUT_MS, int(_PATIENCE.connect * 1000))
+        line.setopt(pycurl.TIMEOUT_MS, int(_PATIENCE.answer * 1000))
+        line.setopt(pycurl.CAINFO, ssl.get_default_verify_paths().cafile or certifi.where())
+        if urlsplit(self.address).hostname in _HERE:
+            line.setopt(pycurl.PROXY, "")  # whatever the environment says of others
+        if threading.current_thread() is threading.main_thread():
+            # so that Ctrl-C is heard while we wait for a server
+            line.setopt(pycurl.NOPROGRESS, 0)
+            line.setopt(pycurl.XFERINFOFUNCTION, lambda *amounts: None)
+        return line
 
     def get(self, path: str) -> Any:
         """What a page says; None where there is no such page."""
-        return self._content(self._sent("GET", path), path, may_lack=True)
+        return self._content(self._sent(path, None), path, may_lack=True)
 
     def post(self, path: str, body: Any, may_refuse: bool = False) -> Any:
         """The answer to a request; None where the server `may_refuse` it and does."""
-        content = json.dumps(body).encode()
-        answer = self._sent("POST", path, content)
-        return self._content(answer, path, may_refuse)
+        return self._content(self._sent(path, json.dumps(body).encode()), path, may_refuse)
 
-    def _sent(self, method: str, path: str, body: bytes | None = None) -> BaseHTTPResponse:
-        url = f"{urlsplit(self.address).path}{path}"
-        try:
-            return self._pool.urlopen(method, url, body, self._headers, redirect=False)
-        except HTTPError as error:
-            reason = self._without_key(told(error.__cause__ or error))
-        # raised out here, so that the error, which holds the request, does not hang on it
-        raise ScoringError(f"{self.address} does not answer: {reason}.\n{_AGAIN}")
+    def _sent(self, path: str, body: bytes | None) -> _Reply:
+        unreached = 0
+        for tried in range(_PATIENCE.again + 1):
+            named, last = 0.0, tried == _PATIENCE.again
+            try:
+                reply = self._once(path, body)
+            except pycurl.error as error:
+                number, reason = error.args
+                unreached += number in _UNREACHED
+                last = last or unreached > _PATIENCE.unreached or number in _NEVER
+            else:
+                if last or reply.status not in _BUSY:
+                    return reply
+                named = reply.named
+            if last:
+                break
+            time.sleep(_PATIENCE.seconds(tried, named))
+        raise ScoringError(f"{self.address} does not answer: {self._without_key(reason)}.\n{_AGAIN}")
 
-    def _content(self, answer: BaseHTTPResponse, path: str, may_lack: bool) -> Any:
+    def _once(self, path: str, body: bytes | None) -> _Reply:
+        line = self._line
+        line.setopt(pycurl.URL, self.address + path)
+        if body is None:
+            line.setopt(pycurl.HTTPGET, 1)
+        else:
+            line.setopt(pycurl.POSTFIELDS, body)
+        content = line.perform_rb()
+        return _Reply(line.getinfo(pycurl.RESPONSE_CODE), content, line.getinfo(pycurl.RETRY_AFTER))
+
+    def _content(self, answer: _Reply, path: str, may_lack: bool) -> Any:
         if may_lack and answer.status in (400, 404, 405, 422, 501):
             return None
         if answer.status in (401, 403):
             raise ModelError(
                 f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes."
             )
-        shown = self._without_key(_message(answer.data))[:_SHOWN]
+        shown = self._without_key(_message(answer.content))[:_SHOWN]
         if answer.status == 404:
             raise ModelError(f"{self.address} has no {path}: {shown}")
         if answer.status != 200:
@@ -86,7 +156,7 @@ class Client:
                 f"{self.address} refused {path} with status {answer.status}: {shown}\n{_AGAIN}"
             )
         try:
-            return parse_json(answer.data)
+            return parse_json(answer.content)
         except ValueError as error:
             raise ScoringError(
                 f"{self.address} answered {path} with what is no JSON ({told(error)}): {shown}\n{_AGAIN}"
