@@ -167,14 +167,19 @@ class Client:
 
 
 def connect(url: str, connections: int) -> Client:
-    """The server at an address, with or without `/v1`; the key is the environment's."""
+    """The server at an address; the key is the environment's."""
+    return Client(address_of(url), connections, os.environ.get(KEY, "").strip())
+
+
+def address_of(url: str) -> str:
+    """An address as it is written once, with or without `/v1`."""
     parts = urlsplit(url if "//" in url else f"http://{url}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingError(f"{url!r} is no address of a server: give one such as http://127.0.0.1:8000.")
     if parts.username or parts.password:
         raise SettingError(f"An address holds no key: leave it out, and set {KEY} in the environment.")
     path = parts.path.rstrip("/").removesuffix("/v1")
-    return Client(f"{parts.scheme}://{parts.netloc}{path}", connections, os.environ.get(KEY, "").strip())
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 def _message(content: bytes) -> str:
