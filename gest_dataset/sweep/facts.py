@@ -53,8 +53,9 @@ def told_facts(
 
 
 def is_run_of(manifest: Manifest, subject: Subject, config: str) -> bool:
-    """Whether a run, finished or not, is of a cell as the suite asks it now; its revision is not looked at, as
-    only a finished one tells it.
+    """Whether a run, finished or not, is of a cell as the suite asks it now.
+
+    Not its revision, which only a finished one tells.
     """
     asked, settings = subject.asking, manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
