@@ -299,8 +299,8 @@ def test_every_config_that_is_unknown_is_told() -> None:
 
 
 def test_names_that_differ_in_their_case_would_share_a_folder() -> None:
-    assert of(models=["GPT2", "gpt2"]).problems == (
-        "models: gpt2 is there twice. Give one of the two a `label` of its own.",
+    assert of(models=["gpt2", "GPT2"]).problems == (
+        "models: GPT2 is there twice. Give one of the two a `label` of its own.",
     )
 
 
