@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from huggingface_hub.dataclasses import type_validator
 
@@ -160,8 +160,6 @@ def problems(told: Mapping[Any, Any], keys: Mapping[str, Key], where: str) -> It
 
 def fits(value: Any, hint: Any) -> bool:
     """Whether a value is of a type; true is no number."""
-    if isinstance(value, bool) and bool not in (hint, *get_args(hint)):
-        return False
     if type(value) is int and hint is float:
         return True
     if hint is list:
