@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import chain
 from time import perf_counter
 
-from gest_dataset.answers.endpoint import CONNECTIONS, connect
+from gest_dataset.answers.endpoint import connect
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
@@ -43,7 +43,7 @@ def prompt_of(language: str) -> str:
 
 def open_chat(model: str, language: str, url: str) -> Translator:
     """The translator of a model at a server, which is asked when there is something to translate."""
-    address = client.connect(url, CONNECTIONS).address
+    address = client.address_of(url)
     prompt = hashlib.sha256(prompt_of(language).encode()).hexdigest()[:12]
     return Translator(
         name=f"chat:{model}",

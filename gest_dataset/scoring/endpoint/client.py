@@ -213,7 +213,15 @@ class Client:
 
 
 def connect(url: str, connections: int) -> Client:
-    """The server at an address, with or without `/v1` and a page; the key is the environment's."""
+    """The server at an address; the key is the environment's."""
+    key = os.environ.get(KEY, "").strip()
+    if not _PLAIN.fullmatch(key):
+        raise SettingError(f"{KEY} holds what no key has: spaces, line ends or other letters. Set it again.")
+    return Client(address_of(url), connections, key)
+
+
+def address_of(url: str) -> str:
+    """An address as it is written once, with or without `/v1` and a page."""
     try:
         parts = urlsplit(url.strip() if "//" in url else f"http://{url.strip()}")
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -223,11 +231,7 @@ def connect(url: str, connections: int) -> Client:
         raise SettingError(f"{url!r} is no address of a server: give one such as http://127.0.0.1:8000.")
     if parts.username or parts.password:
         raise SettingError(f"An address holds no key: leave it out, and set {KEY} in the environment.")
-    key = os.environ.get(KEY, "").strip()
-    if not _PLAIN.fullmatch(key):
-        raise SettingError(f"{KEY} holds what no key has: spaces, line ends or other letters. Set it again.")
-    path = _PAGE.sub("", parts.path)
-    return Client(f"{parts.scheme}://{parts.netloc}{path}", connections, key)
+    return f"{parts.scheme}://{parts.netloc}{_PAGE.sub('', parts.path)}"
 
 
 def _message(content: bytes) -> str:
