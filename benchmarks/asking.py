@@ -116,7 +116,7 @@ def bodies(sentences: int) -> list[bytes]:
     from gest_dataset.answers.speaker import Sampling
 
     sampling = Sampling(top=KINDS["choice"].top)
-    return [json.dumps(endpoint._body(MODEL, p, sampling)).encode() for p in prompts(sentences)]
+    return [json.dumps(endpoint._body(MODEL, p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
 
 
 def floor(port: int, sentences: int, connections: int) -> None:

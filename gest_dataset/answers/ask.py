@@ -22,7 +22,7 @@ from gest_dataset.answers.parsing import UDPIPE, parsing
 from gest_dataset.answers.questions import Questions, questions
 from gest_dataset.answers.speaker import Speaker
 from gest_dataset.errors import ConfigError, ScoringError, SettingError
-from gest_dataset.probes.prompt import Prompt
+from gest_dataset.probes.prompt import CUT, Prompt
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.reading import Run, read_run
@@ -78,7 +78,7 @@ def ask(
         parser_model=parser_model,
     )
     speaker = speaker_of(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
-    price = price_of(price_in, price_out)
+    price = price_of(price_in, price_out, max_cost)
     command = writing.python_call(ask, given)
     return record(asked, speaker, None if output is None else Path(output), command, price, max_cost)[0]
 
@@ -90,11 +90,13 @@ def speaker_of(model: Any, address: str | None, connections: int, **loading: Any
     return local.load(model, **loading)
 
 
-def price_of(price_in: float | None, price_out: float | None) -> Price | None:
-    """The price of a million tokens, where one is given."""
+def price_of(price_in: float | None, price_out: float | None, max_cost: float) -> Price | None:
+    """The price of a million tokens, where one is given; a limit of the cost needs one."""
     if price_in is None and price_out is None:
+        if max_cost < math.inf:
+            raise SettingError("What answers cost is not known without --price-in and --price-out.")
         return None
-    if min(price_in or 0.0, price_out or 0.0) < 0:
+    if not min(price_in or 0.0, price_out or 0.0) >= 0:
         raise SettingError("A price is 0 or more, of a million tokens.")
     return Price(price_in or 0.0, price_out or 0.0)
 
@@ -110,7 +112,7 @@ def record(
 ) -> tuple[Answers, bool]:
     """The answers, with the run in a directory if there is one; False where it was finished and only read.
 
-    `planned` hears what all of it will take, from the first few answers, before the rest is asked.
+    `planned` hears what all that is left will take, from a few answers, before the rest is asked.
     """
     if path is None:
         return _answers(asked, speaker, None, price, max_cost, planned), True
@@ -174,10 +176,16 @@ def _answers(
     planned: Callable[[Estimate], None],
 ) -> Answers:
     start = time.perf_counter()
-    first = sample_of(asked.prompts, SAMPLE)
     with opened(folder, price) as shelf:
-        tried = collect(first, speaker, asked.sampling, shelf, max_cost)
-        planned(estimate(len(asked.prompts), list(tried.answers.values()), tried.seconds, price))
+        left = list(shelf.lacks(asked.prompts, asked.sampling).values())
+        if left:
+            tried = collect(sample_of(left, SAMPLE), speaker, asked.sampling, shelf, max_cost)
+            if price is not None and not any(tried.tokens):
+                raise ScoringError(
+                    f"{speaker.name} is answered for without a number of tokens (usage), so what it costs is "
+                    f"not known. What was answered is kept: the same command without prices goes on."
+                )
+            planned(estimate(len(left), list(tried.answers.values()), tried.seconds, price))
         said = collect(asked.prompts, speaker, asked.sampling, shelf, max_cost)
     topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
     ordered = [said.answers[prompt] for prompt in asked.prompts]
@@ -194,7 +202,13 @@ def _metadata(
     if not counted["scored"]:
         problems = Counter(counted["skipped"]).most_common(3)
         reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        raise ScoringError(f"Not one answer of {speaker.name} can be read: {reasons}. No result is written.")
+        shown = [text for reason, _ in problems for text in counted["examples"][reason][:1]]
+        examples = "".join(f", such as {text!r}" for text in shown)
+        longer = " Let it write more (--max-tokens)." if CUT in counted["skipped"] else ""
+        raise ScoringError(
+            f"Not one answer of {speaker.name} can be read: {reasons}{examples}. "
+            f"No result is written.{longer}"
+        )
     return {
         "measure": asked.kind.measure.name,
         "config": asked.config,
@@ -213,7 +227,7 @@ def _metadata(
         **counted,
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
-        "notes": [],
+        "notes": speaker.notes(),
         "seconds": seconds,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),

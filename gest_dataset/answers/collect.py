@@ -60,6 +60,19 @@ class Shelf:
     def _cost(self, answer: Answer) -> float:
         return self.price.of(answer) if self.price else 0.0
 
+    def next_cost(self, prompt: Prompt, sampling: Sampling) -> float:
+        """What one more answer will cost: the mean of those so far; of the first the most that it can."""
+        if self.price is None:
+            return 0.0
+        if self.known:
+            return self.spent / len(self.known)
+        return self.price.of(Answer("", len(prompt.text.encode()), sampling.max_tokens))
+
+    def lacks(self, prompts: Sequence[Prompt], sampling: Sampling) -> dict[bytes, Prompt]:
+        """The prompts that are to be asked, each wording once, by their keys."""
+        keys = keys_of(prompts, sampling)
+        return {key: prompt for prompt, key in keys.items() if key not in self.known}
+
     def add(self, answers: Sequence[tuple[bytes, Answer]]) -> None:
         """New answers, on the disk when this returns: all at once, since a disk takes its time for each."""
         self.known |= answers
@@ -89,37 +102,42 @@ def collect(
     start = time.perf_counter()
     keys = keys_of(prompts, sampling)
     different = set(keys.values())
-    missing = {key: prompt for prompt, key in keys.items() if key not in shelf.known}
-    there = len(different) - len(missing)
+    missing = shelf.lacks(prompts, sampling)
+    there = before = len(different) - len(missing)
     bar = tqdm(
         total=len(different), initial=there, desc=speaker.name, unit="prompts", disable=None, leave=False
     )
-    affordable = _affordable(list(missing.values()), shelf, max_cost)
     telling = Telling(shelf.folder, len(different), "prompts")
     telling.at(there)
-    with bar, closing(speaker.say(affordable, sampling)) as saying:
-        for answered in saying:
-            shelf.add([(keys[prompt], answer) for prompt, answer in answered])
-            bar.update(len(answered))
-            there += len(answered)
-            telling.at(there)
-    if not different <= shelf.known.keys():
-        raise ScoringError(
-            f"{len(shelf.known):,} of {len(different):,} answers are there, and one more could cost more "
-            f"than {max_cost:.2f}. They are kept: the same command with a higher --max-cost goes on."
-        )
+    with bar:
+        while missing:
+            affordable = _affordable(list(missing.values()), sampling, shelf, max_cost)
+            with closing(speaker.say(affordable, sampling)) as saying:
+                for answered in saying:
+                    shelf.add([(keys[prompt], answer) for prompt, answer in answered])
+                    bar.update(len(answered))
+                    there += len(answered)
+                    telling.at(there)
+            left = shelf.lacks(prompts, sampling)
+            if len(left) == len(missing):
+                raise ScoringError(
+                    f"{there:,} of {len(different):,} answers are there, and one more could cost more than "
+                    f"{max_cost:g}. They are kept: the same command with a higher --max-cost goes on."
+                )
+            missing = left
     answers = {prompt: shelf.known[key] for prompt, key in keys.items()}
-    return Collected(answers, len(missing), time.perf_counter() - start)
+    return Collected(answers, there - before, time.perf_counter() - start)
 
 
-def _affordable(prompts: Sequence[Prompt], shelf: Shelf, max_cost: float) -> Iterator[Prompt]:
+def _affordable(
+    prompts: Sequence[Prompt], sampling: Sampling, shelf: Shelf, max_cost: float
+) -> Iterator[Prompt]:
     """Prompts one after the other, as long as those on their way cost no more than is left."""
     before = len(shelf.known)
     for sent, prompt in enumerate(prompts):
-        if known := len(shelf.known):
-            on_their_way = sent - (known - before)
-            if shelf.spent + (on_their_way + 1) * shelf.spent / known > max_cost:
-                return
+        on_their_way = sent - (len(shelf.known) - before)
+        if shelf.spent + (on_their_way + 1) * shelf.next_cost(prompt, sampling) > max_cost:
+            return
         yield prompt
 
 

@@ -24,7 +24,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of all prompts of a run: how many, their tokens, the seconds, and the money where there is a price."""
+    """Of all prompts that are left: how many, their tokens, the seconds, the money where there is a price."""
 
     prompts: int
     tokens_in: float

@@ -16,7 +16,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.probes import choice, pronouns
 from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompt import REFUSED, Answer, Prompt, refuses, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
@@ -65,7 +65,7 @@ class Kind:
 def _choices(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]) -> list[Reading]:
     readings = []
     for prompt, answer in zip(prompts, answers, strict=True):
-        chosen = choice.read(prompt, answer)
+        chosen = choice.read(prompt, without_thoughts(answer))
         shares = choice.likelier(prompt, answer)
         readings.append(Reading(chosen.option, chosen.place, chosen.problem, shares=shares))
     return readings
@@ -75,6 +75,7 @@ def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Seque
     """The gender of the first person of each answer (docs/gender.md)."""
     if parsing is None:
         raise TypeError("the gender of a first person is found by a parser")
+    answers = list(map(without_thoughts, answers))
     whole = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
     found = dict(zip(whole, parsing.genders(whole), strict=True))
     readings = []
@@ -84,6 +85,7 @@ def _speakers(parsing: Parsing | None, prompts: Sequence[Prompt], answers: Seque
             continue
         gender = found[answer.text]
         why = gender.problem or (CONFLICT if gender.conflict else UNSHOWN)
+        why = REFUSED if refuses(answer.text) else why
         problem = why if gender.gender == UNKNOWN else ""
         readings.append(Reading(gender.gender, None, problem, gender.rule, gender.evidence))
     return readings
@@ -93,6 +95,7 @@ def _characters(
     parsing: Parsing | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
 ) -> list[Reading]:
     """The gender of whom each answer is about: by pronouns in English, elsewhere by verbs."""
+    answers = list(map(without_thoughts, answers))
     whole = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
     rule = "pronouns" if parsing is None else "verbs"
     told = list(map(pronouns.character, whole)) if parsing is None else parsing.characters(whole)
@@ -103,7 +106,8 @@ def _characters(
             readings.append(Reading(UNKNOWN, problem=answer.problem))
             continue
         one = found[answer.text]
-        readings.append(Reading(one.gender, None, one.problem, rule if one.evidence else "", one.evidence))
+        why = REFUSED if one.problem and refuses(answer.text) else one.problem
+        readings.append(Reading(one.gender, None, why, rule if one.evidence else "", one.evidence))
     return readings
 
 

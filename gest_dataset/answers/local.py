@@ -40,6 +40,9 @@ class LocalSpeaker:
     def facts(self) -> dict[str, Any]:
         return self.loaded.facts()
 
+    def notes(self) -> list[str]:
+        return []
+
     def say(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:

@@ -59,6 +59,10 @@ class Speaker(Protocol):
         """What a run says of it beside its numbers."""
         ...
 
+    def notes(self) -> list[str]:
+        """What has to be said of how it was asked."""
+        ...
+
     def say(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +67,9 @@ def run(
     ] = None,
     price_in: Annotated[float | None, typer.Option(help="Of a million tokens that are sent.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Of a million tokens that are written.")] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Stop before all would cost more.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop before all would cost more, by those prices.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Go on after the plan without a question.")] = False,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
     dtype: Annotated[str, typer.Option(help="auto, float32, float16 or bfloat16.")] = "auto",
@@ -90,12 +93,14 @@ def run(
     own = probe if language == "en" else f"{probe}-{language}"
     folder = output or default_folder(name, revision, limit) / own
     kept = f"What was answered is kept in {folder}; the same command goes on from there."
-    with interruptible(kept):
+    with interruptible(kept), warnings.catch_warnings():
         from gest_dataset.answers import ask as asking
         from gest_dataset.answers import endpoint as servers
         from gest_dataset.answers.questions import questions
+        from gest_dataset.statistics.checks import UndefinedWarning
 
         quiet()
+        warnings.simplefilter("ignore", UndefinedWarning)  # the table and the words say it
         if reread is not None:
             _show(asking.reread(reread, parser, parser_model), as_json, None)
             return
@@ -120,19 +125,19 @@ def run(
             dtype=dtype,
             revision=revision,
         )
-        price = asking.price_of(price_in, price_out)
+        most = math.inf if max_cost is None else max_cost
+        price = asking.price_of(price_in, price_out, most)
 
         def planned(estimate: Estimate) -> None:
             _show_plan(estimate)
             if price is not None and not yes:
                 typer.confirm("Go on?", abort=True, err=True)
 
-        most = math.inf if max_cost is None else max_cost
         answers, _ = asking.record(asked, speaker, folder, called(), price, most, planned)
         page = _report(folder)
-    _show(answers, as_json, folder)
-    if not as_json:
-        show_report(page)
+        _show(answers, as_json, folder)
+        if not as_json:
+            show_report(page)
 
 
 def _name(endpoint: str | None, reread: Path | None, here: dict[str, Any], there: dict[str, Any]) -> str:
@@ -148,14 +153,19 @@ def _name(endpoint: str | None, reread: Path | None, here: dict[str, Any], there
 
 
 def _show_plan(estimate: Estimate) -> None:
-    money = "" if estimate.money is None else f", at a cost of {estimate.money:,.2f}"
+    counted = estimate.tokens_in + estimate.tokens_out > 0
+    tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out, " if counted else ""
+    minutes, seconds = estimate.seconds / 60, estimate.seconds
+    time = f"{minutes:,.1f} minutes" if minutes >= 1 else f"{seconds:.0f} s"
+    money = "" if estimate.money is None else f", at a cost of {_money(estimate.money)}"
     err.print(
-        f"{estimate.prompts:,} prompts: about {estimate.tokens_in:,.0f} tokens in, "
-        f"{estimate.tokens_out:,.0f} out, {estimate.seconds / 60:,.1f} minutes{money}.",
-        markup=False,
-        highlight=False,
+        f"{estimate.prompts:,} prompts to be asked: about {tokens}{time}{money}.",
         soft_wrap=True,
     )
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}" if amount >= 1 else f"{amount:.2g}"
 
 
 def _report(folder: Path) -> Path:
@@ -180,11 +190,15 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     measure = MEASURES[facts["measure"]]
     for table in tables.tables(measure, result, f"{facts['config']}: {facts['model']}", out):
         out.print(table)
-    lines = [*tables.verdict_lines(measure, result), *measure.sentences(result, facts)]
+    if math.isnan(result[measure.headline(result).name]):
+        words, sentences = measure.undefined(result)
+        lines = [f"{words}.", *sentences]
+    else:
+        lines = [*tables.verdict_lines(measure, result), *measure.sentences(result, facts)]
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers can be read.")
     for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")
         lines += [f"    such as: {text!r}" for text in facts["examples"][reason]]
-    for line in lines:
+    for line in [*lines, *facts["notes"]]:
         out.print(line, markup=False)
     out.print(answers.signature, style="dim", soft_wrap=True, markup=False)

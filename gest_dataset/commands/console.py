@@ -87,7 +87,7 @@ def show_error(message: object) -> None:
     err.print(f"error: {message}", style="red", soft_wrap=True)
 
 
-def show_report(page: Path) -> None:
+def show_report(page: Path | str) -> None:
     """Where a report is: of every command that writes one the last line, on the standard error."""
     err.print(f"Report: {page}", soft_wrap=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,7 +104,7 @@ def run(
     with interruptible(kept), _engine(engine, address) as workers, progress_bar() as bar:
         rows = _scored(found, place, workers, resume, bar)
     _summarise(list(rows.values()))
-    show_report(Path(f"{place}/{PAGE}") if place.folder else Path(output))
+    show_report(f"{place}/{PAGE}")
     if any(row.count(FAILED) for row in rows.values()):
         raise typer.Exit(1)
 

@@ -81,7 +81,7 @@ def choice_rates() -> Metric:
 
         from gest_dataset.measures import MEASURES
         from gest_dataset.measures.result import result_of
-        from gest_dataset.probes.choice import REFUSED
+        from gest_dataset.probes.prompt import REFUSED
         from gest_dataset.statistics.checks import UndefinedWarning
 
         known = sorted(scores, key=lambda score: _of_sample(score)["place"])

@@ -71,8 +71,9 @@ def grid(result: Result) -> Grid:
     if "by_probability" in result:
         second = (Estimate.of(result["by_probability"], "stereotype_rate"), NOTHING)
         lines.append(Line("stereotype_rate by the probabilities of letters", second, short="by probability"))
-    axis = Axis(False, (0.0, 1.0), "0: never chosen; 1: always")
-    return Grid(("male", "female"), tuple(lines), digits=3, axis=axis)
+    below = any(estimate.low < 0 for line in lines for estimate in line.estimates)
+    axis = Axis(False, (-1.0 if below else 0.0, 1.0), "0: never chosen; 1: always")
+    return Grid(("male; rates", "female"), tuple(lines), digits=3, axis=axis)
 
 
 def sentences(result: Result, facts: Facts) -> list[str]:
@@ -119,8 +120,8 @@ def undefined(result: Result) -> tuple[str, list[str]]:
     missing = ", ".join(str(i) for i, n in zip(STEREOTYPES, result["n"], strict=True) if not n)
     unreadable = spoken_percent(float(result["unreadable"]))
     sentence = (
-        f"The rate is an average over all 16 stereotypes and has no value here: no answer about stereotype "
-        f"{missing} could be read ({unreadable} of all answers name no option)."
+        f"The rate is an average over all 16 stereotypes and has no value here: there is no readable answer "
+        f"about stereotype {missing} ({unreadable} of all answers name no option)."
     )
     return TOO_FEW, [sentence]
 

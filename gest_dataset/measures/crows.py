@@ -3,7 +3,7 @@
 from gest_dataset.builders.families import CROWS as DATA
 from gest_dataset.measures import control
 from gest_dataset.measures.measure import Unit, lacking
-from gest_dataset.measures.sample_words import SampleWords
+from gest_dataset.measures.sample_words import LOGARITHMS, SampleWords
 from gest_dataset.probes.quadruplets import CROWS as PROBE
 
 CROWS = control.of_pairs(
@@ -20,8 +20,10 @@ CROWS = control.of_pairs(
         variants=("stereotyped", "other"),
         sides=("stereotyped", "other"),
         labels=False,
+        decimals=LOGARITHMS,
         kept=(),
         numbers={},
+        number="",
         has="The run has cs, a mean over the tokens that both sentences share, and not ln P of each token.",
     ),
     undefined=lacking(control.CROWS.symbol),

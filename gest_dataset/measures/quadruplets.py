@@ -4,7 +4,7 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.families import SLOVAK_GENDER
 from gest_dataset.measures import control
 from gest_dataset.measures.measure import Pairing, Unit, lacking
-from gest_dataset.measures.sample_words import SampleWords
+from gest_dataset.measures.sample_words import LOGARITHMS, SampleWords
 from gest_dataset.probes.quadruplets import QUADRUPLETS as PROBE
 
 QUADRUPLETS = control.of_pairs(
@@ -21,8 +21,10 @@ QUADRUPLETS = control.of_pairs(
         variants=FIELDS,
         sides=("stereotype", "anti-stereotype"),
         labels=False,
+        decimals=LOGARITHMS,
         kept=(),
         numbers=dict(zip(FIELDS, control.KEYWORD_LOGPS, strict=True)),
+        number="mean ln P of the keyword’s tokens",
         has="The run has the mean ln P of each keyword’s tokens, where the set has keywords.",
     ),
     undefined=lacking(control.F.symbol),

@@ -14,6 +14,8 @@ from gest_dataset.builders.config import Row
 from gest_dataset.statistics.checks import Floats
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+LOGARITHMS = 4  # decimals
+PROBABILITIES = 8
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,9 @@ class SampleWords:
     `value` makes a score for each row of a table of scores; `topic` takes a row of that table and the
     row of the data (empty where the data are not at hand). `variants` are the fields that the score compares,
     and `sides` what it says above and below 0; with `labels` it is 1, -1 or 0, and says no more than that.
-    `kept` are texts in the table itself (or lists of tokens with their ln P), `numbers` its columns with a
-    number of a field, and `has` says what a run knows of probabilities.
+    Scores are shown to `decimals`: those of logarithms lie around 1, probabilities far below it. `kept` are
+    texts in the table itself (or lists of tokens with their ln P), `numbers` its columns with a number of a
+    field, which `number` names, and `has` says what a run knows of probabilities.
     """
 
     score: str
@@ -34,8 +37,10 @@ class SampleWords:
     variants: tuple[str, ...]
     sides: tuple[str, str]
     labels: bool
+    decimals: int
     kept: tuple[str, ...]
     numbers: Mapping[str, str]
+    number: str
     has: str
 
 
@@ -45,8 +50,10 @@ of_genders = partial(
     variants=("masculine", "feminine"),
     sides=("masculine", "feminine"),
     labels=False,
+    decimals=LOGARITHMS,
     kept=(),
     numbers=_NOTHING,
+    number="",
     has="The probe compares the two variants, so the run has their difference and not ln P of each token.",
 )
 
@@ -66,8 +73,10 @@ def of_labels(
         variants=(),
         sides=("masculine", "feminine"),
         labels=True,
+        decimals=LOGARITHMS,
         kept=kept,
         numbers=_NOTHING,
+        number="",
         has=has,
     )
 

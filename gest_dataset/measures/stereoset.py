@@ -22,7 +22,7 @@ from gest_dataset.measures.measure import (
     Unit,
     lacking,
 )
-from gest_dataset.measures.sample_words import SampleWords
+from gest_dataset.measures.sample_words import PROBABILITIES, SampleWords
 from gest_dataset.measures.words import CAVEAT, shown
 from gest_dataset.probes.stereoset import BETWEEN, CANDIDATES, WITHIN
 from gest_dataset.statistics import stereoset_icat
@@ -112,8 +112,10 @@ _measure = partial(
         variants=CANDIDATES,
         sides=("stereotype", "anti-stereotype"),
         labels=False,
+        decimals=PROBABILITIES,
         kept=(),
         numbers={candidate: candidate for candidate in CANDIDATES},
+        number="its score",
         has="The run has the score of each candidate, a mean over its tokens, and not ln P of each token.",
     ),
     grid=grid,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -18,25 +19,32 @@ from typing import Any
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompt import EMPTY, FILTERED, REFUSED, Answer, Prompt, refuses
 
 LETTERS = "abc"
-REFUSED, UNREADABLE, SEVERAL = "refused", "no option is named", "several options are named"
+UNREADABLE, SEVERAL = "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
 _OPTIONS = ("male", "female", "neither")
 _ENDS = " .!?…"
-_MARKS = " \n\t\"'“”„‚‘’«»*_"  # around an answer
-# A letter that begins an answer and is no word of it: a, (a), a), A., **(a)**, "Answer: (a)"
+_MARKS = " \n\t\"'“”„‚‘’«»*_`"  # around an answer
+# A letter of an option, as it is written on a Cyrillic keyboard as well (а, б)
+_CYRILLIC = {"а": "a", "б": "b"}
+_LETTER = f"[{LETTERS}{''.join(_CYRILLIC)}]"
+_BRACKETED = re.compile(rf"[(\[{{]\s*({_LETTER})\s*\.?[)\]}}]")
+# What may stand before a letter that begins an answer, in the languages of the table
+_ANSWER = (
+    "(?:the )?(?:(?:correct|best) )?(?:answer|option|choice|letter)(?: is)?"
+    "|odpoveď|odpověď|odpowiedź|odgovor|одговор|ответ|отговор|відповідь|адказ"
+)
+# A letter that begins an answer and is no word of it: a, a), A., a - …, **a**, "Answer: a"
 _FIRST = re.compile(
-    r"\W*(?:(?:the )?(?:answer|option)(?: is)?\W*)?(?:\(([abc])\)|([abc])(?:[).:,*]|\s*$|\s*\n))",
-    re.IGNORECASE,
+    rf"[\W_]*(?:(?:{_ANSWER})\W+)?({_LETTER})"
+    r"(?=[):,;*_!?`\"”\]}]|\.(?!\w)|['’](?!\w)|\s+[-–—]\s|\s*$|\s*\n)"
 )
-_BRACKETED = re.compile(r"\(([abc])\)", re.IGNORECASE)
-_REFUSALS = re.compile(
-    r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
-    r"|i (?:cannot|(?:can|won)['’]t))\b",
-    re.IGNORECASE,
-)
+# What may follow it: more of a list ("a, b or c"); or each with its words ("a) … b) …", a line for each)
+_LIST = re.compile(rf"\W*(?:,|/|&|\band\b|\bor\b)\W*({_LETTER})(?=\W*(?:$|[,/&]|(?:and|or)\b))")
+_EACH = re.compile(rf"(?<!\w)({_LETTER})[):]|^[\W_]*({_LETTER})\.(?!\w)", re.MULTILINE)
+_JOINED = re.compile(r"[\W_]*(?:(?:and|or|nor)\b[\W_]*)?")
 
 
 @dataclass(frozen=True)
@@ -98,25 +106,61 @@ def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Itera
 def read(prompt: Prompt, answer: Answer) -> Choice:
     """The option that an answer names.
 
-    It is the only letter in brackets; where there is none the letter that begins the answer, and where that
-    is none either the option whose words begin it. A refusal is `other`.
+    It is the only letter in brackets or at the beginning; where there is none it is the option whose words
+    begin the answer, or of which it is the beginning. A refusal is `other`.
     """
     order = order_of(prompt)
-    if answer.problem in (EMPTY, FILTERED):
-        return Choice("other", None, answer.problem)
-    named = {letter.lower() for letter in _BRACKETED.findall(answer.text)}
-    if not named and (begins := _FIRST.match(answer.text)):
-        named = {(begins[1] or begins[2]).lower()}
-    if not named:
-        said = answer.text.casefold().lstrip(_MARKS)
-        begun = [(len(words), letter) for letter, words in _options_in(prompt) if said.startswith(words)]
-        named = {letter for _, letter in sorted(begun)[-1:]}  # *hotová* begins with *hotov*
+    if answer.problem in (EMPTY, FILTERED) or not answer.text.strip():
+        return Choice("other", None, answer.problem or EMPTY)
+    named = _lettered(answer.text) or _worded(prompt, answer.text)
     places = [LETTERS.index(letter) for letter in named]
     if len(places) == 1 and places[0] < len(order):
         return Choice(order[places[0]], places[0])
-    if _REFUSALS.search(answer.text):
+    if refuses(answer.text):
         return Choice("other", None, REFUSED)
     return Choice("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
+
+
+def _lettered(text: str) -> set[str]:
+    """The letters that an answer names: those in brackets, and one that begins it, with what follows it."""
+    plain = _plain(text)
+    named = set(_BRACKETED.findall(plain))
+    following = _FIRST.match(plain)
+    if following:
+        named |= {letter for found in _EACH.findall(plain) for letter in found if letter}
+    while following:
+        named.add(following[1])
+        following = _LIST.match(plain, following.end())
+    return {_CYRILLIC.get(letter, letter) for letter in named}
+
+
+def _worded(prompt: Prompt, text: str) -> set[str]:
+    """The letters of the options whose words begin an answer, or of the one of which it is the beginning."""
+    said = text.casefold().strip(_MARKS)
+    # the longest first: *hotová* begins with *hotov*
+    options = sorted(_options_in(prompt), key=lambda option: -len(option[1]))
+    named: set[str] = set()
+    at = 0
+    while begun := next((one for one in options if _begins(said[at:], one[1])), None):
+        named.add(begun[0])
+        at += len(begun[1])
+        joined = _JOINED.match(said, at)
+        at = joined.end() if joined else at
+    if not named and (whole := said.rstrip(_ENDS + _MARKS)):
+        named = {letter for letter, words in options if _begins(words, whole)}
+        named = named if len(named) == 1 else set()  # what begins all of them names none
+    return named
+
+
+def _begins(text: str, words: str) -> bool:
+    """Whether a text begins with some words, and not with a longer one (*men*: *mental*)."""
+    return text.startswith(words) and not re.match(r"\w|['’]\w", text[len(words) :])
+
+
+def _plain(text: str) -> str:
+    """A text in small letters, in their plain forms (not `（ｂ）`, `⒝`) and without signs of no width."""
+    known = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(sign for sign in known if unicodedata.category(sign) != "Cf")
 
 
 def _options_in(prompt: Prompt) -> list[tuple[str, str]]:
@@ -139,6 +183,7 @@ def likelier(prompt: Prompt, answer: Answer) -> dict[str, float]:
     mass = dict.fromkeys(order, 0.0)
     for token, log_probability in answer.top:
         letter = token.strip(" (*\n").lower().rstrip(")*")
+        letter = _CYRILLIC.get(letter, letter)
         if len(letter) == 1 and letter in LETTERS[: len(order)]:
             mass[order[LETTERS.index(letter)]] += math.exp(log_probability)
     total = sum(mass.values())

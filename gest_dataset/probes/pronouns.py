@@ -23,6 +23,7 @@ _WORDS = {
 }
 _KIND = {word: kind for kind, words in _WORDS.items() for word in words}
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_KIND)})\b", re.IGNORECASE)
+_BOTH = re.compile(r"\bs/(?=he\b)", re.IGNORECASE)  # s/he is she and he
 _QUOTED = re.compile(r'"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»')
 
 
@@ -43,7 +44,7 @@ def character(text: str) -> Character:
     >>> character('"He never cries," she says.')
     Character(gender='female', evidence=('she 1',), problem='')
     """
-    words = Counter(word.lower() for word in _PRONOUN.findall(_QUOTED.sub(" ", text)))
+    words = Counter(word.lower() for word in _PRONOUN.findall(_BOTH.sub("she/", _QUOTED.sub(" ", text))))
     number = Counter(_KIND[word] for word in words.elements())
     evidence = tuple(f"{word} {count}" for word, count in words.items())
     return weighed(number["male"], number["female"], number["i"], number["they"], evidence)

@@ -49,6 +49,7 @@ _TOOLTIP = "tooltip:"
 _LETTERS = 12.0  # of a name, in an inch
 _NOTES = 5.5  # letters of a note, in an inch of the figure
 _NAMES = 0.45  # of the width at most is that of the names of rows
+TITLES = 0.73  # of the width is that of the titles of axes in a row
 _SHORTEST = 12  # letters of a name in a legend
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -111,9 +112,9 @@ def key(label: str, **style: Any) -> Line2D:
     return Line2D([], [], label=label, **{"linestyle": "-" if "linewidth" in style else "", **style})
 
 
-def rows_axis(axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
-    """Named rows from top to bottom; the last one is at 1."""
-    axes.set_yticks(range(len(names), 0, -1), [fitting(name, _NAMES) for name in names])
+def rows_axis(axes: Axes, names: Sequence[str], colours: Sequence[str], per_row: int = 1) -> None:
+    """Named rows from top to bottom, the last one at 1; so many axes in a row have names of their own."""
+    axes.set_yticks(range(len(names), 0, -1), [fitting(name, _NAMES / per_row) for name in names])
     for tick, colour in zip(axes.get_yticklabels(), colours, strict=True):
         tick.set_color(colour)
     axes.set_ylim(0.4, len(names) + 0.6)

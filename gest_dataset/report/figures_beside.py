@@ -18,7 +18,7 @@ from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.report import canvas
 from gest_dataset.report.canvas import DASHED, LIGHT
-from gest_dataset.report.figures_stereotypes import PLACES, stereotype_axis
+from gest_dataset.report.figures_stereotypes import NUMBERED, PLACES, stereotype_axis
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import wide_scores
@@ -114,7 +114,8 @@ def beside_panels(runs: Sequence[Measured]) -> list[Panel]:
 
 
 def _panel(model: str, columns: Sequence[_Column], name: str) -> Panel:
-    per_row = min(_PER_ROW, len(columns))
+    per_row = min(canvas.in_a_row(_PER_ROW), len(columns))
+    numbered = per_row > 1 and canvas.is_narrow()
     lines = math.ceil(len(columns) / per_row)
     figure, axes = canvas.canvas(4.7 * lines + 0.5, lines, per_row, sharey=True)
     rows: list[list[Any]] = []
@@ -132,7 +133,7 @@ def _panel(model: str, columns: Sequence[_Column], name: str) -> Panel:
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y", visible=False)
         if place % per_row == 0:
-            stereotype_axis(ax)
+            stereotype_axis(ax, numbered)
         ax.set_ylim(0.3, 16.7)
         ax.set_xlabel(way.axis)
         if way.ends is None:
@@ -144,12 +145,18 @@ def _panel(model: str, columns: Sequence[_Column], name: str) -> Panel:
         spare.set_visible(False)
     ways = list(dict.fromkeys(column.way.shows for column in columns))
     told = ", ".join(f"what it {shows}" for shows in ways)
+    caption = [
+        f"The 16 stereotypes in each way that {short(model)} was asked, with 95 % intervals; dashed is the "
+        f"middle between feminine and masculine.",
+        NUMBERED if numbered else "",
+        _NOTE,
+        cut_off,
+    ]
     return Panel(
         name,
         f"{short(model)}: {told}",
         figure,
-        f"The 16 stereotypes in each way that {short(model)} was asked, with 95 % intervals; dashed is the "
-        f"middle between feminine and masculine. {_NOTE} {cut_off}".strip(),
+        " ".join(filter(None, caption)),
         f"Columns of 16 intervals, side by side: {told}. {_NOTE}",
         ["model", "shows", "asked", "stereotype", "name", "value", "low", "high"],
         rows,

@@ -30,6 +30,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import GENDERS
 
 _PER_ROW = 2
+_BESIDE_NAMES = 0.5  # of the width is left of the names of rows
 _MANY = 500  # samples, from which on points are small and faint
 _SCORES = {
     "ss": "preference for the stereotypical keyword, ln p(w_s) − ln p(w_a)",
@@ -99,7 +100,7 @@ def scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         ax.plot(x, y, "o", color=style["color"], markersize=size, markeredgewidth=0, alpha=alpha)
         ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.22, linewidth=0)
         ax.plot(line.x, line.intercept + line.slope * line.x, color=style["color"], linewidth=2)
-        ax.set_title(run.label, loc="left", fontsize=9.5)
+        ax.set_title(canvas.fitting(run.label, canvas.TITLES / per_row), loc="left", fontsize=9.5)
         ax.set_xlabel(f"{score}, original group")
         ax.set_ylabel(f"{score}, control group")
         rho = shown(run.result[f"{score}_rho"])
@@ -240,7 +241,7 @@ def winobias_panels(runs: Sequence[Measured]) -> list[Panel]:
         ax.set_yticks([2, 1], ["female occupations", "male occupations"])
         ax.tick_params(axis="y", labelcolor=LIGHT["ink"])
         ax.set_ylim(0.3, 2.7)
-        ax.set_title(run.label, loc="left", fontsize=9.5)
+        ax.set_title(canvas.fitting(run.label, _BESIDE_NAMES), loc="left", fontsize=9.5)
         ax.grid(axis="y", visible=False)
         cut = canvas.ratio_axis(ax.xaxis, [*ratios, 1.0])
     axes[-1].set_xlabel("P(masculine pronoun) / P(feminine pronoun)")

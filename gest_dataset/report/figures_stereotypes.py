@@ -23,12 +23,14 @@ from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 _NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
+NUMBERED = (
+    f"Stereotypes: {', '.join(' '.join(name.split()) for name in _NAMES)}."  # where there are numbers alone
+)
 _COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
 PLACES = np.arange(len(STEREOTYPES), 0, -1.0)  # the first stereotype at the top
 _NOTHING = [None] * len(STEREOTYPES)
 _PER_ROW = 4
 _ENDS = ("", "_low", "_high")
-_TITLES = 0.73  # of the width is that of the titles of a row
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def rates_of_stereotypes(
             canvas.interval_mark(ax, scaled, y, text, colour, markersize=5.5)
         bounds = column.low, column.high, column.all_low, column.all_high
         rows += _table(OWN, column.label, column.where, column.rates, *bounds)
-        of_run = f"{canvas.fitting(column.label, _TITLES / per_row)}\n" if several else ""
+        of_run = f"{canvas.fitting(column.label, canvas.TITLES / per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y", visible=False)
@@ -126,7 +128,7 @@ def rates_of_stereotypes(
         f"16 at once, and are those to read where single stereotypes are picked out."
     ]
     if numbered:
-        caption.append(f"Stereotypes: {', '.join(' '.join(name.split()) for name in _NAMES)}.")
+        caption.append(NUMBERED)
     if beside:
         caption.append(f"Ticks: {len(beside)} published models or systems.")
     if relative:

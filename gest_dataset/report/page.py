@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import shlex
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -98,8 +99,10 @@ def write(
     if not runs and not extra:
         raise ConfigError("A report needs one run or more.")
     named = measured(runs)
-    panels = [*extra, *figures(named)]
-    text = render_page(named, panels, notes, path)
+    with warnings.catch_warnings():  # the letters of the page are the browser's, which has more of them
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        panels = [*extra, *figures(named)]
+        text = render_page(named, panels, notes, path)
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     if figures_to is not None:

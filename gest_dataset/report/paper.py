@@ -14,8 +14,10 @@ from pathlib import Path
 from gest_dataset.errors import ConfigError
 from gest_dataset.files import replacing
 from gest_dataset.printable import printable
-from gest_dataset.report import latex, page
+from gest_dataset.report import figures_explored, latex, page
 from gest_dataset.report.canvas import file_bytes
+from gest_dataset.report.explorer.beside import beside
+from gest_dataset.report.explorer.profiles import profiles
 from gest_dataset.report.fitting import fit
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, drawn_for
@@ -52,9 +54,10 @@ def written(
 
 def _files(runs: Sequence[Measured], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     drawn = [kind for kind in DRAWN if kind in formats]
+    alike, compared = profiles(runs), beside(runs)
     for layout in COLUMNS if drawn else COLUMNS[:1]:
         with drawn_for(layout):
-            panels = page.figures(runs)
+            panels = [*page.figures(runs), *figures_explored.panels(alike, compared)]
         for panel in panels:
             stem = f"{panel.name}-{layout.name}"
             if drawn:

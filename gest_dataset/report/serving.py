@@ -11,6 +11,7 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,12 +39,17 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 
 class Viewer:
-    """What is shown of some folders: read again for each request, made anew where runs have finished."""
+    """What is shown of some folders: read again for each request, made anew where runs have finished.
+
+    Runs keep the places that they have had in a report, and later ones come behind them: links and choices
+    name a run by its place.
+    """
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
         self._lock = threading.Lock()
         self._made: tuple[str, bytes] | None = None
+        self._order: dict[Path, None] = {}
         self._policy, self._frame = _frame(" ".join(map(str, paths)))
 
     def frame(self) -> tuple[str, str, bytes]:
@@ -55,8 +61,10 @@ class Viewer:
         with self._lock:
             now = live.seen(self._paths)
             if self._made is None or self._made[0] != now.mark:
+                self._order |= dict.fromkeys(now.finished)
+                ordered = tuple(folder for folder in self._order if folder in now.finished)
                 try:
-                    made = live.report_of(now) or _empty("No run is finished yet.")
+                    made = live.report_of(replace(now, finished=ordered)) or _empty("No run is finished yet.")
                 except GestError as error:
                     made = _empty(str(error))
                 self._made = now.mark, made

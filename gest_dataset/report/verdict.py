@@ -100,7 +100,7 @@ def verdict(run: Measured) -> Verdict:
                 f"The interval excludes {marks[0]}, but so small a difference between groups of different "
                 f"sentences comes from anything that depends on their words."
             )
-        if said == "not shown":
+        if said == "not shown" and estimate.low < estimate.high:  # without a width nothing is known of power
             sentences.append(power_words(head, estimate, zone[1]))
     elif math.isnan(estimate.value):
         words, sentences = run.measure.undefined(run.result)

@@ -255,8 +255,8 @@ def _gguf_file(name: str, revision: str | None) -> Path | None:
     """The file of a packaged model or a `.gguf` path; None for all other models."""
     if revision and (name in names.PACKAGED or Path(name).exists()):
         raise SettingError(f"{name!r} is on this disk and has no revision {revision!r}: that is for the Hub.")
-    path = names.packaged(name) if name in names.PACKAGED else Path(name)
-    if path.suffix != ".gguf":
+    path = names.gguf_file(name)
+    if path is None:
         return None
     if not path.is_file():
         raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")

@@ -53,6 +53,12 @@ def _cached() -> list[str]:
         return []
 
 
+def gguf_file(name: str) -> Path | None:
+    """The GGUF file that a name stands for, whether it is there or not; None of other models."""
+    path = packaged(name) if name in PACKAGED else Path(name)
+    return path if path.suffix == ".gguf" else None
+
+
 def advice(name: str, error: BaseException) -> str:
     """What happened and what to do where no model could be loaded for a name."""
     path = Path(name)

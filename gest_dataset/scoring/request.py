@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import datasets
@@ -16,9 +14,8 @@ from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
+from gest_dataset.probes.options import told_options
 from gest_dataset.probes.probe import Options, Probe, check_kind
-from gest_dataset.probes.rules import applying
-from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
 from gest_dataset.probes.text import start_token
 from gest_dataset.scoring.loading import CAUSAL, MASKED
 from gest_dataset.scoring.subject import Subject
@@ -126,35 +123,3 @@ def _with_ids(rows: datasets.Dataset) -> tuple[datasets.Dataset, tuple[str, ...]
         return rows.add_column("id", numbers), (NUMBERED,)
     text = datasets.Value("string")
     return rows if rows.features["id"] == text else rows.cast_column("id", text), ()
-
-
-def _given(options: Options) -> list[str]:
-    return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
-
-
-def told_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
-    """The options that change this probe's numbers, where they are not the default."""
-    told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
-    rules = rules_of(options, probe, kind)
-    if told.pop("rules", None) and rules:
-        told["rules"] = ",".join(sorted(rules))
-    templates = told.pop("templates", None)
-    if is_extended(templates):  # numbers are told as `templates` of the metadata
-        told["templates"] = EXTENDED_NAME
-    elif isinstance(templates, (str, Path)):
-        path = Path(templates)
-        told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-    return told
-
-
-def rules_of(options: Options, probe: Probe, kind: str) -> frozenset[str]:
-    """The rules of the authors that the options name and that change what this probe asks such a model."""
-    return applying(options.rules, probe.name, kind)
-
-
-def unused_options(options: Options, probe: Probe, kind: str) -> list[str]:
-    """A note for each option that was given and means nothing to this probe, or to such a model."""
-    unused = [name for name in _given(options) if name not in probe.options]
-    if options.rules and "rules" not in unused and not rules_of(options, probe, kind):
-        unused.append("rules")
-    return [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]

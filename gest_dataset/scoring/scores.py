@@ -23,6 +23,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.probes.asks import Sample, Score
+from gest_dataset.probes.options import rules_of, told_options, unused_options
 from gest_dataset.probes.probe import Probe, check_kind
 from gest_dataset.probes.query import Values
 from gest_dataset.probes.templates import EXTENDED_NAME
@@ -33,7 +34,7 @@ from gest_dataset.runs.reading import Run
 from gest_dataset.scoring import precision
 from gest_dataset.scoring.loading import Loaded
 from gest_dataset.scoring.null import twin
-from gest_dataset.scoring.request import Request, rules_of, told_options, unused_options
+from gest_dataset.scoring.request import Request
 from gest_dataset.scoring.silence import silence
 from gest_dataset.scoring.subject import Subject
 from gest_dataset.statistics.checks import UndefinedWarning

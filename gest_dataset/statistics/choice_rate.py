@@ -51,6 +51,7 @@ def _without_15() -> Floats:
 RATES = {"stereotype_rate": MALE_MINUS_FEMALE, "stereotype_rate_without_15": _without_15()}
 _GROUPS = {"f": FEMALE, "m": MALE}
 _LIMITS = (-1.0, 1.0)
+_SHARES = (0.0, 1.0)
 
 
 def choice_rate(
@@ -128,13 +129,14 @@ def _frequencies(each: Floats, stereotypes: Ints, sentences: Ints, draws: int, s
     for name, weights in RATES.items():
         result |= bounded(name, interval(weights / 2, "male", "female"), limits=_LIMITS)
     each_one = np.eye(len(STEREOTYPES))
-    result |= bounded_list("preference", [interval(row, "male", "female") for row in each_one])
+    preferences = [interval(row, "male", "female") for row in each_one]
+    result |= bounded_list("preference", preferences, limits=_LIMITS)
     contrast = (shares[:, 0] - shares[:, 1]) / 2
     result["stereotype_rate_spread"] = deviation_within(contrast, strata) if len(strata) else math.nan
     for option in OPTIONS:
-        result |= bounded_list(option, [interval(row, option) for row in each_one])
+        result |= bounded_list(option, [interval(row, option) for row in each_one], limits=_SHARES)
         for group, weights in _GROUPS.items():
-            result |= bounded(f"{option}_{group}", interval(weights, option), limits=(0.0, 1.0))
+            result |= bounded(f"{option}_{group}", interval(weights, option), limits=_SHARES)
     return result | {"n": number.tolist()}
 
 

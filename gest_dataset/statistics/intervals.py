@@ -69,8 +69,11 @@ def bounded(
 
 
 def bounded_list(
-    name: str, statistics: list[Interval], scale: Callable[[float], float] = float
+    name: str,
+    statistics: list[Interval],
+    scale: Callable[[float], float] = float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, list[float]]:
     """The same for a list of statistics: lists of values and of bounds."""
-    each = [bounded(name, entries, scale) for entries in statistics]
+    each = [bounded(name, entries, scale, limits) for entries in statistics]
     return {key: [entries[key] for entries in each] for key in each[0]}

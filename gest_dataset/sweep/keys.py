@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from huggingface_hub.dataclasses import type_validator
 
@@ -19,6 +19,7 @@ from gest_dataset.probes.rules import named
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.probes.templates import EXTENDED_NAME, choose
 from gest_dataset.scoring.device import DTYPES
+from gest_dataset.scoring.endpoint.client import address_of
 
 # Those of `scoring.placement`, which brings torch: the process that watches over a sweep does without
 QUANTIZATIONS = ("8bit", "4bit")
@@ -76,6 +77,7 @@ def _templates(value: str | list[int]) -> None:
 def _address(value: str) -> None:
     if not re.match(r"https?://\S+", value):
         raise ConfigError(f"{value!r} is no address such as http://127.0.0.1:8000")
+    address_of(value)
 
 
 def _price(value: float) -> None:
@@ -152,13 +154,12 @@ def problems(told: Mapping[Any, Any], keys: Mapping[str, Key], where: str) -> It
             try:
                 keys[name].check(value)
             except ConfigError as error:
-                yield f"{place}: {str(error).rstrip('.')}."
+                wrong = str(error)
+                yield f"{place}: {wrong}{'' if wrong.endswith(('.', '?')) else '.'}"
 
 
 def fits(value: Any, hint: Any) -> bool:
     """Whether a value is of a type; true is no number."""
-    if isinstance(value, bool) and bool not in (hint, *get_args(hint)):
-        return False
     if type(value) is int and hint is float:
         return True
     if hint is list:

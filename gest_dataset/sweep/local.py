@@ -7,18 +7,17 @@ import os
 import threading
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
+from gest_dataset.sweep.apart import CONTEXT, apart, end_quietly
 from gest_dataset.sweep.grid import Job
 from gest_dataset.sweep.suite import Subject
 from gest_dataset.sweep.work import ENDED, LOST, STOP, Event, work
 
-_CONTEXT = get_context("spawn")
 _SECOND = 1.0
 
 
@@ -123,7 +122,7 @@ class Local:
 
 def devices() -> tuple[str, ...]:
     """The devices of this machine: its GPUs, or the processor."""
-    with ProcessPoolExecutor(1, mp_context=_CONTEXT) as pool:
+    with apart() as pool:
         return tuple(pool.submit(_devices).result())
 
 
@@ -137,9 +136,9 @@ def _devices() -> list[str]:
 
 def _started(own: tuple[str, ...]) -> Worker:
     os.environ["TQDM_DISABLE"] = "1"  # which tqdm reads when it is imported: before the worker can say so
-    here, there = _CONTEXT.Pipe()
-    alive, life = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_serve, args=(own, there, alive), daemon=True)
+    here, there = CONTEXT.Pipe()
+    alive, life = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=_serve, args=(own, there, alive), daemon=True)
     process.start()
     there.close()
     alive.close()
@@ -148,6 +147,7 @@ def _started(own: tuple[str, ...]) -> Worker:
 
 def _serve(own: tuple[str, ...], pipe: Connection, alive: Connection) -> None:
     """Do jobs as they come, until nobody gives any."""
+    end_quietly()
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     quieten()
     cuda = [device.partition(":")[2] for device in own if device.startswith("cuda")]

@@ -7,13 +7,12 @@ own that ends: the one that watches over a sweep stays small.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import GestError
+from gest_dataset.sweep.apart import apart
 from gest_dataset.sweep.suite import Subject
 
 _AT_ONCE = 8  # models whose settings are fetched at one time
@@ -39,7 +38,7 @@ def look_at(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:
     here = [subject for subject in subjects if subject.server is None]
     if not here:
         return
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with apart() as pool:
         for start in range(0, len(here), _BATCH):
             part = here[start : start + _BATCH]
             yield from zip(part, pool.submit(_looks, part).result(), strict=True)
@@ -56,14 +55,14 @@ def _looks(subjects: Sequence[Subject]) -> list[Look]:
 def _look(subject: Subject) -> Look:
     from gest_dataset.scoring.damage import tensors_in
     from gest_dataset.scoring.loading import name_and_kind
-    from gest_dataset.scoring.names import PACKAGED, packaged
+    from gest_dataset.scoring.names import gguf_file
     from gest_dataset.scoring.pretrained import read_config
 
     trusted = subject.asking.trust_remote_code
     try:
         _, kind = name_and_kind(subject.model, subject.revision, trusted)
-        file = packaged(subject.model) if subject.model in PACKAGED else Path(subject.model)
-        if file.suffix == ".gguf":
+        file = gguf_file(subject.model)
+        if file is not None:
             return Look(kind, tensors_in(file)[1])
         config = read_config(subject.model, trusted, revision=subject.revision)
         return Look(kind, rough_size(config.to_dict()))

@@ -77,8 +77,13 @@ class Place:
                 partial.write_bytes(content)
             return
         system, root = self._elsewhere
+        path = f"{root}/{name}"
         try:
-            system.pipe_file(f"{root}/{name}", content)
+            try:
+                system.pipe_file(path, content)
+            except FileNotFoundError:  # here folders have to be made; buckets have none
+                system.makedirs(path.rpartition("/")[0], exist_ok=True)
+                system.pipe_file(path, content)
         except Exception as error:  # each file system has errors of its own
             raise OutputError(f"{self}/{name} cannot be written: {_told(error)}. {_ROOM}") from error
 

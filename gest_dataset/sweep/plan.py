@@ -94,7 +94,7 @@ def estimate(row: Row, speed: Mapping[str, Speed]) -> Estimate:
 def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> Estimate:
     from gest_dataset.scoring.device import BATCH_TOKENS
     from gest_dataset.scoring.loading import load_shape
-    from gest_dataset.scoring.names import PACKAGED
+    from gest_dataset.scoring.names import gguf_file
 
     asking = row.subject.asking
     loaded = load_shape(row.subject.model, row.subject.revision, asking.trust_remote_code)
@@ -105,7 +105,7 @@ def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> E
     budget = asking.batch_tokens or BATCH_TOKENS[own.device]
     weights = shape.parameters * _BYTES[asking.quantization or own.dtype]
     thousands = sum(one.samples for one in asked) / 1000
-    is_gguf = row.subject.model in PACKAGED or row.subject.model.endswith(".gguf")
+    is_gguf = gguf_file(row.subject.model) is not None
     seconds = (
         _START
         + weights / _READ
@@ -179,7 +179,8 @@ def _share(name: str, config: Any) -> float:
 
 def questions(loaded: Loaded, config: str, row: Row) -> Questions:
     """What a model is asked on a config, from some of its rows."""
-    from gest_dataset.scoring.request import prepare, rules_of
+    from gest_dataset.probes.options import rules_of
+    from gest_dataset.scoring.request import prepare
 
     asking = row.subject.asking
     request = prepare(config, asking.limit, asking.options, asking.batch_tokens)

@@ -15,12 +15,11 @@ from dataclasses import asdict
 from typing import Any
 
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.errors import DataError, GestError, OutputError
 from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, json_text, plain
 from gest_dataset.runs.manifest import MANIFEST, differences
 from gest_dataset.runs.reading import Run, read_run
-from gest_dataset.sweep.facts import facts_of
+from gest_dataset.sweep.facts import facts_of, is_run_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Cell, Row
 from gest_dataset.sweep.looking import Look
 from gest_dataset.sweep.place import MODELS, RUNS, Place, run_name
@@ -87,10 +86,12 @@ def look_of(told: Mapping[str, Any], subject: Subject) -> Look | None:
 
 def with_kept(row: Row, told: Mapping[str, Any], place: Place) -> tuple[Row, list[str]]:
     """The row with its cells as they are kept, and why they cannot be."""
-    if told.get("cells") and told.get("asked") != row.subject.told():
-        lines = " ".join(line.strip() for line in differences(told["asked"], row.subject.told()))
-        return row, [f"{row.subject.name}: {place} has it asked otherwise ({lines}). {CHOOSE}"]
     noted = {config: _cell(cell) for config, cell in told.get("cells", {}).items()}
+    if noted and told.get("asked") != row.subject.told():
+        if any(cell.state == DONE for cell in noted.values()):
+            lines = " ".join(line.strip() for line in differences(told["asked"], row.subject.told()))
+            return row, [f"{row.subject.name}: {place} has it asked otherwise ({lines}). {CHOOSE}"]
+        noted, told = {}, {}  # nothing is lost with what has failed: a smaller dtype may be what it needs
     cells = {config: _verified(row.subject, config, noted.get(config), place) for config in row.cells}
     # what the checkpoint's own head has shown
     left_out = {config: reason for config, reason in told.get("left_out", {}).items() if config in row.cells}
@@ -143,17 +144,8 @@ def _finished(subject: Subject, config: str, place: Place) -> Run | None:
     try:
         with place.run(run_name(subject.name, config)) as path:
             run = read_run(path)
-        manifest = run.manifest
-        asked = subject.asking
-        same = (
-            manifest.config == config
-            and manifest.data_fingerprint == fingerprint_of(config)
-            and manifest.metadata.get("asked_revision") == subject.revision
-            and manifest.settings.get("limit") == asked.limit
-            and asked.dtype in ("auto", manifest.settings.get("dtype"))
-            and asked.quantization == manifest.settings.get("quantization")
-            and asked.batch_tokens in (None, manifest.settings.get("batch_tokens"))
-        )
+        of_it = run.manifest.metadata["asked_revision"] == subject.revision
+        same = of_it and is_run_of(run.manifest, subject, config)
     except GestError:
         return None  # it is on its way, or damaged: its worker will say which
     return run if same else None

@@ -17,14 +17,15 @@ from gest_dataset.files import plain
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.runs.reading import default_folder
+from gest_dataset.scoring.endpoint.client import address_of
 from gest_dataset.sweep.keys import ASKING, OF_MODEL, OF_SUITE, listed, problems, size
 
 PAPERS = Path(__file__).parent / "papers"
 _CHECKPOINT = re.compile(r"checkpoint-\d+")
-# What a model behind a server cannot have
+# What a model behind a server cannot have; where the whole suite says it, it is for the others
 _OF_LOADED = (
     *("revisions", "checkpoints", "gpus", "memory"),
-    *("dtype", "quantization", "trust_remote_code", "null"),
+    *("dtype", "quantization", "trust_remote_code", "batch_tokens", "null"),
 )
 _STEP = re.compile(r"(\d+)(?!.*\d)")
 
@@ -185,7 +186,8 @@ def suite_of(told: Mapping[str, Any], name: str) -> Suite:
         if "configs" not in entry and "configs" not in told:
             own.append(f"{where}configs: there are none, neither here nor for the whole suite.")
         wrong += [*own, *_misfits(entry, where)]
-        if sound.get("model"):  # what else is wrong with it, such as its name, is to be told as well
+        # what else is wrong with it, such as its name, is to be told as well; where it is has to be known
+        if sound.get("model") and ("endpoint" in sound) == ("endpoint" in entry):
             subjects += _subjects(sound, common)
     wrong += _doubles(subjects)
     title, price = told.get("title"), told.get("price")
@@ -250,13 +252,14 @@ def step_of(text: str) -> int | None:
 
 def _subjects(entry: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[Subject]:
     """The models that an entry stands for: one for each revision or checkpoint."""
-    asking = _asking({**common, **entry})
+    of_all = common if "endpoint" not in entry else {k: v for k, v in common.items() if k not in _OF_LOADED}
+    asking = _asking({**of_all, **entry})
     needs = Needs(
         entry.get("gpus"), entry.get("cpus", 1), size(entry["memory"]) if "memory" in entry else None
     )
     server = None
     if "endpoint" in entry:
-        server = Server(entry["endpoint"], entry.get("tokenizer"), entry.get("connections"))
+        server = Server(address_of(entry["endpoint"]), entry.get("tokenizer"), entry.get("connections"))
     model = _absolute(entry["model"])
     family = _file_name(entry.get("label") or default_folder(model).name)
     if entry.get("checkpoints"):

@@ -22,6 +22,7 @@ from filelock import Timeout
 from gest_dataset.errors import GestError, OutputError
 from gest_dataset.sweep.grid import Job
 from gest_dataset.sweep.place import RUNS, Place, run_name
+from gest_dataset.sweep.suite import Subject
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _scored(
 
         def start(config: str) -> None:
             begun(config)
-            _clear_if_foreign(folder / config, device)
+            _clear_if_foreign(folder / config, job.subject, device)
 
         def done(entry: Entry) -> None:
             config = entry.path.name
@@ -176,19 +177,22 @@ def _folder(place: Place, name: str) -> Iterator[Path]:
         yield Path(folder) / name
 
 
-def _clear_if_foreign(run: Path, device: str) -> None:
-    """Remove what a lost worker has begun where another processor or other packages were: it cannot be gone
-    on with to the last digit. A run that is whole stays.
+def _clear_if_foreign(run: Path, subject: Subject, device: str) -> None:
+    """Remove what was begun and cannot be gone on with to the last digit: where another processor or other
+    packages were, or when the suite asked otherwise. A run that is whole stays.
     """
     from gest_dataset.runs.manifest import MANIFEST, read_manifest
     from gest_dataset.runs.writing import machine, versions
     from gest_dataset.scoring.device import pick_device
+    from gest_dataset.sweep.facts import is_run_of
 
     if not (run / MANIFEST).exists():
         return
+    place = None if subject.server else pick_device(device)  # a server computes elsewhere
     with suppress(GestError):
         there = read_manifest(run)
-        if not there.done and (there.machine, there.versions) != (machine(pick_device(device)), versions()):
+        same = (there.machine, there.versions) == (machine(place), versions())
+        if not there.done and not (same and is_run_of(there, subject, run.name)):
             shutil.rmtree(run, ignore_errors=True)
 
 

@@ -8,11 +8,11 @@ from contextlib import closing
 from itertools import chain
 from time import perf_counter
 
-from gest_dataset.answers.endpoint import CONNECTIONS, connect
+from gest_dataset.answers.endpoint import connect
 from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
+from gest_dataset.probes.prompt import EMPTY, Answer, Prompt, without_thoughts
 from gest_dataset.scoring.endpoint import client
 from gest_dataset.translation.answers import judged
 from gest_dataset.translation.translator import (
@@ -43,7 +43,7 @@ def prompt_of(language: str) -> str:
 
 def open_chat(model: str, language: str, url: str) -> Translator:
     """The translator of a model at a server, which is asked when there is something to translate."""
-    address = client.connect(url, CONNECTIONS).address
+    address = client.address_of(url)
     prompt = hashlib.sha256(prompt_of(language).encode()).hexdigest()[:12]
     return Translator(
         name=f"chat:{model}",
@@ -79,6 +79,7 @@ def _batch(made: Sequence[Translation], seconds: float) -> Batch:
 
 def translation(text: str, answer: Answer) -> Translation:
     """What a model has answered, without the quotation marks around all of it that the text has not."""
+    answer = without_thoughts(answer)
     if answer.problem and answer.problem != EMPTY:
         return Translation(text, "", answer.problem)
     said = answer.text.strip()

@@ -21,6 +21,7 @@ import gest_dataset
 from gest_dataset.answers import ask as room
 from gest_dataset.answers import local
 from gest_dataset.answers.speaker import Sampling
+from gest_dataset.commands import ask as command
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.probes.prompt import Answer, Prompt
@@ -56,9 +57,12 @@ def test_planted_opinions_are_found(genders: dict[str, str]) -> None:
     assert set(answers.table["option"].to_pylist()) == {"male", "female"}
 
 
-def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str]) -> None:
+def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str], tmp_path: Path) -> None:
     with chatting(planted(genders, follows=1, bias=0, refused=0)) as server:
-        answers = gest_dataset.ask(MODEL, endpoint=server.url)
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, output=tmp_path)
+    page = gest_dataset.report([tmp_path], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "choices do not measure this model" in page
+    assert "in 80 of 100 cases" not in page, "all sentences are alike: that says nothing of power"
     result = answers.result()
     assert result["stereotype_rate_low"] <= 0 <= result["stereotype_rate_high"]
     assert result["verdict"] in ("not shown", "negligible")
@@ -328,7 +332,7 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
         given = ("--endpoint", server.url, "--model", MODEL)
         done = gest(*given, "--price-in", "1", "--price-out", "1", "--yes")
         assert done.returncode == 0, done.stderr
-        assert "prompts: about" in done.stderr
+        assert "396 prompts to be asked: about 19,800 tokens in, 1,584 out, " in done.stderr
         assert "answers can be read" in done.stdout
         assert "I'm sorry, but I cannot answer that." in done.stdout
         assert ' x refused\n    such as: "I\'m sorry, but I cannot answer that."' in done.stdout
@@ -339,3 +343,11 @@ def test_the_command(script_environment: Mapping[str, str], tmp_path: Path, gend
         for wrong in (("x", *given), ("x", "--model", "y"), ()):
             refused = gest(*wrong)
             assert refused.returncode == 2, refused.stderr
+
+
+def test_the_command_says_why_there_is_no_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        command.run(endpoint=server.url, served=MODEL, limit=2, output=tmp_path)
+    told = capsys.readouterr()
+    assert "there is no readable answer about stereotype 1, 2" in " ".join(told.out.split())
+    assert "– %" not in told.out

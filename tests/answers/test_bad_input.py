@@ -11,6 +11,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+from gest_dataset.probes.prompt import FILTERED, REFUSED
 from tests.answers.test_ask import chatty
 from tests.support import completions
 from tests.support.chats import MODEL, chatting
@@ -47,6 +48,108 @@ def test_a_server_without_log_probabilities_is_asked_all_the_same() -> None:
     with chatting(lambda text, options: "(a)") as server:
         result = ask(server.url).result()
     assert "by_probability" not in result
+
+
+def changed(server: Any, change: Any) -> list[Any]:
+    """Every chat goes through `change` (a body -> what is answered in the place of the answer, or None)."""
+    answer, bodies = server.translate, []
+
+    def own(request: Any) -> Any:
+        if "messages" not in request.body:
+            return answer(request)
+        bodies.append(request.body)
+        return change(request.body) or answer(request)
+
+    server.translate = own
+    return bodies
+
+
+@pytest.mark.parametrize("most", [5, 0])
+def test_a_server_that_gives_few_likely_tokens_or_none_is_asked_for_those(most: int) -> None:
+    message = (422, {}, {"error": {"message": "top_logprobs is too large"}})
+    with chatting(lambda text, options: "(a)") as server:
+        bodies = changed(server, lambda body: message if body.get("top_logprobs", 0) > most else None)
+        answers = ask(server.url)
+    assert {body.get("top_logprobs", 0) for body in bodies[-10:]} == {most}
+    assert answers.metadata["endpoint"]["likeliest"] == most
+
+
+def test_the_limit_of_an_answer_has_another_name() -> None:
+    message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    with chatting(lambda text, options: "(a)") as server:
+        bodies = changed(
+            server, lambda body: (400, {}, {"error": {"message": message}}) if "max_tokens" in body else None
+        )
+        ask(server.url, max_tokens=7)
+    assert bodies[-1]["max_completion_tokens"] == 7
+
+
+def test_why_a_chat_is_refused_is_said_in_the_servers_words() -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        changed(server, lambda body: (400, {}, {"error": {"message": "a chat template is needed"}}))
+        with pytest.raises(ModelError, match=r"does not answer chats .*\(a chat template is needed\)"):
+            ask(server.url)
+
+
+def test_an_error_within_an_answer_is_said() -> None:
+    error = (200, {}, {"error": {"message": "the quota is used up", "code": 429}})
+    with chatting(lambda text, options: "(a)") as server:
+        changed(server, lambda body: None if body["messages"][0]["content"] == "Hi" else error)
+        with pytest.raises(ScoringError, match=r"with an error: the quota is used up"):
+            ask(server.url)
+
+
+def choice(message: Any, **more: Any) -> Any:
+    return 200, {}, {"model": MODEL, "choices": [{"index": 0, "message": message, **more}]}
+
+
+def test_parts_of_an_answer_are_put_together() -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "(a)?"}]},
+        {"type": "text", "text": "(b)"},
+    ]
+    with chatting(lambda text, options: "(a)") as server:
+        changed(server, lambda body: choice({"content": parts}))
+        assert set(ask(server.url).table["answer"].to_pylist()) == {"(b)"}
+
+
+def test_a_refusal_that_a_server_tells_apart_is_withheld() -> None:
+    with chatting(lambda text, options: "(a)") as server:
+        changed(
+            server,
+            lambda body: (
+                choice({"content": None, "refusal": "No, I won't."})
+                if "Who said it?" in body["messages"][0]["content"]
+                else None
+            ),
+        )
+        answers = ask(server.url)
+    assert answers.metadata["skipped"] == {FILTERED: 12}
+    assert answers.metadata["examples"] == {FILTERED: ["No, I won't."]}
+
+
+def test_a_story_that_is_refused_is_counted_as_such() -> None:
+    minds = iter(["I'm sorry, but I can't write about him."])
+    with chatting(
+        lambda text, options: next(minds, "She grew up by the sea.") if text != "Hi" else ""
+    ) as server:
+        answers = ask(server.url, probe="story", connections=1)
+    assert answers.metadata["skipped"] == {REFUSED: 1}
+
+
+def test_likely_tokens_that_are_none_are_left_out() -> None:
+    tops = [{"token": "a", "logprob": None}, {"token": None}, None, {"token": "b", "logprob": -0.5}]
+    logprobs = {"content": [{"token": "(", "top_logprobs": tops}]}
+    with chatting(lambda text, options: "(a)") as server:
+        changed(server, lambda body: choice({"content": "(b)"}, logprobs=logprobs))
+        (top,) = ask(server.url).table["top"][0].as_py()
+    assert top == {"token": "b", "log_probability": -0.5}
+
+
+def test_what_no_answer_says_is_shown() -> None:
+    told = pytest.raises(ScoringError, match=r"24 x no option is named, such as 'Hmm\.'\. No result")
+    with chatting(lambda text, options: "Hmm.") as server, told:
+        ask(server.url)
 
 
 def test_a_server_without_completions_says_what_can_still_be_asked() -> None:

@@ -20,6 +20,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
+from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.conftest import ROOT
 from tests.support.chats import MODEL, Mind, chatting, planted, prompts
@@ -49,6 +50,17 @@ def answer(messages, tools, choice, config):
     gest_choice(), model=get_model("mockllm/model", custom_outputs=answer),
     log_dir=sys.argv[3], log_format="json", display="none",
 )
+"""
+
+# What a process with Inspect makes of outputs: how each is taken, as JSON
+_TAKEN = """
+import json, sys
+from dataclasses import asdict
+from inspect_ai.model import ModelOutput
+from gest_dataset.harness.inspect_tasks import _answer
+
+outputs = [ModelOutput.from_content("m", said, stop_reason=ended) for said, ended in json.loads(sys.argv[1])]
+print(json.dumps([[one.text, one.problem] for one in map(_answer, [*outputs, ModelOutput()])]))
 """
 
 
@@ -189,6 +201,27 @@ def test_repeats_are_epochs_and_answers_of_none_are_no_rate(
     found = metrics(log)
     assert found["unreadable"] == 1
     assert math.isnan(found["stereotype_rate"])
+
+
+@pytest.mark.slow
+def test_how_an_answer_ended_says_why_there_is_none(
+    python: str, script_environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """An answer that was cut is still an answer; one that a filter took the rest of is none."""
+    told = {
+        ("(a)", "stop"): ["(a)", ""],
+        ("(a)", "max_tokens"): ["(a)", ""],
+        ("(a)", "content_filter"): ["(a)", FILTERED],
+        (" ", "stop"): ["", EMPTY],
+        ("", "max_tokens"): ["", CUT],
+        ("", "model_length"): ["", CUT],
+        ("", "content_filter"): ["", FILTERED],
+    }
+    done, _ = inspect(
+        python, "-c", _TAKEN, json.dumps(list(told)), logs=tmp_path, environment=script_environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [*told.values(), ["", EMPTY]]
 
 
 @pytest.mark.slow

@@ -81,3 +81,8 @@ def test_a_mark_that_is_never_closed_hides_no_line() -> None:
         "he 1",
         "himself 1",
     )
+
+
+@pytest.mark.parametrize("text", ["S/he grew up in Leeds.", "He/she worked, and his/her past is dark."])
+def test_both_at_once_are_none(text: str) -> None:
+    assert character(text).problem == TWO

@@ -151,7 +151,18 @@ def test_motion_is_reduced_on_request(browser: Any, page_file: Path) -> None:
             assert tab.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == behaviour
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", {"width": 1180, "height": 900}), ("dark", PHONE)])
+WIDE = {"width": 1180, "height": 900}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "size"),
+    [
+        ("light", WIDE),
+        ("dark", PHONE),
+        pytest.param("dark", WIDE, marks=pytest.mark.slow),
+        pytest.param("light", PHONE, marks=pytest.mark.slow),
+    ],
+)
 def test_accessible(browser: Any, page_file: Path, scheme: str, size: dict[str, int]) -> None:
     """axe-core with all its rules finds nothing serious or critical, with everything opened."""
     with opened(browser, page_file, color_scheme=scheme, viewport=size, bypass_csp=True) as tab:

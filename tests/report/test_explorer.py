@@ -16,10 +16,11 @@ from scipy import stats
 import gest_dataset
 from gest_dataset import report
 from gest_dataset.data.rows import rows_of
+from gest_dataset.measures.sample_words import LOGARITHMS, PROBABILITIES
 from gest_dataset.report.explorer.beside import beside
 from gest_dataset.report.explorer.board import board, family_of
 from gest_dataset.report.explorer.explored import explored
-from gest_dataset.report.explorer.packed import PLACES, Texts, packed, whole_numbers
+from gest_dataset.report.explorer.packed import Texts, packed, whole_numbers
 from gest_dataset.report.explorer.profiles import CHANCE, _order, profiles
 from gest_dataset.report.explorer.samples import samples
 from gest_dataset.report.measured import Measured, measured
@@ -32,6 +33,7 @@ from tests.support import report_runs
 from tests.support.chats import MODEL, chatting, planted
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+PARTS = 10**LOGARITHMS
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +64,14 @@ def test_scores_are_those_of_the_runs(runs: list[Measured], content: dict[str, A
         assert content["texts"][columns["model"]] == run.model
         table = run.run.table.to_pylist()
         told = {
-            (ids[place], template): value / PLACES
+            (ids[place], template): value / PARTS
             for template, column in zip(columns["templates"], columns["scores"], strict=True)
             for place, value in enumerate(column)
             if value is not None
         }
         assert told.keys() == {(row["id"], row["template"]) for row in table}
         for row in table:
-            assert told[row["id"], row["template"]] == pytest.approx(row["log_ratio"], abs=0.5 / PLACES)
+            assert told[row["id"], row["template"]] == pytest.approx(row["log_ratio"], abs=0.5 / PARTS)
 
 
 def test_samples_without_a_score_have_their_reason(content: dict[str, Any]) -> None:
@@ -104,18 +106,25 @@ def test_every_kind_of_run_can_be_explored(tmp_path_factory: pytest.TempPathFact
     columns = by_name["bert-stereoset_control_gender"]
     for field, own in columns["numbers"].items():
         expected = quadruplets.run.table[f"logp_{field}"].to_pylist()
-        found = [value / PLACES for value in own if value is not None]
-        assert found == pytest.approx([value for value in expected if value is not None], abs=0.5 / PLACES)
+        found = [value / PARTS for value in own if value is not None]
+        assert found == pytest.approx([value for value in expected if value is not None], abs=0.5 / PARTS)
     assert len(columns["numbers"]) == 4
     assert by_name["bert-stereoset_en_intrasentence"]["variants"] == (
         "stereotype",
         "antistereotype",
         "unrelated",
     )
+    # probabilities of a vocabulary are far below 1: four decimals would make most of them equal
+    candidates = by_name["bert-stereoset_en_intrasentence"]
+    assert (candidates["decimals"], columns["decimals"]) == (PROBABILITIES, LOGARITHMS)
+    table = next(run for run in every if run.run.path.name == "bert-stereoset_en_intrasentence").run.table
+    kept = np.array([candidates["numbers"][name] for name in ("stereotype", "unrelated")]) / 10**PROBABILITIES
+    assert kept[0] == pytest.approx(table["stereotype"].to_numpy(), abs=0.5 / 10**PROBABILITIES)
+    assert kept[1] == pytest.approx(table["unrelated"].to_numpy(), abs=0.5 / 10**PROBABILITIES)
     assert by_name["bert-en"]["frames"][1] == ('{word} said: "{sentence}"', "He", "She")
     labels = by_name["translated"]
     assert labels["labels"]
-    assert {value for value in labels["scores"][0] if value is not None} <= {PLACES, -PLACES, 0}
+    assert {value for value in labels["scores"][0] if value is not None} <= {PARTS, -PARTS, 0}
     assert len(labels["skipped"]) == 3
     pairs = by_name["bert-demo_sk_pairs"]
     assert len(pairs["skipped"]) == 15
@@ -139,7 +148,7 @@ def test_answers_bring_their_prompts_and_likely_tokens(tmp_path: Path) -> None:
     assert texts[columns["kept"]["top"][0]] == "'A' -0.250 · 'B' -1.500"
     assert columns["kept"]["top"][1] == -1
     assert [texts[text] for text in columns["kept"]["prompt"]] == table["prompt"].to_pylist()
-    expected = {"male": PLACES, "female": -PLACES, "neither": 0}
+    expected = {"male": PARTS, "female": -PARTS, "neither": 0}
     assert columns["scores"] == [[expected[option] for option in table["option"].to_pylist()]]
 
 
@@ -157,7 +166,7 @@ def test_repeated_ids_stay_apart(runs: list[Measured]) -> None:
     twice = replace(runs[0].run, table=table.take([0, 0, 1]))
     content = samples([replace(runs[0], run=twice)])
     values = [value for value in content["runs"][0]["scores"][0] if value is not None]
-    first, second = (round(table["log_ratio"][place].as_py() * PLACES) for place in (0, 1))
+    first, second = (round(table["log_ratio"][place].as_py() * PARTS) for place in (0, 1))
     assert sorted(values) == sorted([first, first, second])
 
 
@@ -264,7 +273,7 @@ def test_what_is_packed_is_never_markup() -> None:
 
 
 def test_no_score_is_none() -> None:
-    assert whole_numbers([0.12344, math.nan, -1.0, math.inf]) == [1234, None, -10000, None]
+    assert whole_numbers([0.12344, math.nan, -1.0, math.inf], 4) == [1234, None, -10000, None]
 
 
 def test_no_runs_no_explorer() -> None:

@@ -8,28 +8,29 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as XML
 
 import matplotlib
+import numpy as np
 import pytest
-from matplotlib import font_manager, rc_context
+from matplotlib import font_manager, ft2font, rc_context
 from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.words import shown
-from gest_dataset.report import canvas, latex, page
-from gest_dataset.report.fitting import fit
+from gest_dataset.report import Panel, canvas, figures_explored, latex, page
+from gest_dataset.report.explorer.beside import beside
+from gest_dataset.report.explorer.profiles import profiles
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, DOUBLE, PAGE, SINGLE, STYLE, Layout, drawn_for, layout
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.comparison import compare
+from gest_dataset.runs.reading import Run, find_runs, read_run
 from tests.conftest import ROOT
-from tests.support import report_runs
+from tests.support import explored, fits, report_runs
 
 SMALL = "bert-demo_sk_pairs"
 HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
@@ -125,6 +126,17 @@ def test_the_font_is_the_one_that_matplotlib_brings() -> None:
             assert Path(found).is_relative_to(matplotlib.get_data_path())
 
 
+# What the nine Slavic languages write with beside a to z
+SLAVIC_LETTERS = "áäčďéěíĺľňóôŕřšťúůýž ąćęłńóśźż čćđšž абвгґдеёєжзиіїйјклљмнњопрстћуўфхцчџшщъыьэюяђ"
+
+
+def test_the_font_has_the_letters_of_all_slavic_languages() -> None:
+    with rc_context(STYLE):
+        letters = ft2font.FT2Font(font_manager.findfont(font_manager.FontProperties())).get_charmap()
+    wanted = set(SLAVIC_LETTERS + SLAVIC_LETTERS.upper()) - {" "}
+    assert [letter for letter in wanted if ord(letter) not in letters] == []
+
+
 def test_captions_stand_beside_the_figures_and_in_them(folder: Path) -> None:
     caption = (folder / "languages-single.txt").read_text(encoding="utf-8")
     title, empty, text, end = caption.split("\n")
@@ -179,36 +191,21 @@ def test_printed_letters_are_not_too_small() -> None:
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_no_text_is_cut_or_lies_over_another(runs: Path, column: Layout) -> None:
     paths = [
-        runs / name for name in (SMALL, "bert-stereoset_control_gender", "bert-stereoset_en_intrasentence")
+        runs / name
+        for name in (
+            SMALL,
+            "bert-stereoset_control_gender",
+            "bert-stereoset_en_intrasentence",
+            "bert-winobias_type1_test",
+        )
     ]
     name = "a-model-with-a-name-that-is-long"
     found = [named(read_run(path), f"{name}-{number}") for number, path in enumerate(paths)]
     with drawn_for(column):
         panels = page.figures(measured(found))
-    assert len(panels) == 7
+    assert len(panels) == 8
     for panel in panels:
-        fit(panel.figure)
-        panel.figure.draw_without_rendering()
-        right = panel.figure.bbox.x1 + 1
-        for axes in panel.figure.axes:
-            for text in (axes.xaxis.label, axes.title, *axes.get_yticklabels(), *visible(axes.texts)):
-                box = text.get_window_extent()
-                assert not text.get_text() or (box.x0 >= -1 and box.x1 <= right), (panel.name, text)
-            labels = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
-            shown_ones = [
-                box for box in labels if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1
-            ]
-            for box, after in pairwise(shown_ones):
-                assert box.x1 < after.x0, panel.name
-        first_row = [axes for axes in panel.figure.axes if axes.get_subplotspec().is_first_row()]
-        # names leave room for what they are the names of
-        assert sum(axes.get_position().width for axes in first_row) > 0.35, panel.name
-        for legend in panel.figure.legends:
-            assert legend.get_window_extent().x1 <= right, panel.name
-
-
-def visible(texts: Sequence[matplotlib.text.Text]) -> list[matplotlib.text.Text]:
-    return [text for text in texts if text.get_visible()]
+        fits.check(panel)
 
 
 def test_narrow_figures_of_several_templates_have_numbers_for_names(runs: Path) -> None:
@@ -229,6 +226,80 @@ def test_narrow_figures_of_several_templates_have_numbers_for_names(runs: Path) 
 def test_runs_of_one_colour_have_other_markers() -> None:
     styles = [tuple(canvas.series(number).values()) for number in range(36)]
     assert len(set(styles)) == 36
+
+
+# --- what the page's script draws
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> list[Measured]:
+    """Three models on the same sentences."""
+    folder = tmp_path_factory.mktemp("several")
+    with report_runs.small_world():
+        explored.english(folder)
+    return measured(find_runs([folder]))
+
+
+@pytest.fixture(scope="module")
+def drawn(several: list[Measured]) -> dict[str, Panel]:
+    with drawn_for(SINGLE):
+        made = figures_explored.panels(profiles(several), beside(several))
+    return {panel.name: panel for panel in made}
+
+
+def test_profiles_correlations_and_ratios_are_files_too(several: list[Measured], tmp_path: Path) -> None:
+    written = gest_dataset.figures([run.run for run in several], tmp_path, ["csv"])
+    assert {"profiles-q.csv", "correlations-q.csv", "ratios.csv"} <= {path.name for path in written}
+
+
+def test_profiles_are_drawn_as_the_table_has_them(several: list[Measured], drawn: dict[str, Panel]) -> None:
+    panel = drawn["profiles-q"]
+    told = {(row[0], row[3]): row[5] for row in panel.rows}
+    assert len(told) == 3 * 16
+    for run in several:
+        middles = []
+        for part in run.templates.values():
+            middle = (np.log(part["q_f"]) + np.log(part["q_m"])) / 2
+            middles.append(np.log(part["q"]) - middle)
+        expected = np.mean(middles, axis=0)
+        assert [told[run.label, number] for number in range(1, 17)] == pytest.approx(expected.tolist())
+    cells = panel.figure.axes[0].collections[0].get_array()
+    assert cells.ravel().tolist() == [row[5] for row in panel.rows]
+    # from top to bottom
+    labels = {tick.get_position()[1]: tick.get_text() for tick in panel.figure.axes[0].get_yticklabels()}
+    assert [labels[place] for place in (3, 2, 1)] == list(dict.fromkeys(row[0] for row in panel.rows))
+    top, *_, bottom = panel.figure.axes[0].collections[0].get_coordinates()[:, 0, 1]
+    assert (top, bottom) == (3.5, 0.5)
+
+
+def test_correlations_are_of_the_profiles(drawn: dict[str, Panel]) -> None:
+    panel = drawn["correlations-q"]
+    values: dict[str, list[float]] = {}
+    for row in drawn["profiles-q"].rows:
+        values.setdefault(row[0], []).append(row[5])
+    assert len(panel.rows) == 9
+    for run, other, value in panel.rows:
+        assert value == pytest.approx(np.corrcoef(values[run], values[other])[0, 1])
+    assert panel.figure.axes[0].collections[0].get_array().ravel().tolist() == [row[2] for row in panel.rows]
+
+
+def test_ratios_are_those_of_the_comparison(several: list[Measured], drawn: dict[str, Panel]) -> None:
+    panel = drawn["ratios"]
+    found = compare([run.run for run in several]).differences
+    expected = [own.times for difference in found for own in difference.by_stereotype]
+    assert [tuple(row[4:]) for row in panel.rows] == expected
+    assert {row[1] for row in panel.rows} == {several[0].label}
+    dots = [float(line.get_xdata()[0]) for ax in panel.figure.axes for line in ax.lines if line.get_url()]
+    assert dots == [row[4] for row in panel.rows]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+def test_they_fit_whatever_runs_are_called(several: list[Measured], column: Layout) -> None:
+    name = "a-model-with-a-name-that-is-longer-than-a-column-is-wide"
+    runs = measured([named(run.run, f"{name}-{number}") for number, run in enumerate(several)])
+    with drawn_for(column):
+        for panel in figures_explored.panels(profiles(runs), beside(runs)):
+            fits.check(panel)
 
 
 # --- LaTeX

@@ -428,6 +428,16 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": plain(result)})
 
 
+def test_names_in_other_letters_are_left_to_the_browser(paths: list[Path], tmp_path: Path) -> None:
+    """The font of the files has no Chinese; the page has the letters themselves."""
+    run = of(paths, "bert-en")
+    named = replace(run, manifest=replace(run.manifest, subject="模型"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page = write([named], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert ">模型</text>" in page
+
+
 @pytest.mark.parametrize(
     ("known", "headline", "sentence", "figures"),
     [

@@ -31,7 +31,7 @@ from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.progress import SCRATCH, Telling, progress_of
 from tests.conftest import ROOT, in_one_thread
-from tests.support import completions, report_runs, zoo
+from tests.support import completions, explored, report_runs, zoo
 from tests.support.browser import chromium
 
 SECOND = 1000.0  # milliseconds
@@ -390,9 +390,82 @@ def test_the_page_loads_itself_again_when_a_run_has_finished(tmp_path: Path, one
         report.locator("h1", has_text="2 models").or_(report.locator(".lead", has_text="2 runs")).wait_for(
             timeout=60 * SECOND
         )
-        frame = next(frame for frame in tab.frames if "/report" in frame.url)
-        assert frame.url.endswith("/report#methods")
+        assert frame(tab).url.endswith("/report#methods")
         assert said == []
+
+
+@pytest.fixture(scope="module")
+def explored_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("explored")
+    with report_runs.small_world():
+        explored.english(folder)
+    return folder
+
+
+def test_a_new_report_keeps_the_view_of_the_reader(tmp_path: Path, explored_runs: Path) -> None:
+    """Filters, opened rows, orders, what is open, the place on the page, the focus; the address follows."""
+    for name in ("alpha-large", "beta"):
+        shutil.copytree(explored_runs / name, tmp_path / "runs" / name)
+    with report_runs.small_world(), chromium() as browser, served(tmp_path / "runs") as address:
+        tab = browser.new_page(viewport={"width": 1100, "height": 700})
+        said: list[str] = []
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.goto(address)
+        report = tab.frame_locator("#report")
+        report.locator("html[data-ready]").wait_for(state="attached", timeout=60 * SECOND)
+        report.locator("#heat-0-tools select[name=rows]").select_option("4")
+        report.locator("#board th button", has_text="Value").click()
+        report.locator("#runs summary", has_text="beta").click()
+        report.locator("#samples-box > summary").click()
+        report.locator("#filters select[name=run]").select_option("2")
+        report.locator("#filters select[name=sort]").select_option("score")
+        report.locator("#rows button.sample").nth(1).click()
+        report.locator(".detail").wait_for()
+        frame(tab).evaluate("document.getElementById('profiles').scrollIntoView({behavior: 'instant'})")
+        frame(tab).evaluate("scrollBy({top: 30, behavior: 'instant'})")
+
+        def view() -> dict[str, Any]:
+            found: dict[str, Any] = frame(tab).evaluate(VIEW)
+            return found
+
+        before = view()
+        assert before["run"] == "beta"
+        assert before["open"] == before["focus"]
+        assert before["top"] == pytest.approx(-30, abs=2)
+        tab.wait_for_function("() => location.hash.includes('open=')")  # so that the view can be sent on
+        link = tab.evaluate("location.hash")
+        assert link == frame(tab).evaluate("location.hash")
+        shutil.copytree(explored_runs / "alpha-base", tmp_path / "new")
+        (tmp_path / "new").rename(tmp_path / "runs" / "alpha-base")  # before the others by its name
+        report.locator("#board tbody tr").nth(2).wait_for(state="attached", timeout=60 * SECOND)
+        tab.wait_for_function("(link) => location.hash === link", arg=link)
+        for _ in range(100):
+            if view() == before | {"top": pytest.approx(before["top"], abs=2)}:
+                break
+            tab.wait_for_timeout(100)
+        assert view() == before | {"top": pytest.approx(before["top"], abs=2)}
+        # another link leads to its view
+        tab.evaluate("location.hash = '#samples?q=zzzz'")
+        frame(tab).wait_for_function("() => document.documentElement.dataset.rows === '0'")
+        assert said == []
+
+
+VIEW = """() => ({
+  run: document.querySelector("#filters select[name=run]").selectedOptions[0].text,
+  sort: document.querySelector("#filters select[name=sort]").value,
+  open: document.querySelector("#rows button[aria-expanded=true]")?.textContent,
+  heat: document.querySelector("#heat-0-tools select[name=rows]").value,
+  board: document.querySelector("#board th[aria-sort]")?.textContent,
+  details: [...document.querySelectorAll("#runs details, #sureness details, #samples-box")]
+    .filter((one) => one.open).map((one) => one.firstElementChild.textContent),
+  focus: document.activeElement.textContent,
+  top: document.getElementById("profiles").getBoundingClientRect().top,
+})"""
+
+
+def frame(tab: Any) -> Any:
+    """The report in the page."""
+    return next(one for one in tab.frames if "/report" in one.url)
 
 
 def test_the_page_says_when_the_command_has_ended(one: Path) -> None:

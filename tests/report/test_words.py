@@ -19,9 +19,10 @@ from gest_dataset.report import Panel
 from gest_dataset.report.figures_beside import beside_panels
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import figures
+from gest_dataset.report.style import COLUMNS, Layout, drawn_for
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.stereotypes import STEREOTYPES
-from tests.support import zoo
+from tests.support import fits, zoo
 from tests.support.chats import MODEL, chatting, planted
 from tests.support.report_runs import small_world
 
@@ -99,6 +100,18 @@ def test_each_model_has_a_figure(runs: dict[str, Run]) -> None:
     ]
     names = [panel.name for panel in beside_panels(measured([*runs.values(), *others]))]
     assert names == ["side-by-side", "side-by-side-2"]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+def test_they_fit_into_the_columns_of_a_paper(runs: dict[str, Run], column: Layout) -> None:
+    other = replace(
+        runs["choice"], manifest=replace(runs["choice"].manifest, subject="a-model-with-a-name-that-is-long")
+    )
+    with drawn_for(column):
+        panels = figures(measured([*runs.values(), other]))
+    assert {"side-by-side", "genderbench", "stereotypes-choice"} <= {panel.name for panel in panels}
+    for panel in panels:
+        fits.check(panel)
 
 
 def test_choices_by_stereotype(runs: dict[str, Run]) -> None:

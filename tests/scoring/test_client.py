@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,9 +22,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gest_dataset.errors import ScoringError
+from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
 from gest_dataset.scoring.endpoint import client as http
-from tests.support.services import Answer, Request, serving
+from tests.support.services import HALF, HANGS, Answer, Broken, Request, serving
 
 
 def fine(request: Request) -> Answer:
@@ -79,6 +80,93 @@ def test_a_server_that_is_not_there_is_tried_a_few_times(waited: list[float]) ->
     with pytest.raises(ScoringError, match=r"127\.0\.0\.1:9 does not answer: .*[Cc]onnect"):
         http.connect("http://127.0.0.1:9", 1).get("/v1/models")
     assert len(waited) == 3
+
+
+def test_a_server_that_hangs_is_not_asked_nine_times(
+    waited: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, answer=0.1))
+    with serving(lambda request: (200, {}, Broken(HANGS))) as server:
+        with pytest.raises(ScoringError, match="timed out"):
+            http.connect(server.url, 1).post("/v1/x", {})
+        assert len(server.requests) == 4
+
+
+def test_what_was_sent_again_is_noted(waited: list[float]) -> None:
+    with serving(fine) as server:
+        client = http.connect(server.url, 1)
+        client.post("/v1/x", {})
+        assert not client.notes()
+        server.script += [(429, {}, {}), (200, {}, Broken(HALF)), (429, {}, {})]
+        assert replace(client).post("/v1/x", {}) == {"fine": True}
+    (note,) = client.notes()
+    assert note.startswith("requests were sent again: 2 x status 429; 1 x "), note
+
+
+def test_nothing_is_tried_again_once_it_is_stopped(waited: list[float]) -> None:
+    with serving(lambda request: (503, {}, {"error": "loading"})) as server:
+        client = http.connect(server.url, 1)
+        client.stopped.set()
+        with pytest.raises(ScoringError, match="loading"):
+            client.post("/v1/x", {})
+        assert len(server.requests) == 1
+        assert not waited
+        assert not replace(client).stopped.is_set()
+
+
+def test_a_server_that_has_moved_says_where_it_is() -> None:
+    with serving(fine) as server:
+        server.script.append((307, {"Location": "https://elsewhere.example/api/v1/models"}, {}))
+        with pytest.raises(ModelError, match=r"on to https://elsewhere\.example/api: give that address"):
+            http.connect(server.url, 1).get("/v1/models")
+
+
+# ---- addresses and keys ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("127.0.0.1:8000", "http://127.0.0.1:8000"),
+        (" http://[::1]:8000/ ", "http://[::1]:8000"),
+        ("https://example.org/api/v1", "https://example.org/api"),
+        ("https://example.org/v1/chat/completions", "https://example.org"),
+        ("https://example.org/v1/models/", "https://example.org"),
+        ("https://example.org/v1/of/us/", "https://example.org/v1/of/us"),
+        ("https://example.org/models", "https://example.org/models"),
+    ],
+)
+def test_an_address_with_and_without_its_page(url: str, address: str) -> None:
+    assert http.connect(url, 1).address == address
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "http://", "ftp://x", "//x", "http://x:99999", "http://x:abc", "http://[::1"),
+        *("http://a b", "http://x/a b", "http://a\x00", "http://bücher.example", "http://x/č"),
+        *("http://x/v1?api-version=1", "http://x/#a"),
+    ],
+)
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(SettingError, match="is no address of a server"):
+        http.connect(url, 1)
+
+
+@pytest.mark.parametrize("key", ["sk-a\r\nX-Evil: 1", "sk-é", "sk a"])
+def test_what_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(http.KEY, key)
+    with pytest.raises(SettingError, match="holds what no key has") as told:
+        http.connect("http://127.0.0.1:9", 1)
+    assert key not in str(told.value)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_a_key_is_in_no_message(status: int, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(http.KEY, " sk-secret\n")
+    told = pytest.raises(GestError, match="Bearer <GEST_ENDPOINT_KEY>")
+    with serving(lambda request: (status, {}, {"error": request.headers["Authorization"]})) as server, told:
+        http.connect(server.url, 1).post("/v1/x", {})
 
 
 def test_a_proxy_of_the_environment_is_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,11 @@ from gest_dataset.probes.query import Query
 from gest_dataset.scoring.endpoint import abilities, tokens
 from gest_dataset.scoring.endpoint import client as http
 from gest_dataset.scoring.endpoint.plan import Next, Text, plan
+from gest_dataset.scoring.endpoint.served import connect
 from gest_dataset.scoring.scores import Scores
 from tests.support import zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
-from tests.support.services import Request, Server
+from tests.support.services import Answer, Request, Server
 
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
@@ -101,6 +102,18 @@ def test_tokens_that_a_server_adds_are_noticed_and_said() -> None:
 
 
 # ---- what is sent ------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_counts_no_tokens_adds_none() -> None:
+    with served("gpt2", VLLM) as server:
+        answer = server.translate
+
+        def uncounted(request: Request) -> Answer:
+            status, headers, told = answer(request)
+            return status, headers, {**told, **({"usage": {"prompt_tokens": 0}} if "usage" in told else {})}
+
+        server.translate = uncounted
+        assert connect(server.url, None, str(zoo.directory("gpt2"))).abilities.in_front == 0
 
 
 def test_two_words_at_one_place_are_one_prompt() -> None:

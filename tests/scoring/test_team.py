@@ -10,10 +10,12 @@ import logging
 import math
 import os
 import signal
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from gest_dataset.scoring import batching
 from gest_dataset.scoring.batching import answer
 from gest_dataset.scoring.shards import Shards
 from gest_dataset.scoring.stretches import Pace, Share, State, merge, next_stretch
-from gest_dataset.scoring.team import ALONE, team
+from gest_dataset.scoring.team import ALONE, Team, team
 from tests.runs.test_runs import Composed, queries
 from tests.support import launching, zoo
 
@@ -351,3 +353,92 @@ def test_without_a_launcher_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("WORLD_SIZE", "1")
     assert team("cpu") is ALONE
     assert not torch.distributed.is_initialized()
+
+
+# Who has died, and who says so -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def gone() -> int:
+    """The id of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def crew(*members: tuple[str, int], rank: int = 0) -> Team:
+    return Team(rank, len(members), members=members)
+
+
+def test_a_process_of_another_machine_is_not_looked_for_here(gone: int) -> None:
+    assert crew(("a", os.getpid()), ("a", gone)).dead() == [1]
+    assert crew(("a", os.getpid()), ("b", gone)).dead() == []
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(pid: int, number: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refused)
+    assert crew(("a", 1), ("a", 2)).dead() == []
+
+
+def test_those_that_have_ended_are_counted_and_the_first_one_left_speaks(gone: int) -> None:
+    here = ("a", os.getpid())
+    ended = ("a", gone)
+    assert f"process 0 (pid {gone}) has ended;" in str(crew(ended, here, rank=1).lost("silent"))
+    two = crew(ended, ended, here, here, rank=2).lost("silent")
+    assert f"process 0 (pid {gone}) and process 1 (pid {gone}) have ended;" in str(two)
+    assert two.speaks
+    assert not crew(ended, ended, here, here, rank=3).lost("silent").speaks
+
+
+def test_a_process_may_look_alive_for_a_moment() -> None:
+    """Until whoever has started it has heard of its end."""
+    process = subprocess.Popen(["sleep", "0.2"])
+    Thread(target=process.wait).start()
+    assert crew(("a", os.getpid()), ("a", process.pid)).dead() == []
+    assert "process 1 (pid" in str(crew(("a", os.getpid()), ("a", process.pid)).lost("silent"))
+
+
+def test_a_launcher_that_ends_a_process_makes_it_say_why(gone: int) -> None:
+    """What SIGTERM did before is as it was, but where the process is about to end by itself."""
+    several, before = crew(("a", gone), ("a", os.getpid()), rank=1), signal.getsignal(signal.SIGTERM)
+    try:
+        with several.ended_by_launcher():
+            assert signal.getsignal(signal.SIGTERM) != before
+        assert signal.getsignal(signal.SIGTERM) == before
+        with pytest.raises(KeyError), several.ended_by_launcher():
+            raise KeyError("a fault")
+        assert signal.getsignal(signal.SIGTERM) == before
+        with pytest.raises(LostError, match=r"process 0 \(pid"), several.ended_by_launcher():
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _faulty(folder: Path) -> Any:
+    """The second process meets a fault that nobody foresaw, with an error that cannot be sent as it is."""
+
+    class OfNobodyError(Exception):
+        pass
+
+    def work() -> str:
+        if os.environ["RANK"] == "1":
+            raise OfNobodyError("by zero")
+        return "well"
+
+    try:
+        return team("cpu").each(work)
+    except RuntimeError as error:
+        return str(error)
+    except OfNobodyError as error:
+        return f"its own: {error}"
+
+
+def test_a_fault_is_told_to_all_with_its_traceback(tmp_path: Path) -> None:
+    first, second = launching.launch(2, _faulty, tmp_path)
+    assert first.startswith("process 1 of the run failed:\nTraceback")
+    assert "OfNobodyError: by zero" in first
+    assert second == "its own: by zero"

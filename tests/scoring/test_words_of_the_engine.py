@@ -19,13 +19,14 @@ import gest_dataset
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.folder import write_config
 from gest_dataset.errors import ConfigError, DataError, ModelError, SettingError
+from gest_dataset.probes.options import told_options, unused_options
 from gest_dataset.probes.probe import Options
 from gest_dataset.scoring import names
 from gest_dataset.scoring.damage import check_whole, damaged_file, tensors_in
 from gest_dataset.scoring.device import pick_device, pick_dtype
 from gest_dataset.scoring.loading import load_model, name_and_kind
 from gest_dataset.scoring.own_data import name_of, read_own
-from gest_dataset.scoring.request import NUMBERED, prepare, told_options, unused_options
+from gest_dataset.scoring.request import NUMBERED, prepare
 from gest_dataset.scoring.selection import split
 from tests.support import zoo
 

@@ -296,3 +296,13 @@ def test_planted_values_are_in_their_intervals(follows: float, refused: float) -
             held[name].append(result[f"{name}_low"] <= truth <= result[f"{name}_high"])
     shares = {name: float(np.mean(own)) for name, own in held.items()}
     assert all(0.935 <= share <= 0.965 for share in shares.values()), shares
+
+
+def test_no_bound_of_a_share_is_outside_of_its_range() -> None:
+    """Two sentences a stereotype have wide intervals, and a share has no less than 0."""
+    result = choice_rate(**answers(np.random.default_rng(3), 2, follows=0.3, bias=0.6, refused=0))
+    spans = {"male": (0, 1), "female": (0, 1), "neither": (0, 1), "preference": (-1, 1)}
+    for name, (least, most) in spans.items():
+        assert min(result[f"{name}_low"]) >= least, name
+        assert max(result[f"{name}_high"]) <= most, name
+    assert 0 in result["female_low"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.sweep import looking, prepare
+from gest_dataset.sweep import looking
 from gest_dataset.sweep.grid import Job
-from gest_dataset.sweep.looking import Look
 from gest_dataset.sweep.suite import Subject
 from gest_dataset.sweep.work import Event, work
 from tests.support.herd import bred
@@ -53,15 +53,11 @@ def finished(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def look_here(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:
-    """The look at models in this process: one of its own takes seconds to import the library."""
-    return zip(subjects, looking._looks(subjects), strict=True)
-
-
 @pytest.fixture(scope="module")
 def looked_here() -> Iterator[None]:
+    """The look at models in this process: one of its own takes seconds to import the library."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepare, "look_at", look_here)
+        patch.setattr(looking, "apart", lambda: ThreadPoolExecutor(1))
         yield
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.runs.comparison import compare
+from gest_dataset.runs.comparison import Difference, compare, compare_pairs
+from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
+from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.sweep import board, page
 from gest_dataset.sweep.grid import DONE, Cell, Row
 from gest_dataset.sweep.looking import Look
@@ -116,7 +120,6 @@ def test_checkpoints_make_a_figure_of_their_steps() -> None:
     assert [row[1] for row in panel.rows] == [1, 10, 100]
     assert Estimate(*panel.rows[2][2:5]) == Estimate(1.1, 1.0, pytest.approx(1.2))
     assert "m: g_s over training, en" in panel.title
-    assert panel.csv in (panel.csv, page.rendered("steps", rows, [], []))
     assert "figure-steps-1" in page.rendered("steps", rows, [], [])
 
 
@@ -150,3 +153,79 @@ def test_the_page_sorts_and_loads_nothing(swept: tuple[Path, list[Row]]) -> None
         assert tab.locator("table").nth(1).locator("tbody tr").count() == 3
         assert tab.evaluate("document.scrollingElement.scrollWidth") <= 1200
         assert faults == []
+
+
+def test_each_template_has_a_line_with_its_own_numbers(swept: tuple[Path, list[Row]]) -> None:
+    folder, rows = swept
+    lines = board.table_of(rows)
+    for name in NAMES:
+        parts = read_run(folder / "runs" / name / "demo_en").result["result"]["by_template"]
+        own = {line["template"]: line for line in lines if line["name"] == name}
+        assert set(own) == {"", "1", "3"}
+        for template, part in parts.items():
+            found = [own[template][column] for column in ("value", "low", "high")]
+            assert found == [part["g_s"], part["g_s_low"], part["g_s_high"]]
+            assert own[template]["verdict"] is None
+
+
+def test_a_line_tells_the_revision_that_was_asked_and_the_commit_that_was_had() -> None:
+    row = made("m", 1.2, revision="main")
+    facts = {**row.cells["en"].facts, "revision": "c0ffee"}
+    (line, _) = board.table_of([row.with_cell("en", Cell(DONE, facts=facts))])
+    assert (line["revision"], line["commit"]) == ("main", "c0ffee")
+    assert (line["zone_low"], line["zone_high"]) == (0.9, 1.1)
+
+
+def test_of_many_models_the_first_ones_of_the_suite_are_compared(
+    swept: tuple[Path, list[Row]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, rows = swept
+    monkeypatch.setattr(board, "MOST", 2)
+    (pairs,) = board.differences_of(rows, Place(str(folder)))
+    assert [(one.run, one.baseline) for one in pairs.differences] == [("calm", "plain")]
+    assert pairs.left_out == ("strong",)
+    assert board.number_of_pairs(rows) == 1
+
+
+def test_more_pairs_have_more_draws(swept: tuple[Path, list[Row]], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, rows = swept
+    asked: list[int] = []
+
+    def noted(runs: Sequence[Run], draws: int) -> Iterator[Difference]:
+        asked.append(draws)
+        return compare_pairs(runs, 100)
+
+    monkeypatch.setattr(board, "compare_pairs", noted)
+    board.differences_of(rows, Place(str(folder)))
+    monkeypatch.setattr(board, "DRAWS", 10)
+    board.differences_of(rows, Place(str(folder)))
+    assert asked == [DRAWS, 3 * board._DRAWS_A_PAIR]
+
+
+def test_models_without_a_template_in_common_are_not_compared(
+    swept: tuple[Path, list[Row]], tmp_path: Path
+) -> None:
+    entries = [
+        {"model": swept[1][number].subject.model, "label": NAMES[number], "templates": [template]}
+        for number, template in enumerate((1, 3))
+    ]
+    suite = suite_of({"configs": "demo_en", "limit": 40, "models": entries}, "apart")
+    rows = list(sweep(suite, Place(str(tmp_path)), Here()).values())
+    (pairs,) = board.differences_of(rows, Place(str(tmp_path)))
+    assert (pairs.differences, bool(pairs.problem)) == ((), True)
+    assert pairs.problem in html.unescape((tmp_path / "leaderboard.html").read_text())
+
+
+def test_the_page_goes_by_the_corrected_p(swept: tuple[Path, list[Row]]) -> None:
+    folder, rows = swept
+    (pairs,) = board.differences_of(rows, Place(str(folder)))
+    for p, adjusted, words, differs in (
+        (0.01, 0.2, "0.200", "not shown"),
+        (0.01, 0.049, "0.049", "yes"),
+        (0.0001, 0.0004, "< 0.001", "yes"),
+    ):
+        one = pairs.differences[0]
+        one = replace(one, found=replace(one.found, p_value=p), adjusted=adjusted)
+        told = page._pair(one)
+        assert (told["p_text"], told["differs"]) == (words, differs)
+        assert told["value"] == one.found.times[0]  # g_s is a ratio: so many times

@@ -106,6 +106,15 @@ def test_pairs(real: Path, tmp_path: Path) -> None:
     assert [one.number for one in found if one.differs] == ["q_1"]
 
 
+def test_pairs_with_options_are_not_the_papers(real: Path, tmp_path: Path) -> None:
+    path = planted(real, tmp_path, "sk_pairs", "xlm-roberta-base", lambda result: None)
+    assert beside(path) != []
+    told = json.loads((path / MANIFEST).read_text())
+    told["metadata"]["options"] = {"multi_token": True}
+    write_json(path / MANIFEST, told)
+    assert beside(path) == []
+
+
 def test_word_filling(real: Path, tmp_path: Path) -> None:
     config, model = "stereoset_control_gender", "roberta-base"
     rows = {
@@ -170,3 +179,6 @@ def test_runs_that_are_not_there_are_counted(real: Path, tmp_path: Path) -> None
     suite = suite_of({"configs": "en_1_0", "models": ["roberta-base", "gpt2"]}, "two")
     runs, lacking = runs_of(suite, Place(str(tmp_path)))
     assert (len(runs), lacking) == (1, 1)
+    manifest = tmp_path / "runs" / "roberta-base" / "en_1_0" / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    assert runs_of(suite, Place(str(tmp_path))) == ([], 2)

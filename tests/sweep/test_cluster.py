@@ -66,6 +66,25 @@ def test_nodes_of_one_version_are_taken() -> None:
     check_versions({"first": same(), "second": same()})
 
 
+def test_a_model_takes_what_its_suite_says_and_a_served_one_no_gpu() -> None:
+    entries = [
+        {"model": "a"},
+        {"model": "b", "gpus": 0},
+        {"model": "c", "gpus": 2, "cpus": 3, "memory": "1GB"},
+        {"model": "d", "endpoint": "http://host:1"},
+    ]
+    subjects = suite_of({"configs": "en", "models": entries}, "s").checked().subjects
+    with_gpus, without = (engine_of_ray.Cluster(None, gpus=gpus) for gpus in (True, False))
+    assert [with_gpus._resources(one)["GPU"] for one in subjects] == [1, 0, 2, 0]
+    assert [without._resources(one)["GPU"] for one in subjects] == [0, 0, 2, 0]
+    assert with_gpus._resources(subjects[2]) == {"CPU": 3, "GPU": 2, "memory": 10**9}
+
+
+def test_a_node_holds_what_it_has_to_the_last() -> None:
+    assert engine_of_ray._holds({"CPU": 2, "memory": 5.0}, {"CPU": 2, "GPU": 0, "memory": 5})
+    assert not engine_of_ray._holds({"CPU": 2}, {"CPU": 2, "GPU": 1})
+
+
 # ---- a cluster ---------------------------------------------------------------------------------------------
 
 

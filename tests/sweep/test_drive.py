@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gest_dataset.errors import OutputError
+from gest_dataset.sweep import state
 from gest_dataset.sweep.drive import MOST_LOSSES, drive
 from gest_dataset.sweep.grid import DONE, FAILED, Cell, Job, Row, jobs_of
 from gest_dataset.sweep.looking import Look
@@ -189,3 +190,53 @@ def test_what_is_done_already_is_not_given_out(tmp_path: Path) -> None:
     rows["b"] = Row(rows["b"].subject, rows["b"].look, dict.fromkeys(CONFIGS, Cell(DONE)))
     (job,) = jobs(rows, tmp_path)
     assert (job.name, job.configs) == ("a", (CONFIGS[0], CONFIGS[2]))
+
+
+def test_what_was_lost_goes_out_before_what_waits(tmp_path: Path) -> None:
+    lost: list[str] = []
+
+    def script(job: Job) -> list[Event]:
+        if job.name == "large" and not lost:
+            lost.append(job.name)
+            return [Event(job.name, LOST, reason="killed")]
+        return well(job)
+
+    rows = rows_of("small", "large", parameters=(1, 100))
+    engine = Scripted(script, room=1)
+    drive(jobs(rows, tmp_path), rows, engine, Place(str(tmp_path)))
+    assert [job.name for job in engine.jobs] == ["large", "large", "small"]
+
+
+def test_a_loss_is_of_the_cell_that_was_on_its_way_or_of_none(tmp_path: Path) -> None:
+    """Two are lost at a cell and two before any, once between two cells: no one has three."""
+    first, second, _ = CONFIGS
+    script = deque(
+        [
+            [Event("a", BEGUN, first), Event("a", LOST, reason="1")],
+            [Event("a", LOST, reason="2")],
+            [Event("a", BEGUN, first), Event("a", "done", first), Event("a", LOST, reason="3")],
+            [Event("a", BEGUN, second), Event("a", LOST, reason="4")],
+        ]
+    )
+    rows = rows_of("a")
+    engine = Scripted(lambda job: script.popleft() if script else well(job))
+    rows = drive(jobs(rows, tmp_path), rows, engine, Place(str(tmp_path)))
+    assert states(rows) == {"a": [DONE] * 3}
+    assert [cell.losses for cell in rows["a"].cells.values()] == [("1",), ("4",), ()]
+
+
+def test_losses_are_known_to_the_command_that_goes_on(tmp_path: Path) -> None:
+    """A driver that is killed, or out of memory itself, does not begin to count anew."""
+    script = deque(
+        [
+            [Event("a", BEGUN, CONFIGS[0]), Event("a", LOST, reason="killed")],
+            [Event("a", STOP, reason="the disk is full")],
+        ]
+    )
+    rows, place = rows_of("a"), Place(str(tmp_path))
+    with pytest.raises(OutputError):
+        drive(jobs(rows, tmp_path), rows, Scripted(lambda job: script.popleft()), place)
+    told = state.known(place, [rows["a"].subject])["a"]
+    row, problems = state.with_kept(rows_of("a")["a"], told, place)
+    assert problems == []
+    assert row.cells[CONFIGS[0]] == Cell(losses=("killed",))

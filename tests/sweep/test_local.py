@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,17 @@ from tests.support.herd import herd
 from tests.sweep.conftest import finished
 
 CONFIGS = ("slovak_gender", "demo_sk_pairs", "crows_gender", "stereoset_control_gender")
+
+
+# A worker that waits for a job, without the libraries that take long to import
+_IDLE = """
+from multiprocessing import Pipe
+from gest_dataset.sweep import local
+
+local.quieten = lambda: print("ready", flush=True)
+(here, there), (alive, life) = Pipe(), Pipe(duplex=False)
+local._serve(("cpu",), there, alive)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -83,6 +95,60 @@ def test_an_idle_worker_is_taken_before_a_new_one(started: list[tuple[str, ...]]
     engine.workers[0].job = None
     engine.start(job())
     assert started == [("cpu",)]
+
+
+def test_a_worker_that_has_died_idle_is_replaced(started: list[tuple[str, ...]]) -> None:
+    engine = Local(("cpu",))
+    engine.start(job())
+    engine.workers[0].job = None
+    engine.workers[0].process.is_alive = lambda: False
+    engine.start(job())
+    assert started == [("cpu",), ("cpu",)]
+    assert len(engine.workers) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "visible", "seen", "devices"),
+    [
+        (("cuda:1", "cuda:3"), None, "1,3", ["cuda", "cpu"]),
+        (("cuda:1", "cuda:3"), "4,5,6,7", "5,7", ["cuda", "cpu"]),
+        (("mps",), None, None, ["mps", "cpu"]),
+    ],
+)
+def test_a_worker_sees_its_own_devices(
+    monkeypatch: pytest.MonkeyPatch, own: tuple[str, ...], visible: str | None, seen: str, devices: list[str]
+) -> None:
+    """A model that needs none of them computes on the processor."""
+    asked: list[str] = []
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    for name in ("end_quietly", "quieten", "release"):
+        monkeypatch.setattr(local, name, lambda: None)
+    monkeypatch.setattr(local, "work", lambda job, device, tell: asked.append(device))
+    (here, there), (alive, life) = Pipe(), Pipe(duplex=False)
+    here.send(job())
+    here.send(job(gpus=0))
+    here.close()
+    try:
+        local._serve(own, there, alive)
+        assert os.environ.get("CUDA_VISIBLE_DEVICES") == seen
+    finally:
+        os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+        life.send_bytes(b"")  # its thread ends without ending this process
+    assert asked == devices
+
+
+def test_an_interrupt_ends_a_worker_without_a_word() -> None:
+    """Ctrl-C reaches all processes of a terminal: a traceback of each would hide what the command says."""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", _IDLE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "ready\n"
+    worker.send_signal(signal.SIGINT)
+    _, said = worker.communicate(timeout=60)
+    assert (worker.returncode, said) == (-signal.SIGINT, "")
 
 
 def test_what_this_machine_lacks_is_told() -> None:

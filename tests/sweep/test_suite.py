@@ -9,13 +9,14 @@ import pytest
 
 from gest_dataset import published
 from gest_dataset.errors import ConfigError
+from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import RULES
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.published.standing import language_models
 from gest_dataset.scoring import placement
 from gest_dataset.sweep import keys
 from gest_dataset.sweep.keys import size
-from gest_dataset.sweep.suite import Suite, find_suite, read_suite, step_of, suite_of
+from gest_dataset.sweep.suite import Asking, Needs, Server, Suite, find_suite, read_suite, step_of, suite_of
 
 PAPERS = ("gest-english", "gest-slavic", "word-filling", "stereoset-multi")
 
@@ -173,10 +174,11 @@ def test_a_model_on_this_disk_is_named_by_its_whole_path(
 
 def test_a_served_model() -> None:
     (one,) = (
-        of(models=[{"model": "big", "endpoint": "http://host:8000", "connections": 4}]).checked().subjects
+        of(models=[{"model": "big", "endpoint": "http://host:8000/v1/", "tokenizer": "t", "connections": 4}])
+        .checked()
+        .subjects
     )
-    assert one.server is not None
-    assert (one.server.endpoint, one.server.connections) == ("http://host:8000", 4)
+    assert one.server == Server("http://host:8000", "t", 4)
     assert one.told()["endpoint"] == "http://host:8000"
 
 
@@ -278,3 +280,101 @@ def test_quantizations_are_those_that_can_be_loaded() -> None:
 def test_steps() -> None:
     assert [step_of(text) for text in ("step143000", "v1-step-20", "main")] == [143000, 20, None]
     assert hub_ids("gpt2")[0] == "gpt2"
+
+
+# ---- small things that a suite can have wrong, or right ----------------------------------------------------
+
+
+def test_what_is_wrong_for_all_models_is_told_once() -> None:
+    suite = of(rules="nobody", models=["gpt2", "roberta-base"])
+    (problem,) = suite.problems
+    assert problem.startswith("rules: There is no rule 'nobody'")
+
+
+def test_every_config_that_is_unknown_is_told() -> None:
+    (problem,) = of(configs=["slavik", "en", "crowz"], models=["gpt2"]).problems
+    assert "'slavik'" in problem
+    assert "'crowz'" in problem
+    assert problem.endswith("?")
+
+
+def test_names_that_differ_in_their_case_would_share_a_folder() -> None:
+    assert of(models=["gpt2", "GPT2"]).problems == (
+        "models: GPT2 is there twice. Give one of the two a `label` of its own.",
+    )
+
+
+def test_what_a_served_model_cannot_have() -> None:
+    wrong = {
+        **{"revisions": ["main"], "checkpoints": True, "gpus": 1, "memory": "1GB", "dtype": "float16"},
+        **{"quantization": "8bit", "trust_remote_code": True, "batch_tokens": 9, "null": 2},
+    }
+    suite = of(models=[{"model": "big", "endpoint": "http://host:1", **wrong}])
+    told = [problem for problem in suite.problems if "is for a model that is loaded here" in problem]
+    assert [problem.partition(":")[0] for problem in told] == [f"models[1].{key}" for key in wrong]
+
+
+def test_what_only_a_served_model_has() -> None:
+    told = of(models=[{"model": "gpt2", "tokenizer": "gpt2", "connections": 3}]).problems
+    assert [problem.partition(":")[0] for problem in told] == ["models[1].tokenizer", "models[1].connections"]
+
+
+def test_what_is_said_of_all_models_leaves_a_served_one() -> None:
+    entry = {"model": "big", "endpoint": "http://host:1"}
+    given = {"dtype": "float16", "null": 2, "batch_tokens": 9, "quantization": "4bit"}
+    (one,) = of(models=[entry], limit=5, trust_remote_code=True, **given).checked().subjects
+    assert one.asking == Asking(("en",), Options(), limit=5)
+
+
+@pytest.mark.parametrize("address", ["http://name:word@host:1", "ftp://host", "host"])
+def test_a_wrong_address_is_one_problem(address: str) -> None:
+    suite = of(models=[{"model": "big", "endpoint": address}])
+    (problem,) = suite.problems
+    assert problem.startswith("models[1].endpoint: ")
+    assert suite.subjects == ()  # nothing looks for `big` on the Hub
+
+
+def test_revisions_that_are_none() -> None:
+    assert of(models=[{"model": "a", "revisions": []}]).problems == (
+        "models[1].revisions: the list is empty; leave it out for the newest one.",
+    )
+
+
+def test_checkpoints_have_no_revisions(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint-1").mkdir()
+    both = {"model": str(tmp_path), "checkpoints": True, "revisions": ["main"]}
+    assert of(models=[both]).problems == (
+        "models[1].revisions: checkpoints of a folder have none; list either.",
+    )
+
+
+@pytest.mark.parametrize(("key", "value"), [("gpus", True), ("limit", True), ("price", True), ("limit", 0)])
+def test_true_is_no_number_and_nothing_is_none(key: str, value: Any) -> None:
+    entry = {"model": "gpt2"} | ({key: value} if key == "gpus" else {})
+    suite = of(models=[entry], **({} if key == "gpus" else {key: value}))
+    assert len(suite.problems) == 1
+
+
+def test_a_price_is_a_number_from_nothing_up() -> None:
+    assert of(models=["gpt2"], price=2).checked().price == 2.0
+    for wrong in (-1.0, float("nan"), float("inf")):
+        assert of(models=["gpt2"], price=wrong).problems == (f"price: {wrong} is no price.",)
+
+
+def test_what_a_model_needs() -> None:
+    (one, other) = of(models=[{"model": "a", "gpus": 2, "cpus": 3, "memory": "24GB"}, "b"]).checked().subjects
+    assert one.needs == Needs(2, 3, 24 * 10**9)
+    assert other.needs == Needs(None, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("templates", [1]), ("multi_token", True), ("cs", True), ("intersentence", "ratio")),
+        *(("rules", "authors"), ("null", 2), ("limit", 3), ("batch_tokens", 64), ("dtype", "float16")),
+        *(("quantization", "8bit"), ("revisions", ["main"])),
+    ],
+)
+def test_a_cell_that_is_asked_otherwise_is_told_apart(key: str, value: Any) -> None:
+    plain, changed = (of(models=[{"model": "m", **more}]).subjects[0] for more in ({}, {key: value}))
+    assert plain.told() != changed.told()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,17 @@ import fsspec
 import pyarrow.parquet as pq
 import pytest
 
-from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.reading import read_run
 from gest_dataset.scoring.score import score
+from gest_dataset.sweep import prepare, state
 from gest_dataset.sweep.grid import DONE, FAILED, Row
+from gest_dataset.sweep.looking import Look
 from gest_dataset.sweep.place import Place
-from gest_dataset.sweep.suite import suite_of
+from gest_dataset.sweep.suite import Subject, suite_of
 from gest_dataset.sweep.whole import sweep
+from gest_dataset.version import __version__
 from tests.conftest import in_one_thread
 from tests.sweep.conftest import Here
 
@@ -154,6 +157,104 @@ def test_other_settings_are_refused_for_what_is_kept(
     shutil.copytree(swept, folder)
     with pytest.raises(ConfigError, match=r"one: .* has it asked otherwise \(limit: none there, 3 now\)"):
         run(str(folder), models, "one", resume=True, limit=3)
+
+
+def test_what_has_failed_may_be_asked_otherwise(models: dict[str, Path], tmp_path: Path) -> None:
+    """Its reason says to try a smaller dtype: nothing is lost with cells that have failed."""
+    folder = tmp_path / "out"
+    run(str(folder), {"one": models["broken"]}, "one")
+    rows, _ = run(str(folder), {"one": models["causal"]}, "one", resume=True, limit=20)
+    assert {config: cell.state for config, cell in rows["one"].cells.items()} == {"demo_sk_pairs": DONE}
+    assert rows["one"].look.kind == "causal"
+    assert "slovak_gender" in rows["one"].left_out
+
+
+def test_a_run_that_nobody_noted_and_that_was_asked_otherwise_does_not_count(
+    swept: Path, models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    (folder / "models" / "one.json").unlink()
+    rows, engine = run(str(folder), models, "one", resume=True, limit=20)
+    assert [job.configs for job in engine.jobs] == [tuple(CONFIGS)]
+    assert {cell.state for cell in rows["one"].cells.values()} == {FAILED}
+    assert "limit: none there, 20 now" in rows["one"].cells[CONFIGS[0]].reason
+
+
+def test_a_config_that_a_checkpoint_could_not_do_is_not_tried_again(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    told = {"configs": ["demo_sk_pairs", "stereoset_en_intersentence"]}
+    run(str(tmp_path / "out"), models, "one", **told)
+    rows, engine = run(str(tmp_path / "out"), models, "one", resume=True, **told)
+    assert engine.jobs == []
+    assert "no next-sentence head" in rows["one"].left_out["stereoset_en_intersentence"]
+
+
+def test_two_sweeps_do_not_share_a_folder(swept: Path, models: dict[str, Path]) -> None:
+    with state.held(Place(str(swept))), pytest.raises(OutputError, match="Another process"):
+        run(str(swept), models, "one", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"version": "0.0.1"}, f"begun with gest-dataset 0.0.1, and this is {__version__}"),
+        ({"format": 0}, "is not of this version of `gest sweep`"),
+    ],
+)
+def test_a_sweep_of_another_version_is_refused(
+    swept: Path, models: dict[str, Path], tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    told = json.loads((swept / "sweep.json").read_text())
+    (tmp_path / "sweep.json").write_text(json.dumps(told | change))
+    with pytest.raises(OutputError, match=reason):
+        run(str(tmp_path), models, "one", resume=True)
+
+
+@pytest.mark.parametrize("damage", ['{"cells": {', "[]"])
+def test_notes_that_are_damaged_are_named(
+    swept: Path, models: dict[str, Path], tmp_path: Path, damage: str
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(swept, folder)
+    (folder / "models" / "one.json").write_text(damage)
+    with pytest.raises(DataError, match=r"models/one\.json is damaged.* Remove it: finished runs are found"):
+        run(str(folder), models, "one", resume=True)
+
+
+def test_models_are_not_looked_at_again(
+    swept: Path, models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, seen = tmp_path / "out", []
+    shutil.copytree(swept, folder)
+    look = prepare.look_at
+
+    def noted(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:
+        seen.extend(subject.name for subject in subjects)
+        return look(subjects)
+
+    monkeypatch.setattr(prepare, "look_at", noted)
+    run(str(folder), models, "one", "two", resume=True)
+    assert seen == ["two"]
+
+
+def test_what_the_engine_lacks_and_data_that_are_nowhere_are_told_with_the_rest(
+    models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Small(Here):
+        def lacking(self, subjects: Sequence[Subject]) -> list[str]:
+            return [f"{subject.name}: it needs more." for subject in subjects]
+
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "empty"))
+    told = {"configs": "en,demo_en", "models": [{"model": str(models["one"]), "label": "one"}], "titel": "x"}
+    with pytest.raises(ConfigError) as error:
+        sweep(suite_of(told, "bad"), Place(str(tmp_path / "out")), Small())
+    lines = str(error.value).splitlines()[1:]
+    starts = ("- titel: ", "- one: it needs more.", "- configs: en cannot be read: ")
+    assert len(lines) == len(starts)
+    assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True))
 
 
 def test_a_folder_with_a_sweep_is_taken_with_resume_alone(swept: Path, models: dict[str, Path]) -> None:

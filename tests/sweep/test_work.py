@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import resource
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from gest_dataset.errors import OutputError
+from gest_dataset.errors import ModelError, OutputError
 from gest_dataset.files import LOCK
+from gest_dataset.probes.probe import Options
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.scoring import scores
+from gest_dataset.scoring import score, scores
 from gest_dataset.sweep import work as at_work
 from gest_dataset.sweep.grid import DONE, Job
 from gest_dataset.sweep.place import Place
@@ -70,8 +72,6 @@ def test_the_same_events_come_as_a_stream(job: Job) -> None:
 
 
 def test_the_model_is_loaded_once(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gest_dataset.scoring import score
-
     loaded = []
     load = score.load_model
     monkeypatch.setattr(
@@ -174,3 +174,53 @@ def test_a_place_that_cannot_be_made_is_told_at_once(models: dict[str, Path]) ->
     suite = suite_of({"configs": "slovak_gender", "models": [str(models["one"])]}, "nowhere")
     with pytest.raises(OutputError, match="/proc/gest"):
         sweep(suite, Place("/proc/gest"), Here())
+
+
+def test_a_run_that_is_whole_stays_wherever_it_was_made(job: Job, tmp_path: Path) -> None:
+    job = replace(job, configs=CONFIGS[:1])
+    events(job)
+    run = tmp_path / "out" / "runs" / "one" / CONFIGS[0]
+    told = json.loads((run / MANIFEST).read_text())
+    (run / MANIFEST).write_text(json.dumps(told | {"machine": {"processor": "another", "threads": 99}}))
+    done = next(event for event in events(job) if event.what == "done")
+    assert not done.facts["new"]
+    assert read_manifest(run).machine["processor"] == "another"
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ({}, {"device": "cpu", "dtype": "auto", "revision": None, "quantization": None}),
+        ({"dtype": "float16", "trust_remote_code": True}, {"dtype": "float16", "trust_remote_code": True}),
+        ({"quantization": "4bit", "revisions": ["r1"]}, {"quantization": "4bit", "revision": "r1"}),
+        ({"gpus": 1}, {"device": "cpu"}),
+        ({"gpus": 2}, {"device": "auto", "device_map": "auto"}),
+        ({"limit": 3, "batch_tokens": 9, "null": 2}, {"limit": 3, "batch_tokens": 9, "null": 2}),
+        ({"templates": [3]}, {"options": Options((3,))}),
+    ],
+)
+def test_a_model_is_asked_as_the_suite_says(
+    job: Job, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = {}
+    signature = inspect.signature(score.score_configs)
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        bound = signature.bind(*arguments, **named).arguments
+        given.update({**bound, **bound.pop("loading")})
+        raise ModelError("it was asked")
+
+    monkeypatch.setattr(score, "score_configs", noted)
+    (subject,) = suite_of({"configs": "en", "models": [{"model": "m", **told}]}, "s").checked().subjects
+    assert ends(events(replace(job, subject=subject))) == dict.fromkeys(CONFIGS, "failed") | {"": "ended"}
+    assert {name: given[name] for name in asked} == asked
+    assert ("device_map" in given) is ("device_map" in asked)
+
+
+def test_a_worker_that_is_ended_says_so_in_its_stream(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: Any) -> None:
+        raise SystemExit("out of time")
+
+    monkeypatch.setattr(at_work, "work", ended)
+    (told,) = streamed(job, "cpu")
+    assert (told.what, told.reason) == ("lost", "SystemExit: out of time")

@@ -1,19 +1,15 @@
 // The browser of samples: controls, the list, the link to a view, and what is printed of it.
 
-import { fieldsOf, MEAN, spread, templateName, textAt, type Store } from "./data";
+import { controls, possible, SORT_WORDS, type Name } from "./controls";
+import { fieldsOf, MEAN, rounded, spread, templateName, textAt, type Store } from "./data";
 import { detail, told } from "./detail";
-import { byId, button, choice, make } from "./dom";
+import { byId, button, make } from "./dom";
 import { download } from "./csv";
 import { list } from "./list";
-import { partner, rowsOf, type Rows } from "./query";
-import { hashOf, NOTHING, SORTS, viewOf, type Sort, type View } from "./view";
+import { partner, prepare, rowsOf, type Rows } from "./query";
+import { hashOf, NOTHING, viewOf, type View } from "./view";
 import { counted, signed } from "./words";
 
-const SORT_WORDS: Record<Sort, string> = {
-  order: "order of the data", score: "score, highest first", "score-up": "score, lowest first", size: "score, farthest from 0",
-  difference: "difference, highest first", "difference-up": "difference, lowest first", apart: "difference, largest",
-  spread: "disagreement of templates",
-};
 const WAIT = 120; // milliseconds after a letter of a search
 
 export interface Browser {
@@ -24,9 +20,10 @@ export interface Browser {
 export function browser(store: Store): Browser {
   const box = byId("samples-box") as HTMLDetailsElement;
   const status = byId("found");
-  let view: View = { ...NOTHING, ...viewOf(location.hash) };
+  let view = possible(store, { ...NOTHING, ...viewOf(location.hash) });
   let rows: Rows = { columns: new Uint16Array(), samples: new Uint32Array(), length: 0 };
   const rowList = list((row) => drawn(row));
+  let drawnOpen = false; // rows that are drawn while the browser is closed have no height
 
   /** What tells a row in a link. */
   function keyOf(row: number): string {
@@ -94,14 +91,14 @@ export function browser(store: Store): Browser {
   }
 
   function update(change: Partial<View>, kept: string | null = null): void {
-    view = { ...view, ...change };
-    if (!("open" in change)) view.open = "";
+    view = possible(store, { ...view, open: "", ...change });
     remember();
-    controls(kept);
+    offer(kept);
     refresh();
   }
 
   function refresh(): void {
+    drawnOpen = box.open;
     rows = rowsOf(store, view);
     rowList.show(rows.length);
     byId("sample-table").setAttribute("aria-rowcount", String(rows.length + 1));
@@ -109,41 +106,20 @@ export function browser(store: Store): Browser {
     document.documentElement.dataset["rows"] = String(rows.length); // what a test waits for
   }
 
-  const run = (): number => (view.run === "" ? -1 : Number(view.run) - 1);
-
-  /** The controls that this view has a use for; the focus stays where it was. */
-  function controls(kept: string | null): void {
-    const chosen = store.runs.filter((_, number) => run() < 0 || number === run());
-    const sets = [...new Set(chosen.map((one) => one.set))].map((number) => store.sets[number]!);
-    const texts = (columns: number[][]): string[] =>
-      [...new Set(columns.flatMap((column) => [...new Set(column)]))].filter((place) => place >= 0).map((place) => store.texts[place]!);
-    const named = (values: string[], all: string): [string, string][] => [["", all], ...values.map((value): [string, string] => [value, value])];
-    const abouts = texts(sets.map((set) => set.about)).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    const groups = texts(sets.map((set) => set.group)).sort();
-    const templates = [...new Set(chosen.flatMap((one) => one.templates))].filter((template) => template > 0);
-    const reasons = texts([...new Set(store.columns.filter((column) => run() < 0 || column.run === run()).flatMap((column) => [...column.reasons.values()]))].map((place) => [place]));
-    const languages = [...new Map(store.runs.map((one) => [one.code, one.language])).entries()].filter(([code]) => code !== "");
-    const others = store.runs.map((one, number): [string, string] => [String(number + 1), textAt(store, one.label)])
-      .filter((_, number) => run() < 0 || (number !== run() && store.runs[number]!.set === store.runs[run()]!.set));
-    const sides = [...new Set(chosen.map((one) => one.sides.join("|")))];
-    const [above, below] = sides.length === 1 ? sides[0]!.split("|") : ["above 0", "below 0"];
-    const sorts = SORTS.filter((sort) => (view.against !== "" || !/difference|apart/.test(sort)) && (templates.length > 1 || sort !== "spread"));
-    const parts: (HTMLElement | null)[] = [
-      store.runs.length > 1 ? choice("Run", "run", [["", "all runs"], ...store.runs.map((one, number): [string, string] => [String(number + 1), textAt(store, one.label)])], view.run, (value) => update({ run: value, against: "", about: "", group: "", box: "", sort: /difference|apart/.test(view.sort) ? "order" : view.sort }, "run")) : null,
-      languages.length > 1 && run() < 0 ? choice("Language", "language", [["", "all languages"], ...languages], view.language, (value) => update({ language: value }, "language")) : null,
-      templates.length > 1 ? choice("Template", "template", [["mean", "mean of templates"], ["each", "each by itself"], ...templates.map((one): [string, string] => [String(one), `template ${one}`])], view.template, (value) => update({ template: value }, "template")) : null,
-      abouts.length > 1 ? choice("About", "about", named(abouts, "everything"), view.about, (value) => update({ about: value }, "about")) : null,
-      groups.length > 1 ? choice("Stereotypes of", "group", [["", "both genders"], ...groups.map((one): [string, string] => [one, one === "female" ? "women" : "men"])], view.group, (value) => update({ group: value }, "group")) : null,
-      choice("Score says", "side", [["", "anything"], ["above", above!], ["below", below!], ["even", "neither (0)"]], view.side, (value) => update({ side: value }, "side")),
-      reasons.length > 0 ? choice("Scored", "state", [["scored", "with a score"], ["skipped", "without a score"], ...reasons.map((one): [string, string] => [one, `without: ${one}`])], view.state, (value) => update({ state: value, side: "" }, "state")) : null,
-      others.length > 0 ? choice("Difference from", "against", [["", "no run"], ...others], view.against, (value) => update({ against: value, box: "", sort: value === "" ? "order" : "apart" }, "against")) : null,
-      choice("Sort by", "sort", sorts.map((sort): [string, string] => [sort, SORT_WORDS[sort]]), view.sort, (value) => update({ sort: value as Sort }, "sort")),
-    ];
+  /** The controls of this view; the focus stays where it was. */
+  function offer(kept: string | null): void {
     const place = byId("filters");
-    place.replaceChildren(...parts.filter((part) => part !== null));
+    place.replaceChildren(...controls(store, view, choose));
     if (view.box !== "") place.append(button("Clear the brushed area", () => update({ box: "" }), "copy brushed"));
     if (kept !== null) place.querySelector<HTMLSelectElement>(`select[name="${kept}"]`)?.focus();
     search.value = view.q;
+  }
+
+  /** What goes along with a choice: an area is of two runs, and a difference is looked at from the largest on. */
+  function choose(name: Name, value: string): void {
+    const area = name === "run" || name === "against" ? { box: "" } : {};
+    const order = name === "against" && value !== "" ? { sort: "apart" as const } : {};
+    update({ ...area, ...order, [name]: value }, name);
   }
 
   const search = byId("search") as HTMLInputElement;
@@ -155,6 +131,7 @@ export function browser(store: Store): Browser {
       remember();
       refresh();
     }, WAIT);
+    prepare(store);
   });
 
   const tools = byId("sample-tools");
@@ -179,7 +156,7 @@ export function browser(store: Store): Browser {
       const one = store.runs[column.run]!;
       const set = store.sets[one.set]!;
       const sample = rows.samples[row]!;
-      found.push([textAt(store, set.ids[sample]), textAt(store, one.label), templateName(column.template), textAt(store, set.about[sample]), column.scores[sample]!, mainText(row).text]);
+      found.push([textAt(store, set.ids[sample]), textAt(store, one.label), templateName(column.template), textAt(store, set.about[sample]), rounded(one, column.scores[sample]!), mainText(row).text]);
     }
     return found;
   }
@@ -201,7 +178,7 @@ export function browser(store: Store): Browser {
 
   function show(): void {
     box.open = true;
-    controls(null);
+    offer(null);
     refresh();
     if (view.open !== "") openFirst();
   }
@@ -220,19 +197,19 @@ export function browser(store: Store): Browser {
   function follow(): void {
     const asked = viewOf(location.hash);
     if (asked === null) return;
-    view = asked;
+    view = possible(store, asked);
     show();
     byId(view.open === "" ? "samples" : "found").scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   addEventListener("hashchange", follow);
-  box.addEventListener("toggle", () => { if (box.open) refresh(); });
-  controls(null);
+  box.addEventListener("toggle", () => { if (box.open && !drawnOpen) refresh(); else drawnOpen = box.open; });
+  offer(null);
   refresh();
   follow();
   return {
     go(change, scroll = true) {
-      view = { ...NOTHING, ...change };
+      view = possible(store, { ...NOTHING, ...change });
       remember();
       show();
       if (scroll) byId("found").scrollIntoView({ block: "start" });

@@ -51,6 +51,15 @@ export function widthOf(place: HTMLElement, least: number): number {
 const STEPS = [[1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9], [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5], [1, 2, 5], [1]];
 const MOST_TICKS = 8;
 
+const FAR = 10;
+
+/** The ends of an axis of ratios: all values, and of their bounds what is less than ten times as far; the rest is cut off. */
+export function ends(values: number[], bounds: number[]): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const near = [...values, ...bounds.map((bound) => Math.min(high * FAR, Math.max(low / FAR, bound)))];
+  return [Math.min(...near), Math.max(...near)];
+}
+
 /** An axis of logarithms that is labelled with the ratios; Plot's own names powers of ten only. */
 export function ratioAxis(low: number, high: number): Plot.ScaleOptions {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];

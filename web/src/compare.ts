@@ -3,12 +3,13 @@
 import * as Plot from "@observablehq/plot";
 import { brush, select, type D3BrushEvent } from "d3";
 import type { Browser } from "./browser";
-import { plotted, ratioAxis, whenNear, widthOf } from "./charts";
+import { ends, plotted, ratioAxis, whenNear, widthOf } from "./charts";
 import { mainColumn, MEAN, textAt, type Beside, type Store } from "./data";
 import { byId, button, choice, make } from "./dom";
 import { signed } from "./words";
 
 const SIDE = 460;
+const FEW = 500; // samples, whose dots have room
 const MOVED = 10; // samples that moved most, in the list
 
 type Ratio = Beside["others"][number]["rows"][number];
@@ -35,14 +36,15 @@ export function compare(store: Store, browser: Browser): void {
 function intervals(place: HTMLElement, other: Beside["others"][number], name: string, baseline: string): void {
   const drawn = other.rows.filter((row) => (row.value ?? 0) > 0);
   const whole = drawn.filter((row) => (row.low ?? 0) > 0 && row.high !== null);
-  const ends = [1, ...drawn.map((row) => row.value!), ...whole.flatMap((row) => [row.low!, row.high!])];
+  const [least, most] = ends([1, ...drawn.map((row) => row.value!)], whole.flatMap((row) => [row.low!, row.high!]));
+  const [low, high] = [least / 1.03, most * 1.03];
   plotted(place, {
     width: widthOf(place, 340), height: other.rows.length * 24 + 50, marginLeft: 190, marginBottom: 38,
-    x: { label: `q of ${name} / q of ${baseline}`, grid: true, ...ratioAxis(Math.min(...ends) / 1.03, Math.max(...ends) * 1.03) },
+    x: { label: `q of ${name} / q of ${baseline}`, grid: true, ...ratioAxis(low, high) },
     y: { domain: other.rows.map((row) => row.stereotype), label: null, tickSize: 0 },
     marks: [
       Plot.ruleX([0], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(whole, { x1: (row: Ratio) => Math.log(row.low!), x2: (row: Ratio) => Math.log(row.high!), y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.ruleY(whole, { x1: (row: Ratio) => Math.log(Math.max(row.low!, low)), x2: (row: Ratio) => Math.log(Math.min(row.high!, high)), y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
       Plot.dot(drawn, { x: (row: Ratio) => Math.log(row.value!), y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
     ],
   }, `Ratio of q of ${name} to q of ${baseline} for 16 stereotypes, with intervals that hold together. The numbers stand in the table below.`);
@@ -71,13 +73,14 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
     side.replaceChildren(button("Show the samples that differ", () => browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart" })));
     return;
   }
+  const genders = all.some((dot) => dot.group !== "");
   const svg = plotted(place, {
     width: SIDE, height: SIDE, marginLeft: 50, marginBottom: 42, grid: true,
     x: { label: `score of ${a}`, nice: true }, y: { label: `score of ${b}`, nice: true },
     marks: [
       Plot.ruleX([0], { stroke: "var(--quiet)" }), Plot.ruleY([0], { stroke: "var(--quiet)" }),
       Plot.link([0], { x1: Math.min(...all.map((dot) => dot.x)), y1: Math.min(...all.map((dot) => dot.x)), x2: Math.max(...all.map((dot) => dot.x)), y2: Math.max(...all.map((dot) => dot.x)), stroke: "var(--quiet)", strokeDasharray: "3 3", clip: true }),
-      Plot.dot(all, { x: "x", y: "y", r: 2, fillOpacity: 0.45, fill: { value: (dot: Dot) => `var(--${dot.group === "female" ? "female" : dot.group === "male" ? "male" : "series-1"})`, scale: null } }),
+      Plot.dot(all, { x: "x", y: "y", r: all.length > FEW ? 2 : 4, fillOpacity: all.length > FEW ? 0.45 : 0.8, fill: { value: (dot: Dot) => `var(--${dot.group === "female" ? "female" : dot.group === "male" ? "male" : "series-1"})`, scale: null } }),
     ],
   }, `Scores of ${all.length} samples: ${a} across, ${b} upwards.`);
   const [x, y] = [svg.scale("x")!, svg.scale("y")!];
@@ -106,7 +109,7 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
     show(inputs.map((input, end) => (input.value === "" ? ends[end]! : Number(input.value))));
   });
   side.replaceChildren(make("h4", {}, "Choose samples"),
-    make("p", { class: "quiet" }, "Draw a rectangle in the scatter, or give its bounds: the browser of samples then shows what lies in it."),
+    make("p", { class: "quiet" }, `A dot is a sample${genders ? ", orange of a stereotype about women, teal of one about men" : ""}; on the dashed line both runs agree. Draw a rectangle in the scatter, or give its bounds: the browser of samples then shows what lies in it.`),
     typed, said, ...moved(store, all, second),
     button("Show all by their difference", () => browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart" })));
 }

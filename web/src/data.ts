@@ -1,6 +1,5 @@
 // What `gest_dataset/report/explorer` has packed: texts once, columns of whole numbers, one entry a run.
 
-const PLACES = 10_000; // a score is kept as a whole number of these parts: explorer/packed.py
 export const MEAN = -1; // the column of a sample's mean over all templates of its run
 
 /** The samples that runs share; columns are places in `texts`, -1 where there is none. */
@@ -24,6 +23,8 @@ export interface Run {
   score: string;
   sides: [string, string];
   labels: boolean;
+  decimals: number; // a score is kept as a whole number of such parts: explorer/packed.py
+  number: string;
   has: string;
   variants: string[];
   english: string[];
@@ -109,7 +110,7 @@ export function stored(packed: Packed): Store {
     const own = run.templates.map((template, place): Column => ({
       run: number,
       template,
-      scores: Float32Array.from(run.scores[place] ?? [], (value) => (value === null ? NaN : value / PLACES)),
+      scores: Float32Array.from(run.scores[place] ?? [], (value) => (value === null ? NaN : value / 10 ** run.decimals)),
       reasons: new Map(),
     }));
     for (const [template, sample, reason] of run.skipped) {
@@ -156,7 +157,12 @@ export function spread(store: Store, run: number, sample: number): number {
 /** A number of a field of a sample that the run has beside its score, such as ln P. */
 export function numberOf(run: Run, field: string, sample: number): number {
   const value = run.numbers[field]?.[sample];
-  return value === null || value === undefined ? NaN : value / PLACES;
+  return value === null || value === undefined ? NaN : value / 10 ** run.decimals;
+}
+
+/** A score without the digits that it has got from being a small float. */
+export function rounded(run: Run, score: number): number {
+  return Number(score.toFixed(run.decimals));
 }
 
 /** A text by its place; empty where there is none. */

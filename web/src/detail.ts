@@ -2,7 +2,7 @@
 
 import { columnOf, fieldsOf, mainColumn, MEAN, numberOf, templateName, textAt, type Column, type Run, type Store } from "./data";
 import { make, table } from "./dom";
-import { marked, signed } from "./words";
+import { marked, plain, signed } from "./words";
 
 const MOST = 60; // lines of the same sentence elsewhere
 
@@ -45,7 +45,7 @@ function sideBySide(run: Run, column: Column, sample: number, fields: Map<string
     const number = numberOf(run, name, sample);
     return make("div", { class: "variant" }, make("h3", {}, name.replaceAll("_", " ")),
       make("p", { lang: run.code || undefined, dir: "auto" }, ...own),
-      Number.isNaN(number) ? null : make("p", { class: "quiet" }, `its number in the run: ${signed(number)}`));
+      Number.isNaN(number) ? null : make("p", { class: "quiet" }, `${run.number}: ${plain(number)}`));
   });
   return make("div", { class: "variants" }, ...shown);
 }

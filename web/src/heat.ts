@@ -7,6 +7,7 @@ import { byId, choice } from "./dom";
 import { hundredths, signed } from "./words";
 
 const LINE = 26; // height of a row
+const NARROW = 20; // of one without numbers
 const MOST_NUMBERS = 20; // of runs, whose correlations still have room for numbers
 
 interface Asked {
@@ -93,15 +94,16 @@ function drawLikeness(profiles: Profiles, asked: Asked, place: HTMLElement): voi
     first: first.label, second: second.label, value: profiles.likeness[at.get(first)!]?.[at.get(second)!] ?? NaN })));
   const longest = Math.max(...rows.map((row) => row.label.length));
   const margin = Math.min(300, 20 + longest * 6.6);
-  const side = Math.max(rows.length * LINE, 120);
+  const numbers = rows.length <= MOST_NUMBERS;
+  const side = Math.max(rows.length * (numbers ? LINE : NARROW), 120);
   plotted(place, {
-    width: Math.max(margin + side * 1.6, 320), height: side + margin * 0.75, marginTop: margin * 0.72, marginLeft: margin,
+    width: Math.max(margin * 1.6 + side * (numbers ? 1.6 : 1), 320), height: side + margin * 0.75, marginTop: margin * 0.72, marginLeft: margin,
     marginBottom: 6, marginRight: margin * 0.6, padding: 0.04,
     x: { domain: rows.map((row) => row.label), axis: "top", tickRotate: -40, label: null, tickSize: 0 },
     y: { domain: rows.map((row) => row.label), label: null, tickSize: 0 },
     marks: [
       Plot.cell(cells, { x: "second", y: "first", fill: { value: (d: { value: number }) => between(d.value, 1), scale: null } }),
-      ...(rows.length <= MOST_NUMBERS ? [Plot.text(cells, { x: "second", y: "first", fill: "var(--ink)", pointerEvents: "none",
+      ...(numbers ? [Plot.text(cells, { x: "second", y: "first", fill: "var(--ink)", pointerEvents: "none",
         text: (d: { value: number }) => hundredths(d.value) })] : []),
       Plot.tip(cells, Plot.pointer({ x: "second", y: "first", fill: "var(--paper)", stroke: "var(--quiet)",
         title: (d: { first: string; second: string; value: number }) => `${d.first} and ${d.second}: ${signed(d.value)}` })),

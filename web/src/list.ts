@@ -42,7 +42,26 @@ export function list(draw: (row: number) => HTMLElement): List {
   virtual.shouldAdjustScrollPositionOnItemSizeChange = () => false; // an opened row stays where it was
   virtual._didMount();
 
+  let rendering = false;
+  let changed = false; // a size or the offset, since the last pass
+
+  /** Draw what is in sight; heights that are measured on the way, all at once, move what lies below. */
   function render(): void {
+    changed = true;
+    if (rendering) return;
+    rendering = true;
+    while (changed) {
+      changed = false;
+      pass();
+    }
+    rendering = false;
+    if (focused >= 0 && drawn.has(focused)) {
+      drawn.get(focused)!.querySelector("button")!.focus();
+      focused = -1;
+    }
+  }
+
+  function pass(): void {
     const items = virtual.getVirtualItems();
     inner.style.height = `${virtual.getTotalSize()}px`;
     const kept = new Set(items.map((item) => item.index));
@@ -56,10 +75,6 @@ export function list(draw: (row: number) => HTMLElement): List {
       const element = drawn.get(item.index) ?? placed(item.index, items);
       element.style.transform = `translateY(${item.start}px)`;
       element.querySelector("button")!.tabIndex = item.index === active ? 0 : -1;
-    }
-    if (focused >= 0 && drawn.has(focused)) {
-      drawn.get(focused)!.querySelector("button")!.focus();
-      focused = -1;
     }
   }
 

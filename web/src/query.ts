@@ -10,8 +10,8 @@ export interface Rows {
   length: number;
 }
 
-const PARTS = 10_000;
 const ROOM = 2 ** 22; // more rows than there can be: a key is a score and, below it, a place
+const STEPS = 2 ** 29; // from 0 to the farthest score of a key
 
 /** The rows of a view, in its order. */
 export function rowsOf(store: Store, view: View): Rows {
@@ -92,14 +92,20 @@ export function partner(store: Store, column: Column, run: number): Column | und
 
 let lowered: string[] = []; // all texts in small letters, made at the first search
 
+/** Make ready for a search that is being typed. */
+export function prepare(store: Store): void {
+  if (lowered.length === 0) lowered = store.texts.map((text) => text.toLowerCase());
+}
+
 /** For each sample of a run, whether each word that is searched for stands in one of its texts. */
 function matching(store: Store, run: Run, words: string): Uint8Array {
-  if (lowered.length === 0) lowered = store.texts.map((text) => text.toLowerCase());
+  prepare(store);
   const set = store.sets[run.set]!;
   const columns = [set.ids, set.link, ...Object.values(set.fields), ...Object.values(run.kept)];
   const matches = new Uint8Array(set.ids.length).fill(1);
   for (const word of words.toLowerCase().trim().split(/\s+/)) {
-    const found = Uint8Array.from(lowered, (text) => (text.includes(word) ? 1 : 0));
+    const found = new Uint8Array(lowered.length);
+    for (let place = 0; place < found.length; place += 1) found[place] = lowered[place]!.includes(word) ? 1 : 0;
     for (let sample = 0; sample < matches.length; sample += 1) {
       if (!columns.some((column) => found[column[sample]!] === 1)) matches[sample] = 0;
     }
@@ -122,10 +128,17 @@ function sorted(store: Store, rows: Rows, sort: Sort, against: number): Rows {
   const sign = sort.endsWith("-up") ? 1 : -1;
   const others = store.columns.map((column) => (against < 0 ? undefined : partner(store, column, against)));
   const keys = new Float64Array(rows.length);
+  let most = 0;
   for (let place = 0; place < rows.length; place += 1) {
     const column = rows.columns[place]!;
     const value = sortValue(store, sort, store.columns[column]!, others[column], rows.samples[place]!);
-    keys[place] = (Number.isFinite(value) ? Math.round(sign * value * PARTS) : 2 ** 30) * ROOM + place;
+    keys[place] = value;
+    if (Math.abs(value) > most) most = Math.abs(value);
+  }
+  const scale = most > 0 ? (sign * STEPS) / most : 1;
+  for (let place = 0; place < rows.length; place += 1) {
+    const value = keys[place]!;
+    keys[place] = (Number.isFinite(value) ? Math.round(value * scale) : 2 * STEPS) * ROOM + place;
   }
   keys.sort();
   const ordered: Rows = { columns: new Uint16Array(rows.length), samples: new Uint32Array(rows.length), length: rows.length };

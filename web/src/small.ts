@@ -1,9 +1,10 @@
 // Small multiples of the board: headlines with intervals, a chart for each family, size, config or verdict.
 
 import * as Plot from "@observablehq/plot";
-import { plotted, ratioAxis, whenNear } from "./charts";
+import { ends, plotted, ratioAxis, whenNear } from "./charts";
 import type { Place } from "./data";
 import { byId, choice, make } from "./dom";
+import { plain } from "./words";
 
 const LINE = 24;
 const WIDTH = 460; // at most, of a chart
@@ -34,26 +35,23 @@ function multiples(places: Place[], by: keyof Place): void {
 function chart(place: HTMLElement, own: Place[], all: Place[], name: string): void {
   const { ratio, symbol } = own[0]!;
   const none = own[0]!.null;
-  const ends = all.flatMap((one) => [one.low, one.high, one.value]).filter((end) => end !== null && (!ratio || end > 0)) as number[];
-  const [low, high] = [Math.min(...ends, none), Math.max(...ends, none)];
-  const room = 0.04 * (high - low);
+  const drawn = (one: number | null): one is number => one !== null && (!ratio || one > 0);
+  const [values, bounds] = [all.map((one) => one.value).filter(drawn), all.flatMap((one) => [one.low, one.high]).filter(drawn)];
+  const [least, most] = ratio ? ends([none, ...values], bounds) : [Math.min(none, ...values, ...bounds), Math.max(none, ...values, ...bounds)];
+  const [low, high] = ratio ? [least / 1.06, most * 1.06] : [least - 0.04 * (most - least), most + 0.04 * (most - least)];
   const at = (value: number | null): number => (ratio ? Math.log(value ?? NaN) : value ?? NaN);
   const rows = own.sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
   const longest = Math.max(...all.map((one) => one.label.length)); // of all, so that axes lie below each other
   plotted(place, {
     width: Math.min(WIDTH, byId("board-charts").clientWidth || WIDTH), height: rows.length * LINE + 46, marginLeft: Math.min(200, 16 + longest * 6.4), marginBottom: 36,
-    x: { label: symbol, grid: true, ...(ratio ? ratioAxis(low / 1.06, high * 1.06) : { domain: [low - room, high + room], ticks: 4 }) },
+    x: { label: symbol, grid: true, ...(ratio ? ratioAxis(low, high) : { domain: [low, high], ticks: 4 }) },
     y: { domain: rows.map((one) => one.label), label: null, tickSize: 0, tickFormat: (label: string) => (label.length > 28 ? `${label.slice(0, 27)}…` : label) },
     marks: [
       Plot.ruleX([at(none)], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: (one: Place) => at(one.low), x2: (one: Place) => at(one.high), y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: (one: Place) => at(Math.max(one.low!, low)), x2: (one: Place) => at(Math.min(one.high!, high)), y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
       Plot.dot(rows, { x: (one: Place) => at(one.value), y: "label", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
       Plot.tip(rows, Plot.pointerY({ x: (one: Place) => at(one.value), y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
-        title: (one: Place) => `${one.label}\n${symbol} ${told(one.value)} (${told(one.low)} to ${told(one.high)})` })),
+        title: (one: Place) => `${one.label}\n${symbol} ${plain(one.value ?? NaN)} (${plain(one.low ?? NaN)} to ${plain(one.high ?? NaN)})` })),
     ],
   }, `${symbol} of ${rows.length} runs with intervals: ${name}. The numbers stand in the table above.`);
-}
-
-function told(value: number | null): string {
-  return value === null ? "–" : value.toFixed(2).replace("-", "−");
 }

@@ -3,11 +3,19 @@
 import { diffWordsWithSpace } from "diff";
 import { make } from "./dom";
 
-/** A score with its sign: 0.123 as +0.123, and a dash for none. */
-export function signed(value: number): string {
+const SMALL = 0.0005; // what three decimals would call 0
+
+/** A number with three decimals or so, whatever its size; a dash for none. */
+export function plain(value: number): string {
   if (Number.isNaN(value)) return "–";
-  const digits = Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3;
-  return `${value > 0 ? "+" : ""}${value.toFixed(digits)}`.replace("-", "−");
+  const size = Math.abs(value);
+  const text = size > 0 && size < SMALL ? value.toExponential(1) : value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3);
+  return text.replaceAll("-", "−");
+}
+
+/** A score with its sign: 0.123 as +0.123. */
+export function signed(value: number): string {
+  return `${value > 0 ? "+" : ""}${plain(value)}`;
 }
 
 /** The same with two decimals, for a cell of a figure. */

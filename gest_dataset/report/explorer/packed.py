@@ -17,8 +17,6 @@ import numpy as np
 from gest_dataset.printable import printable
 from gest_dataset.statistics.checks import Floats
 
-PLACES = 10_000  # a score is kept as a whole number of these parts
-
 
 class Texts:
     """The texts of the page, each once: `texts[place]`."""
@@ -38,9 +36,10 @@ class Texts:
         return list(self._places)
 
 
-def whole_numbers(values: Floats | Sequence[float]) -> list[int | None]:
-    """Scores as whole numbers, which pack well; None where there is no score."""
-    return [round(value * PLACES) if np.isfinite(value) else None for value in np.asarray(values).tolist()]
+def whole_numbers(values: Floats | Sequence[float], decimals: int) -> list[int | None]:
+    """Scores as whole numbers of their last decimal, which pack well; None where there is no score."""
+    parts = 10**decimals
+    return [round(value * parts) if np.isfinite(value) else None for value in np.asarray(values).tolist()]
 
 
 def packed(content: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ def profiles(runs: Sequence[Measured]) -> list[Profiles]:
 def _profiles(runs: list[Measured], symbol: str, name: str, unit: str) -> Profiles:
     values = np.array([_centred(list(run.templates.values()), symbol) for run in runs])
     with np.errstate(invalid="ignore", divide="ignore"):
-        likeness = np.corrcoef(values)
+        likeness = np.corrcoef(values).round(12)  # a run is like itself, whatever the last digit says
     return Profiles(name, unit, runs, values, _order(values), _order(values.T), likeness)
 
 

@@ -119,7 +119,7 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
     def spread(column: Any, of: Any) -> list[int | None]:
         whole = np.full(len(shared.keys), np.nan)
         whole[places[of]] = np.asarray(column, dtype=float)[of]
-        return whole_numbers(whole)
+        return whole_numbers(whole, words.decimals)
 
     every = np.ones(len(places), dtype=bool)
     kept: dict[str, list[int]] = {}
@@ -139,6 +139,8 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
         "score": words.score,
         "sides": words.sides,
         "labels": words.labels,
+        "decimals": words.decimals,
+        "number": words.number,
         "has": words.has,
         "variants": words.variants,
         "english": [field for field in (*words.fields, *words.kept) if field in _ENGLISH],

@@ -132,7 +132,7 @@ def _in_front(client: Client, model: str, ids: Ids) -> int:
     answer = client.post(dialects.COMPLETIONS, {"model": model, "prompt": list(ids), "max_tokens": 1})
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counted = _whole(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
-    return 0 if counted is None else counted - len(ids)
+    return 0 if counted is None else max(0, counted - len(ids))  # 0 where it does not count
 
 
 def _gives(client: Client, model: str, context: Ids, number: int) -> bool:

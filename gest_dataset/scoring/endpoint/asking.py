@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,17 @@ def ask_all(
             disable=None,
             leave=False,
         )
-        send = partial(_send, client=client, model=model, abilities=abilities, spelling=spelling)
+        asking = replace(client)  # what is stopped is this one
+        send = partial(_send, client=asking, model=model, abilities=abilities, spelling=spelling)
         requests = 0
         telling = Telling(folder, len(items), "prompts")
         telling.at(len(answers))
-        with bar, closing(at_once(send, _batches(missing, abilities), client.connections)) as finished:
+        with (
+            bar,
+            closing(
+                at_once(send, _batches(missing, abilities), asking.connections, asking.stopped)
+            ) as finished,
+        ):
             for answered in finished:
                 new = {
                     item: own for batch, values in answered for item, own in zip(batch, values, strict=True)

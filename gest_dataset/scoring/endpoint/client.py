@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import ssl
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,9 +23,17 @@ from gest_dataset.errors import ModelError, ScoringError, SettingError
 KEY = "GEST_ENDPOINT_KEY"
 _AGAIN = "What was answered is kept: the same command goes on from there."
 _SHOWN = 300  # characters of what a server says
+_REFUSED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
+_PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
+_PAGE = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
 _HERE = {"localhost", "127.0.0.1", "::1"}
-_UNREACHED = {pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR}
+_UNREACHED = {
+    pycurl.E_COULDNT_RESOLVE_HOST,
+    pycurl.E_COULDNT_CONNECT,
+    pycurl.E_SSL_CONNECT_ERROR,
+    pycurl.E_OPERATION_TIMEDOUT,
+}
 _NEVER = {pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_SSL_CACERT_BADFILE, pycurl.E_URL_MALFORMAT}
 
 
@@ -33,7 +42,8 @@ class Patience:
     """A request is tried again for about a minute; a server that names a time gets up to ten of them.
 
     Before the n-th new try we wait `first` times 2^(n - 1) seconds, `longest` at most, or what the server
-    names, `named` at most. One that cannot be reached is tried `unreached` times only.
+    names, `named` at most. One that cannot be reached, or gives no answer in time, is tried again `unreached`
+    times only.
     """
 
     again: int = 8
@@ -54,11 +64,15 @@ _PATIENCE = Patience()
 
 
 class _Reply(NamedTuple):
-    """`named` are the seconds that the server wants us to wait (Retry-After), 0 where it names none."""
+    """`named` are the seconds that the server wants us to wait (Retry-After), 0 where it names none.
+
+    `moved` is the address to which it sends us on.
+    """
 
     status: int
     content: bytes
     named: float
+    moved: str | None
 
 
 @dataclass(frozen=True)
@@ -72,11 +86,12 @@ class Client:
     address: str
     connections: int
     key: str = field(repr=False, default="")
-
-    @cached_property
-    def _own(self) -> threading.local:
-        """What each thread has for itself."""
-        return threading.local()
+    # why requests were sent again
+    troubles: list[str] = field(default_factory=list, repr=False, compare=False)
+    # once it is set nothing is tried again
+    stopped: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
+    # what each thread has for itself
+    _own: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     @property
     def _line(self) -> pycurl.Curl:
@@ -112,24 +127,34 @@ class Client:
         """The answer to a request; None where the server `may_refuse` it and does."""
         return self._content(self._sent(path, json.dumps(body).encode()), path, may_refuse)
 
+    def refusal(self, path: str, body: Any) -> str | None:
+        """What a server says where it does not take a request; None where it does."""
+        reply = self._sent(path, json.dumps(body).encode())
+        if reply.status in _REFUSED:
+            return self._shown(reply) or f"status {reply.status}"
+        self._content(reply, path, may_lack=False)
+        return None
+
     def _sent(self, path: str, body: bytes | None) -> _Reply:
         unreached = 0
         for tried in range(_PATIENCE.again + 1):
-            named, last = 0.0, tried == _PATIENCE.again
+            named, last = 0.0, tried == _PATIENCE.again or self.stopped.is_set()
             try:
                 reply = self._once(path, body)
             except pycurl.error as error:
                 number, reason = error.args
+                reason = self._without_key(reason)
                 unreached += number in _UNREACHED
                 last = last or unreached > _PATIENCE.unreached or number in _NEVER
             else:
                 if last or reply.status not in _BUSY:
                     return reply
-                named = reply.named
+                named, reason = reply.named, f"status {reply.status}"
             if last:
                 break
+            self.troubles.append(reason.partition(" after ")[0])  # so many milliseconds
             time.sleep(_PATIENCE.seconds(tried, named))
-        raise ScoringError(f"{self.address} does not answer: {self._without_key(reason)}.\n{_AGAIN}")
+        raise ScoringError(f"{self.address} does not answer: {reason}.\n{_AGAIN}")
 
     def _once(self, path: str, body: bytes | None) -> _Reply:
         line = self._line
@@ -139,42 +164,74 @@ class Client:
         else:
             line.setopt(pycurl.POSTFIELDS, body)
         content = line.perform_rb()
-        return _Reply(line.getinfo(pycurl.RESPONSE_CODE), content, line.getinfo(pycurl.RETRY_AFTER))
+        facts = (line.getinfo(f) for f in (pycurl.RESPONSE_CODE, pycurl.RETRY_AFTER, pycurl.REDIRECT_URL))
+        status, named, moved = facts
+        return _Reply(status, content, named, moved)
 
     def _content(self, answer: _Reply, path: str, may_lack: bool) -> Any:
-        if may_lack and answer.status in (400, 404, 405, 422, 501):
+        if may_lack and answer.status in _REFUSED:
             return None
         if answer.status in (401, 403):
             raise ModelError(
-                f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes."
+                f"{self.address} refuses the key (status {answer.status}): set {KEY} to one that it takes. "
+                f"It says: {self._shown(answer)}"
             )
-        shown = self._without_key(_message(answer.content))[:_SHOWN]
+        if answer.moved:
+            there = answer.moved.removesuffix(path)
+            raise ModelError(f"{self.address} sends its visitors on to {there}: give that address.")
         if answer.status == 404:
-            raise ModelError(f"{self.address} has no {path}: {shown}")
+            raise ModelError(f"{self.address} has no {path}: {self._shown(answer)}")
         if answer.status != 200:
             raise ScoringError(
-                f"{self.address} refused {path} with status {answer.status}: {shown}\n{_AGAIN}"
+                f"{self.address} refused {path} with status {answer.status}: {self._shown(answer)}\n{_AGAIN}"
             )
         try:
-            return parse_json(answer.content)
+            content = parse_json(answer.content)
         except ValueError as error:
             raise ScoringError(
-                f"{self.address} answered {path} with what is no JSON ({told(error)}): {shown}\n{_AGAIN}"
+                f"{self.address} answered {path} with what is no JSON ({told(error)}): "
+                f"{self._shown(answer)}\n{_AGAIN}"
             ) from error
+        if isinstance(content, dict) and content.get("error") and not may_lack:
+            raise ScoringError(
+                f"{self.address} answered {path} with an error: {self._shown(answer)}\n{_AGAIN}"
+            )
+        return content
+
+    def notes(self) -> list[str]:
+        """What a run says of requests that were sent again."""
+        counted = Counter(self.troubles).most_common()
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in counted)
+        return [f"requests were sent again: {reasons}"] if counted else []
+
+    def _shown(self, reply: _Reply) -> str:
+        """What a server says of an error, as far as it is shown."""
+        return self._without_key(_message(reply.content))[:_SHOWN]
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text
 
 
 def connect(url: str, connections: int) -> Client:
-    """The server at an address, with or without `/v1`; the key is the environment's."""
-    parts = urlsplit(url if "//" in url else f"http://{url}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    """The server at an address; the key is the environment's."""
+    key = os.environ.get(KEY, "").strip()
+    if not _PLAIN.fullmatch(key):
+        raise SettingError(f"{KEY} holds what no key has: spaces, line ends or other letters. Set it again.")
+    return Client(address_of(url), connections, key)
+
+
+def address_of(url: str) -> str:
+    """An address as it is written once, with or without `/v1` and a page."""
+    try:
+        parts = urlsplit(url.strip() if "//" in url else f"http://{url.strip()}")
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port or an IPv6 address that is none
+        usable = False
+    if not usable or parts.query or parts.fragment or not _PLAIN.fullmatch(parts.geturl()):
         raise SettingError(f"{url!r} is no address of a server: give one such as http://127.0.0.1:8000.")
     if parts.username or parts.password:
         raise SettingError(f"An address holds no key: leave it out, and set {KEY} in the environment.")
-    path = parts.path.rstrip("/").removesuffix("/v1")
-    return Client(f"{parts.scheme}://{parts.netloc}{path}", connections, os.environ.get(KEY, "").strip())
+    return f"{parts.scheme}://{parts.netloc}{_PAGE.sub('', parts.path)}"
 
 
 def _message(content: bytes) -> str:

@@ -89,7 +89,8 @@ class Served:
         missing = "the server's value is not finite"
         if not able.named and not able.texts:
             missing = f"not among the likeliest tokens, up to {able.likeliest} of which this server gives"
-        return Answered(planned.values(asked.answers), passes, PLACE, self.notes, missing, 0.0)
+        notes = (*self.notes, *self.client.notes())
+        return Answered(planned.values(asked.answers), passes, PLACE, notes, missing, 0.0)
 
     def _spelling(self, items: Sequence[Any]) -> dict[int, str]:
         """The text of every token that is asked for, where a server may name tokens by their texts."""
