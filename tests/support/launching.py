@@ -41,11 +41,17 @@ class Launched:
         self.processes[rank].join()
 
 
-def start(size: int, work: Callable[..., Any], *given: Any, **environment: str) -> Launched:
-    """So many processes that call `work`."""
+def free_port() -> int:
+    """One that nobody listens at."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+    return port
+
+
+def start(size: int, work: Callable[..., Any], *given: Any, **environment: str) -> Launched:
+    """So many processes that call `work`."""
+    port = free_port()
     processes, pipes = [], []
     for rank in range(size):
         launcher = {
