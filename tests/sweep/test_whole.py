@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import datasets
 import fsspec
 import pyarrow.parquet as pq
 import pytest
@@ -248,6 +249,7 @@ def test_what_the_engine_lacks_and_data_that_are_nowhere_are_told_with_the_rest(
 
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "empty"))
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")  # others have built "en"
     told = {"configs": "en,demo_en", "models": [{"model": str(models["one"]), "label": "one"}], "titel": "x"}
     with pytest.raises(ConfigError) as error:
         sweep(suite_of(told, "bad"), Place(str(tmp_path / "out")), Small())
