@@ -62,9 +62,9 @@ _STEPS = (
 )
 
 
-def english(folder: Path, models: int) -> None:
-    """Runs on `en` in four templates."""
-    rows = rows_of("en")
+def english(folder: Path, models: int, config: str = "en") -> None:
+    """Runs on English sentences in four templates."""
+    rows = rows_of(config)
     stereotypes = np.array(rows["stereotype"])
     sentences = np.random.default_rng(0).normal(0, 0.5, len(rows))
     for number in range(models):
@@ -77,7 +77,7 @@ def english(folder: Path, models: int) -> None:
             "stereotype": np.tile(stereotypes, len(TEMPLATES)).tolist(),
             "log_ratio": np.concatenate(scores).tolist(),
         }
-        planted.scored(folder / f"model-{number}", f"maker/model-{number}", "en", columns)
+        planted.scored(folder / f"model-{number}", f"maker/model-{number}", config, columns)
 
 
 def translated(folder: Path) -> None:

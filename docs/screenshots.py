@@ -1,7 +1,7 @@
 """The pictures of the report's explorer for the docs: `python docs/screenshots.py docs/images`.
 
-Scores of three models are planted on GEST's real sentences, so that the same pictures come out each time.
-Needs Chromium, playwright, and the data (GEST_MIRROR or a network).
+Scores of three models are planted on the sentences of the demo, so that the same pictures come out each time.
+Needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.browser import chromium, ready  # noqa: E402
 COLOURS = 96  # a palette makes the file a third as large
 # The picture's name -> the link that is opened, the theme, the window, and what the picture begins with
 PICTURES: dict[str, tuple[str, str, tuple[int, int], str]] = {
-    "report-samples": ("#samples?sort=score&q=love&open=1.-1.1500", "light", (1180, 1000), "#samples"),
+    "report-samples": ("#samples?sort=score&q=people", "light", (1180, 1000), "#samples"),
     "report-beside": ("#beside", "light", (1180, 1080), "#beside"),
     "report-profiles": ("#profiles", "dark", (1180, 800), "#profiles"),
     "report-phone": ("#samples?sort=spread", "dark", (400, 860), "#found"),
@@ -52,7 +52,7 @@ def take(
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
         page = Path(scratch) / "report.html"
-        english(Path(scratch) / "runs", 3)
+        english(Path(scratch) / "runs", 3, "demo_en")
         gest_dataset.report([Path(scratch) / "runs"], page)
         folder.mkdir(parents=True, exist_ok=True)
         for name, asked in PICTURES.items():
