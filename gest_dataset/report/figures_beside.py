@@ -17,8 +17,7 @@ from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.report import canvas
-from gest_dataset.report.canvas import DASHED, LIGHT
-from gest_dataset.report.figures_stereotypes import NUMBERED, PLACES, stereotype_axis
+from gest_dataset.report.figures_stereotypes import NUMBERED, intervals, stereotype_axis
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import wide_scores
@@ -122,19 +121,15 @@ def _panel(model: str, columns: Sequence[_Column], name: str) -> Panel:
     cut_off = ""
     for place, (ax, column) in enumerate(zip(axes, columns, strict=False)):
         way, where, estimates = column.way, column.where, column.estimates
-        ax.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
-        ax.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
-        ax.axvline(way.middle, **DASHED)
-        for stereotype, y, estimate in zip(STEREOTYPES.values(), PLACES, estimates, strict=True):
-            text = f"{stereotype.id} {stereotype.name}: {estimate}"
-            canvas.interval_mark(ax, estimate, y, text, LIGHT[stereotype.gender], markersize=5.5)
-            rows.append([model, way.shows, where, stereotype.id, stereotype.name, *estimate])
+        intervals(ax, estimates, way.middle)
+        rows += [
+            [model, way.shows, where, stereotype.id, stereotype.name, *estimate]
+            for stereotype, estimate in zip(STEREOTYPES.values(), estimates, strict=True)
+        ]
         ax.set_title(f"what it {way.shows}\n{where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
-        ax.grid(axis="y", visible=False)
         if place % per_row == 0:
             stereotype_axis(ax, numbered)
-        ax.set_ylim(0.3, 16.7)
         ax.set_xlabel(way.axis)
         if way.ends is None:
             values = [1.0, *(estimate.value for estimate in estimates)]

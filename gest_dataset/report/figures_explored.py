@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
-from gest_dataset.report.canvas import DASHED, LIGHT
-from gest_dataset.report.explorer.beside import Beside, Compared
+from gest_dataset.report.canvas import LIGHT
+from gest_dataset.report.explorer.beside import Compared
 from gest_dataset.report.explorer.profiles import CHANCE, Profiles
-from gest_dataset.report.figures_stereotypes import NUMBERED, PLACES, stereotype_axis
+from gest_dataset.report.figures_stereotypes import NUMBERED, intervals, stereotype_axis
 from gest_dataset.report.panel import Panel
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
@@ -143,10 +143,16 @@ def _ratios(group: Compared, name: str) -> Panel:
     per_row = min(canvas.in_a_row(_PER_ROW), len(others))
     lines = math.ceil(len(others) / per_row)
     numbered = per_row > 1 and canvas.is_narrow()
+    baseline = group.baseline.label
     figure, axes = canvas.canvas(4.7 * lines + 0.5, lines, per_row, sharey=True, sharex=True)
     rows: list[list[Any]] = []
     for place, (ax, other) in enumerate(zip(axes, others, strict=False)):
-        rows += _column(ax, group, other)
+        ratios = [Estimate(*own.times) for own in other.difference.by_stereotype]
+        intervals(ax, ratios, 1.0)
+        rows += [
+            [other.run.label, baseline, stereotype.id, stereotype.name, *plain(list(ratio))]
+            for stereotype, ratio in zip(STEREOTYPES.values(), ratios, strict=True)
+        ]
         ax.set_title(canvas.fitting(other.run.label, canvas.TITLES / per_row), loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
         if place % per_row == 0:
@@ -156,7 +162,6 @@ def _ratios(group: Compared, name: str) -> Panel:
     cut_off = canvas.ratio_axis(axes[0].xaxis, [1.0, *drawn], 8 if per_row < 3 else 5)
     for spare in axes[len(others) :]:
         spare.set_visible(False)
-    baseline = group.baseline.label
     caption = [
         f"q of each stereotype as a ratio to that of {baseline} ({group.about}), paired by sample; the "
         f"intervals of all 16 hold together in 95 of 100 cases.",
@@ -172,17 +177,3 @@ def _ratios(group: Compared, name: str) -> Panel:
         ["run", "baseline", "stereotype", "name", "ratio", "low", "high"],
         rows,
     )
-
-
-def _column(ax: Axes, group: Compared, other: Beside) -> Iterator[list[Any]]:
-    """Draw the ratios of one run, and say their numbers."""
-    ax.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
-    ax.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
-    ax.axvline(1, **DASHED)
-    for own, y in zip(other.difference.by_stereotype, PLACES, strict=True):
-        stereotype, ratio = STEREOTYPES[own.stereotype], Estimate(*own.times)
-        text = f"{stereotype.id} {stereotype.name}: {ratio}"
-        canvas.interval_mark(ax, ratio, y, text, LIGHT[stereotype.gender], markersize=5.5)
-        yield [other.run.label, group.baseline.label, stereotype.id, stereotype.name, *plain(own.times)]
-    ax.grid(axis="y", visible=False)
-    ax.set_ylim(0.3, 16.7)

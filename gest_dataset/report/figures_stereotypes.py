@@ -16,7 +16,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.words import shown
 from gest_dataset.published.standing import Published
 from gest_dataset.report import canvas
-from gest_dataset.report.canvas import LIGHT, TICK, key, series
+from gest_dataset.report.canvas import DASHED, LIGHT, TICK, key, series
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
@@ -78,8 +78,7 @@ def rates_of_stereotypes(
     several = len({column.label for column in columns}) > 1
     rows: list[list[Any]] = []
     for place, (ax, column) in enumerate(zip(axes, columns, strict=False)):
-        ax.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
-        ax.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
+        halves(ax)
         for model in column.beside:
             rates = np.array(model.rates) / (_middle(model.rates) if relative else 1)
             drawn += rates.tolist()
@@ -102,10 +101,8 @@ def rates_of_stereotypes(
         of_run = f"{canvas.fitting(column.label, canvas.TITLES / per_row)}\n" if several else ""
         ax.set_title(f"{of_run}{column.where}", loc="left", fontsize=9)
         ax.tick_params(labelbottom=True)
-        ax.grid(axis="y", visible=False)
         if place % per_row == 0:
             stereotype_axis(ax, numbered)
-        ax.set_ylim(0.3, 16.7)
         ax.set_xlabel(f"{symbol} / middle" if relative else symbol)
     cut_off = ""
     if relative:
@@ -176,6 +173,23 @@ def _middle(rates: Sequence[float]) -> float:
     logarithms = np.log(rates)
     groups = [logarithms[group & ~np.isnan(logarithms)] for group in (IS_FEMALE, ~IS_FEMALE)]
     return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
+
+
+def halves(axes: Axes) -> None:
+    """Room for the 16 stereotypes: those about women above, those about men below."""
+    axes.axhspan(9.5, 17.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
+    axes.axhspan(-0.2, 9.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
+    axes.grid(axis="y", visible=False)
+    axes.set_ylim(0.3, 16.7)
+
+
+def intervals(axes: Axes, estimates: Sequence[Estimate], middle: float) -> None:
+    """A column of the 16 with their intervals; dashed is what lies between feminine and masculine."""
+    halves(axes)
+    axes.axvline(middle, **DASHED)
+    for stereotype, y, estimate in zip(STEREOTYPES.values(), PLACES, estimates, strict=True):
+        text = f"{stereotype.id} {stereotype.name}: {estimate}"
+        canvas.interval_mark(axes, estimate, y, text, LIGHT[stereotype.gender], markersize=5.5)
 
 
 def stereotype_axis(axes: Axes, numbered: bool = False) -> None:
