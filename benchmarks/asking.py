@@ -111,9 +111,9 @@ def prompts(sentences: int) -> list[Any]:
 
 def bodies(sentences: int) -> list[bytes]:
     """What `gest ask` sends for them."""
-    from gest_dataset.answers import endpoint
-    from gest_dataset.answers.kinds import KINDS
-    from gest_dataset.answers.speaker import Sampling
+    from gest_dataset.models.chat import endpoint
+    from gest_dataset.models.chat.kinds import KINDS
+    from gest_dataset.models.chat.speaker import Sampling
 
     sampling = Sampling(top=KINDS["choice"].top)
     return [json.dumps(endpoint._body(MODEL, p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
@@ -157,10 +157,10 @@ def bare(port: int, sentences: int, connections: int) -> None:
 
 def ours(port: int, sentences: int, connections: int) -> None:
     """What `gest_dataset.ask` does with them: each asked, kept on the disk, counted."""
-    from gest_dataset.answers import endpoint
-    from gest_dataset.answers.collect import collect, opened
-    from gest_dataset.answers.kinds import KINDS
-    from gest_dataset.answers.speaker import Sampling
+    from gest_dataset.models.chat import endpoint
+    from gest_dataset.models.chat.collect import collect, opened
+    from gest_dataset.models.chat.kinds import KINDS
+    from gest_dataset.models.chat.speaker import Sampling
 
     asked = prompts(sentences)
     speaker = endpoint.connect(f"http://127.0.0.1:{port}", MODEL, connections)

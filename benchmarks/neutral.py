@@ -26,7 +26,6 @@ from printing import show
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.neutral import TABLE, digest, packed
 from gest_dataset.data import sources
-from gest_dataset.files import write_json
 from gest_dataset.gender import TextWarning, detect
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.parsers import cache as parses
@@ -36,6 +35,7 @@ from gest_dataset.gender.rules.engine import gender_of
 from gest_dataset.gender.texts import to_latin
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import write_json
 from gest_dataset.version import __version__
 
 TEST_MIRROR = Path(__file__).resolve().parents[1] / "tests" / "mirror"

@@ -42,7 +42,7 @@ def make_model(folder: Path) -> None:
 def contend(model: str, sentences: int, run: str) -> None:
     """One process of a contender: write how long it has asked the model, by the clock and in CPU seconds."""
     import gest_dataset
-    from gest_dataset.scoring import answering, batching
+    from gest_dataset.models import answering, batching
 
     asking = batching.run
 

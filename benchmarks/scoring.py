@@ -106,9 +106,9 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     """The bare encoder over the inputs that the engine passes through it, in the best of some batches."""
     import torch
 
+    from gest_dataset.models.scorers import pad
     from gest_dataset.probes.templates import ask, choose
     from gest_dataset.probes.text import make_reader
-    from gest_dataset.scoring.scorers import pad
 
     kind = "causal" if name == "gpt2" else "masked"
     reader = make_reader(tokenizer, model, kind)
@@ -250,7 +250,7 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
     import numpy as np
 
     import gest_dataset
-    from gest_dataset.scoring import prefixes
+    from gest_dataset.models import prefixes
 
     spent: dict[str, list[tuple[float, float]]] = {"shared": [], "full": []}
 
@@ -279,7 +279,7 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
 @contextmanager
 def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None]:
     """What a run spends in forward passes, without head, by the clock and of the processor's time."""
-    from gest_dataset.scoring.scorers import LanguageModel
+    from gest_dataset.models.scorers import LanguageModel
 
     compute, spent = LanguageModel._states, [0.0, 0.0]
 
@@ -305,7 +305,7 @@ def half(number: int, rounds: int) -> dict[str, Any]:
     import torch
 
     import gest_dataset
-    from gest_dataset.scoring.device import bfloat16_unit
+    from gest_dataset.models.device import bfloat16_unit
 
     everything = texts()
     tokenizer, model = make_tokenizer("xlm-roberta-base", everything), make_model("xlm-roberta-base")

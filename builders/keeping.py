@@ -22,9 +22,9 @@ from gest_dataset import builders
 from gest_dataset.builders.added import FOLDER, GROUP, NAME, NewConfig, facts_of, rows_file
 from gest_dataset.builders.config import Config, Row, features_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.files import alone, replacing, write_json
 from gest_dataset.home import FACTS, home, read_facts, remove
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.storage import alone, replacing, write_json
 
 
 def check_name(name: str) -> None:

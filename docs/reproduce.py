@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from gest_dataset.files import write_json
+from gest_dataset.storage import write_json
 from gest_dataset.studies.papers import STATUSES, Item, check, listed
 from gest_dataset.studies.printed.pair import score_folder
 

@@ -26,16 +26,16 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.adding import add_language, import_eurogest
-    from gest_dataset.answers.answered import Answers
-    from gest_dataset.answers.ask import ask
+    from gest_dataset.custom import add_language, import_eurogest
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
+    from gest_dataset.models.chat.answered import Answers
+    from gest_dataset.models.chat.ask import ask
+    from gest_dataset.models.score import score
+    from gest_dataset.models.scores import Scores
     from gest_dataset.report.page import report
     from gest_dataset.report.paper import figures
     from gest_dataset.runs.comparison import compare
-    from gest_dataset.scoring.score import score
-    from gest_dataset.scoring.scores import Scores
     from gest_dataset.translation.masculine_rates import masculine_rates
 
 __all__ = [
@@ -57,15 +57,15 @@ __all__ = [
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
-    "Answers": "gest_dataset.answers.answered",
-    "Scores": "gest_dataset.scoring.scores",
-    "ask": "gest_dataset.answers.ask",
-    "score": "gest_dataset.scoring.score",
+    "Answers": "gest_dataset.models.chat.answered",
+    "Scores": "gest_dataset.models.scores",
+    "ask": "gest_dataset.models.chat.ask",
+    "score": "gest_dataset.models.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
     "figures": "gest_dataset.report.paper",
-    "add_language": "gest_dataset.adding",
-    "import_eurogest": "gest_dataset.adding",
+    "add_language": "gest_dataset.custom",
+    "import_eurogest": "gest_dataset.custom",
     "push": "gest_dataset.hub.push",
     "push_results": "gest_dataset.hub.results",
 }

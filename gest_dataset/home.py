@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.files import alone
+from gest_dataset.storage import alone
 
 HOME_VARIABLE = "GEST_HOME"
 FACTS = "facts.json"

@@ -8,7 +8,7 @@ from typing import Any
 
 from gest_dataset import home
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import alone, write_json
+from gest_dataset.storage import alone, write_json
 
 ADDED = "languages"  # their folder in the home
 _TEXTS = ("name", "iso3", "script", "family")  # of an added one: nobody's translations of it are pinned

@@ -141,7 +141,7 @@ class CheckedMetric(evaluate.Metric):
 
     def _scoring(self) -> list[str]:
         """What can be given with `model_id` and `config`: the other arguments of `gest_dataset.score`."""
-        from gest_dataset.scoring.score import score  # brings torch and transformers
+        from gest_dataset.models.score import score  # brings torch and transformers
 
         own = ("model", "config", *self._feature_names())
         return [name for name in signature(score).parameters if name not in own]
@@ -168,7 +168,7 @@ class CheckedMetric(evaluate.Metric):
         if config is None:
             raise ConfigError(f"{self.name}.compute(model_id=…) also needs config=…, a config of `gest`.")
         self._check_config(config)
-        from gest_dataset.scoring.score import score
+        from gest_dataset.models.score import score
 
         scores = score(model, config, **arguments)
         measure = MEASURES[scores.metadata["measure"]]

@@ -14,15 +14,15 @@ from tests.support.modules import PACKAGE, modules
 ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "files", "home", "languages", "printable", "stereotypes", "version"),
+    ("errors", "storage", "home", "languages", "printable", "stereotypes", "version"),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),
     ("runs",),
     ("report",),  # which scores, answers and rates show themselves with in a notebook
-    ("scoring", "translation", "answers"),
-    ("adding", "calibration", "demo", "harness"),
-    ("hub", "nsp", "studies"),
+    ("models", "translation"),
+    ("custom", "calibration", "demo", "harness"),
+    ("hub", "studies"),
     ("sweep",),
     ("commands", "metrics"),
     # they open everything: names for other libraries, the command line, what `import` gives
@@ -215,7 +215,7 @@ def test_knots() -> None:
 # ---- one door to transformers ------------------------------------------------------------------------------
 
 _LOADS = {"from_pretrained", "from_config", "pipeline", "get_class_from_dynamic_module"}
-_DOOR = "gest_dataset.scoring.pretrained"
+_DOOR = "gest_dataset.models.pretrained"
 
 
 def loads(code: str) -> list[str]:

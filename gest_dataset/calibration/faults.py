@@ -29,15 +29,15 @@ from gest_dataset.calibration.study import (
     request_of,
     told_check,
 )
-from gest_dataset.files import alone, plain, write_json
 from gest_dataset.measures import result as results
+from gest_dataset.models import answering, scorers, scores
+from gest_dataset.models.scores import measure
 from gest_dataset.probes import asks, pairs, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.text import Reader
-from gest_dataset.scoring import answering, scorers, scores
-from gest_dataset.scoring.scores import measure
 from gest_dataset.statistics.stereotype_rate import RATES, SCALES
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import alone, plain, write_json
 
 _SCALE = 1.05
 Plant = Callable[[], AbstractContextManager[Any]]

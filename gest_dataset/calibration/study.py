@@ -20,13 +20,13 @@ from gest_dataset.calibration import checks, naive
 from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.learning import Progress, train_model
 from gest_dataset.calibration.subjects import Data, Size, Subject, subjects
-from gest_dataset.files import alone, plain, write_json
+from gest_dataset.models.device import pick_device
+from gest_dataset.models.loading import Loaded, load_model
+from gest_dataset.models.request import Request, prepare
+from gest_dataset.models.scores import Scores, record
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
-from gest_dataset.scoring.device import pick_device
-from gest_dataset.scoring.loading import Loaded, load_model
-from gest_dataset.scoring.request import Request, prepare
-from gest_dataset.scoring.scores import Scores, record
+from gest_dataset.storage import alone, plain, write_json
 
 MODELS, RUNS, FIGURES = "models", "runs", "figures"
 FOUND, FAULTS_FOUND = "calibration.json", "faults.json"

@@ -23,8 +23,8 @@ from gest_dataset.calibration.corpus import SPREAD, WORLDS, Gap, evenly, split_o
 from gest_dataset.calibration.learning import Progress, Recipe, save, train
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import OutputError
-from gest_dataset.files import replacing
-from gest_dataset.scoring.device import pick_device
+from gest_dataset.models.device import pick_device
+from gest_dataset.storage import replacing
 
 SEED = 0
 RECIPE_OF_TOY = Recipe("masked", width=64, positions=64, epochs=200, batch=32, spread=0.1)

@@ -12,7 +12,7 @@ from gest_dataset.commands.console import err, fitted, interruptible, new_table,
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.adding import Addition
+    from gest_dataset.custom import Addition
 
 EXAMPLES = (
     "Examples: [bold]gest add-language hi --translations hi.csv --variants hi_variants.csv[/bold], "
@@ -82,9 +82,9 @@ def run(
     """
     import datasets
 
-    from gest_dataset.adding import add_language, remove_language
-    from gest_dataset.adding.columns import parse_map
-    from gest_dataset.files import check_new_file
+    from gest_dataset.custom import add_language, remove_language
+    from gest_dataset.custom.columns import parse_map
+    from gest_dataset.storage import check_new_file
 
     datasets.disable_progress_bars()
     if remove:
@@ -119,7 +119,7 @@ def run(
 
 
 def _show(added: Addition) -> None:
-    from gest_dataset.adding.told import notes
+    from gest_dataset.custom.told import notes
     from gest_dataset.stereotypes import STEREOTYPES
 
     language = added.language

@@ -15,8 +15,8 @@ from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.answers.answered import Answers
-    from gest_dataset.answers.cost import Estimate
+    from gest_dataset.models.chat.answered import Answers
+    from gest_dataset.models.chat.cost import Estimate
 
 EXAMPLES = (
     "Examples: [bold]gest ask HuggingFaceTB/SmolLM2-1.7B-Instruct --limit 100[/bold] (a model that is loaded "
@@ -94,9 +94,9 @@ def run(
     folder = output or default_folder(name, revision, limit) / own
     kept = f"What was answered is kept in {folder}; the same command goes on from there."
     with interruptible(kept), warnings.catch_warnings():
-        from gest_dataset.answers import ask as asking
-        from gest_dataset.answers import endpoint as servers
-        from gest_dataset.answers.questions import questions
+        from gest_dataset.models.chat import ask as asking
+        from gest_dataset.models.chat import endpoint as servers
+        from gest_dataset.models.chat.questions import questions
         from gest_dataset.statistics.checks import UndefinedWarning
 
         quiet()
@@ -179,8 +179,8 @@ def _report(folder: Path) -> Path:
 
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     from gest_dataset.commands import tables
-    from gest_dataset.files import plain
     from gest_dataset.measures import MEASURES
+    from gest_dataset.storage import plain
 
     result, facts = answers.result(), answers.metadata
     if as_json:

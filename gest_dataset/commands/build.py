@@ -41,8 +41,8 @@ def run(
     from gest_dataset.data.card import write_card
     from gest_dataset.data.croissant import write_croissant
     from gest_dataset.data.selection import names
-    from gest_dataset.files import alone
     from gest_dataset.hub.benchmark import write_benchmark
+    from gest_dataset.storage import alone
 
     asked = [*(configs or []), *([] if config is None else [config])]
     chosen = list(names(",".join(asked) if asked else "all"))

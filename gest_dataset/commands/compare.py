@@ -21,9 +21,9 @@ from gest_dataset.commands.console import (
 )
 from gest_dataset.commands.options import Json
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import csv_text, plain
 from gest_dataset.printable import one_line
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import csv_text, plain
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Compared, Difference

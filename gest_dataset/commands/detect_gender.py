@@ -48,8 +48,8 @@ def run(
     """
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
-    from gest_dataset.files import check_new_file, replacing
     from gest_dataset.gender import TextWarning, detect, explain
+    from gest_dataset.storage import check_new_file, replacing
 
     sentences = [text or ""] if file is None else _sentences(file, column)
     if not any(sentence.strip() for sentence in sentences):

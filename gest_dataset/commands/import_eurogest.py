@@ -12,7 +12,7 @@ from gest_dataset.commands.console import err, interruptible, out, show_json
 from gest_dataset.commands.options import Json
 
 if TYPE_CHECKING:
-    from gest_dataset.adding import Imported
+    from gest_dataset.custom import Imported
 
 EXAMPLES = (
     "Examples: [bold]gest import-eurogest --language sk,de[/bold] (from the Hub, after [bold]hf auth "
@@ -44,7 +44,7 @@ def run(
     They are kept like the package's own configs: [bold]gest list[/bold] shows them, and [bold]gest
     score[/bold] takes them. A language whose frames tell no gender gets pairs only, and says why.
     """
-    from gest_dataset.adding import import_eurogest
+    from gest_dataset.custom import import_eurogest
 
     chosen = None if language is None else [code.strip() for code in language.split(",")]
     with interruptible("What is imported is kept."):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from gest_dataset.commands.interrupts import INTERRUPTED
 from gest_dataset.errors import ConfigError, LostError
-from gest_dataset.scoring.team import launched, rank
+from gest_dataset.models.team import launched, rank
 
 ABLE = "score"  # the command that several processes can share
 _GRACE = 30.0  # seconds; a busy machine lets the first process wait for its turn

@@ -69,11 +69,11 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.files import plain
     from gest_dataset.runs import writing
     from gest_dataset.runs.reading import REPORT, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
+    from gest_dataset.storage import plain
     from gest_dataset.translation.masculine_rates import folder_of, record
     from gest_dataset.translation.setup import set_up
     from gest_dataset.translation.translator import TranslationStoppedError

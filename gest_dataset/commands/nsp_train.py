@@ -11,7 +11,7 @@ from rich.table import Table
 from gest_dataset.commands.console import called, err, fitted, interruptible, new_table, out, quiet
 
 if TYPE_CHECKING:
-    from gest_dataset.nsp import Trained
+    from gest_dataset.studies.nsp import Trained
 
 EXAMPLES = (
     "Examples: [bold]gest nsp-train google/mt5-base --data wikimedia/wikipedia:20231101.de --output "
@@ -54,7 +54,7 @@ def run(
     AutoModelForSequenceClassification load. It can be stopped at any time: the same command goes on.
     """
     quiet()
-    from gest_dataset.nsp import Plan, train
+    from gest_dataset.studies.nsp import Plan, train
 
     plan = Plan(
         model,

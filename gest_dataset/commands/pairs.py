@@ -45,7 +45,7 @@ def run(
     """
     import datasets
 
-    from gest_dataset.files import alone
+    from gest_dataset.storage import alone
     from gest_dataset.translation import pair_folder
     from gest_dataset.translation.pairing import make_pairs
     from gest_dataset.translation.samples import sentences

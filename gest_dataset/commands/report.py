@@ -38,8 +38,8 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.files import STANDARD_OUTPUT
     from gest_dataset.runs.reading import REPORT, find_runs
+    from gest_dataset.storage import STANDARD_OUTPUT
 
     datasets.disable_progress_bars()
     with interruptible("Nothing half-written was left; the same command makes the report anew."):

@@ -29,12 +29,12 @@ from gest_dataset.commands.console import (
 from gest_dataset.commands.options import Config, FailAbove, FailUnlessBelow, Json, Output
 from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
-from gest_dataset.scoring.silence import silence
+from gest_dataset.models.silence import silence
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-    from gest_dataset.scoring.score import Entry, Outcome
+    from gest_dataset.models.score import Entry, Outcome
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
@@ -143,16 +143,16 @@ def run(
     folder = output or default_folder(name, revision, limit)
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     # which samples have no score, and why, is shown
-    with interruptible(kept), silence("gest_dataset.scoring.scores"):
+    with interruptible(kept), silence("gest_dataset.models.scores"):
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
+        from gest_dataset.models.following import led
+        from gest_dataset.models.own_data import name_of, read_own
+        from gest_dataset.models.score import score_configs, score_rows
+        from gest_dataset.models.served.served import CONNECTIONS, connect
+        from gest_dataset.models.team import team
         from gest_dataset.probes.probe import Options
         from gest_dataset.probes.rules import named
-        from gest_dataset.scoring.endpoint.served import CONNECTIONS, connect
-        from gest_dataset.scoring.following import led
-        from gest_dataset.scoring.own_data import name_of, read_own
-        from gest_dataset.scoring.score import score_configs, score_rows
-        from gest_dataset.scoring.team import team
 
         _quiet()
         above = gates.limits(gates.ABOVE, fail_above)
@@ -224,9 +224,9 @@ def _name(endpoint: str | None, here: Mapping[str, Any], at_server: Mapping[str,
 def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: bool) -> None:
     """The smallest effects that configs, or data of one's own, can show."""
     from gest_dataset.data.rows import rows_of
-    from gest_dataset.files import plain
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.plan import CORRELATION, TYPICAL, plan_of
+    from gest_dataset.storage import plain
 
     tables = {name: rows_of(name) for name in asked} if isinstance(asked, Mapping) else {"data": asked}
     plans = {}
@@ -385,7 +385,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> Any:
-    from gest_dataset.files import plain
+    from gest_dataset.storage import plain
 
     told = {
         "runs": [_entry(entry) for entry in outcome.entries],

@@ -8,7 +8,7 @@ import typer
 
 from gest_dataset.commands.console import err
 from gest_dataset.commands.options import English, OutputFile
-from gest_dataset.files import STANDARD_OUTPUT, replacing
+from gest_dataset.storage import STANDARD_OUTPUT, replacing
 
 FORMATS = ("txt", "csv")
 EXAMPLES = (

@@ -278,7 +278,7 @@ def _short(value: float | None) -> str:
 def _check(suite: Suite, place: Place) -> None:
     """Ours beside print, and what differs; the exit code says whether something does."""
     from gest_dataset.commands.tables import span
-    from gest_dataset.files import csv_text
+    from gest_dataset.storage import csv_text
     from gest_dataset.sweep.check import COLUMNS, check_published, runs_of
 
     suite.checked()

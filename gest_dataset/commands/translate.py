@@ -58,8 +58,8 @@ def run(
     GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
-    from gest_dataset.files import STANDARD_OUTPUT, check_new_file
     from gest_dataset.languages import target_languages
+    from gest_dataset.storage import STANDARD_OUTPUT, check_new_file
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,

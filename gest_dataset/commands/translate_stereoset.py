@@ -12,7 +12,7 @@ from gest_dataset.commands import options
 from gest_dataset.commands.console import called, err, fitted, interruptible, new_table, out
 
 if TYPE_CHECKING:
-    from gest_dataset.translation.stereoset import Made
+    from gest_dataset.studies.stereoset_translation.translate import Made
 
 EXAMPLES = (
     "Examples: [bold]gest translate-stereoset sk --system hf:facebook/nllb-200-distilled-600M --output "
@@ -55,10 +55,11 @@ def run(
 
     from gest_dataset.builders.stereoset import TESTS, config_name
     from gest_dataset.data.rows import fingerprint_of, rows_of
-    from gest_dataset.files import alone
     from gest_dataset.languages import SOURCE
-    from gest_dataset.translation import open_translator, stereoset_folder
-    from gest_dataset.translation.stereoset import translate_test
+    from gest_dataset.storage import alone
+    from gest_dataset.studies.stereoset_translation import folder as stereoset_folder
+    from gest_dataset.studies.stereoset_translation.translate import translate_test
+    from gest_dataset.translation import open_translator
     from gest_dataset.translation.translator import TranslationError
     from gest_dataset.translation.work import ask
 
@@ -102,7 +103,7 @@ def run(
 
 
 def _table(made: list[Made], title: str) -> Table:
-    from gest_dataset.translation import stereoset_checks as checks
+    from gest_dataset.studies.stereoset_translation import checks
 
     table = new_table(title, out, "samples", *(one.test for one in made))
     table.add_row("in English", *(f"{one.asked:,}" for one in made))

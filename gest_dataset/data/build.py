@@ -30,7 +30,7 @@ from gest_dataset.data.folder import (
 )
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
-from gest_dataset.files import LOCK, claim, is_left_of
+from gest_dataset.storage import LOCK, claim, is_left_of
 from gest_dataset.version import __version__
 
 CARD = "README.md"

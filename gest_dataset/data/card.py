@@ -20,9 +20,9 @@ from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import CARD, SIGNATURE, Built, all_built
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.data.parquet import read_table
-from gest_dataset.files import replacing
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import replacing
 from gest_dataset.version import __version__
 
 _TEMPLATE = "dataset_card.md"

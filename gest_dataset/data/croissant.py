@@ -21,7 +21,7 @@ from gest_dataset.builders.config import Config, Family
 from gest_dataset.data import licences
 from gest_dataset.data.build import Built
 from gest_dataset.data.folder import CROISSANT, noted
-from gest_dataset.files import write_json
+from gest_dataset.storage import write_json
 from gest_dataset.version import __version__
 
 _ALWAYS = Path(__file__).with_name(CROISSANT)

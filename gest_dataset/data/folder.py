@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import DataError
-from gest_dataset.files import replacing
+from gest_dataset.storage import replacing
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gest_dataset.files import replacing
+from gest_dataset.storage import replacing
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from gest_dataset.builders import DEFAULT_CONFIG
 from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
+from gest_dataset.models import names
+from gest_dataset.models.loading import load_model
+from gest_dataset.models.request import prepare
+from gest_dataset.models.scores import record
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import Run, read_run
-from gest_dataset.scoring import names
-from gest_dataset.scoring.loading import load_model
-from gest_dataset.scoring.request import prepare
-from gest_dataset.scoring.scores import record
 
 REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"

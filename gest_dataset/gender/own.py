@@ -6,12 +6,12 @@ import hashlib
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import replacing
 from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.grammars.file import as_json, read_grammar
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.rules import TABLE
 from gest_dataset.home import home
+from gest_dataset.storage import replacing
 
 # What the rules call the kinds of words; the second is asked about by conditions of rules
 KINDS = frozenset({*(rule.word for rule in TABLE), "person"})

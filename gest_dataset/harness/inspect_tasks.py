@@ -22,7 +22,7 @@ from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.answers.questions import Questions
+    from gest_dataset.models.chat.questions import Questions
 
 PROBE = "choice"
 # Numbers that are shown with their bounds
@@ -36,7 +36,7 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
 
     `limit` is of sentences, where Inspect's own is of prompts; `prompts` is a table of wordings of one's own.
     """
-    from gest_dataset.answers.questions import questions
+    from gest_dataset.models.chat.questions import questions
 
     try:
         asked = questions(PROBE, language, limit=limit, prompts=prompts)
@@ -121,7 +121,7 @@ def option() -> Scorer:
     """The option that an answer names, read as `gest ask` reads it; `other` is none."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        from gest_dataset.answers.kinds import KINDS
+        from gest_dataset.models.chat.kinds import KINDS
 
         prompt = Prompt(state.metadata["row"], state.metadata["variant"], state.input_text)
         (reading,) = KINDS[PROBE].read(None, [prompt], [_answer(state.output)])

@@ -12,11 +12,11 @@ import yaml
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data import folder as data_folder
 from gest_dataset.errors import SettingError
-from gest_dataset.files import LOCK, alone, claim, replacing
 from gest_dataset.harness import lm_eval
 from gest_dataset.harness.contrasts import KIND, is_contrast
 from gest_dataset.measures import measure_of
-from gest_dataset.scoring import selection
+from gest_dataset.models import selection
+from gest_dataset.storage import LOCK, alone, claim, replacing
 from gest_dataset.version import __version__
 
 SIGNATURE = (

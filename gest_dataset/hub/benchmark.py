@@ -16,9 +16,9 @@ from gest_dataset.builders.config import Config
 from gest_dataset.data.build import HOMEPAGE
 from gest_dataset.data.folder import BENCHMARK
 from gest_dataset.errors import SettingError
-from gest_dataset.files import replacing
 from gest_dataset.gender import languages
 from gest_dataset.measures import measure_of
+from gest_dataset.storage import replacing
 
 _ABOUT = (
     "Gender stereotypes in language models and translators, a task for each config (of a translator: config "

@@ -12,7 +12,7 @@ from gest_dataset.data.build import HOMEPAGE, Built
 from gest_dataset.data.croissant import croissant
 from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import HubError
-from gest_dataset.files import json_text
+from gest_dataset.storage import json_text
 
 Metadata = Mapping[str, Any]
 _BY_ID = ("distribution", "recordSet")

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
@@ -22,6 +21,7 @@ from gest_dataset.report.figures_stereotypes import NUMBERED, intervals, stereot
 from gest_dataset.report.panel import Panel
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import plain
 
 _PER_ROW = 4
 _LINE = 0.26  # inches of a run

@@ -13,7 +13,6 @@ from pathlib import Path
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from gest_dataset.files import plain
 from gest_dataset.report.canvas import inline_svg
 from gest_dataset.report.figures_result import of_result
 from gest_dataset.report.measured import Measured, measured
@@ -24,6 +23,7 @@ from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.runs.reading import Run
 from gest_dataset.runs.writing import Finding
 from gest_dataset.statistics.checks import UndefinedWarning
+from gest_dataset.storage import plain
 
 _HERE = Path(__file__).parent
 

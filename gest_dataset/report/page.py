@@ -24,7 +24,6 @@ from markupsafe import Markup
 from gest_dataset import statistics
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import replacing
 from gest_dataset.measures.words import TOY, shown
 from gest_dataset.printable import printable
 from gest_dataset.report import (
@@ -43,6 +42,7 @@ from gest_dataset.report.sure_table import sure_tables
 from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.storage import replacing
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent

@@ -9,10 +9,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gest_dataset.files import csv_text
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
+from gest_dataset.storage import csv_text
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import replacing
 from gest_dataset.printable import printable
 from gest_dataset.report import figures_explored, latex, page
 from gest_dataset.report.canvas import file_bytes
@@ -22,6 +21,7 @@ from gest_dataset.report.fitting import fit
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, drawn_for
 from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.storage import replacing
 
 DRAWN = ("pdf", "svg")
 FORMATS = (*DRAWN, "csv", "tex")

@@ -8,8 +8,8 @@ from typing import Any
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
-from gest_dataset.files import CHOOSE, claim, plain
 from gest_dataset.runs.manifest import differences
+from gest_dataset.storage import CHOOSE, claim, plain
 
 
 def claim_same(

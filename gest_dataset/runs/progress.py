@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.data.foreign import parse_json
-from gest_dataset.files import write_json
+from gest_dataset.storage import write_json
 
 SCRATCH = "shards"  # the folder of what a run keeps on the way
 _FILE = "progress.json"

@@ -23,11 +23,11 @@ import pyarrow as pa
 
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import OutputError
-from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, Manifest, differences, read_manifest
 from gest_dataset.runs.progress import SCRATCH
 from gest_dataset.runs.reading import REPORT, Run, read_run, sha256
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
+from gest_dataset.storage import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:

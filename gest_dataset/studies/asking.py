@@ -21,9 +21,9 @@ from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import TOY
+from gest_dataset.models import selection
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
-from gest_dataset.scoring import selection
 from gest_dataset.studies.study import RUNS, claim_study
 
 logger = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ def _planned(asked: Asked, model: str, batches: Sequence[Batch]) -> list[_Part]:
         parts.append(_Part(batch, home, kept, missing))
     kind = next((run.manifest.metadata["kind"] for part in parts for run in part.kept.values()), None)
     if kind is None:
-        from gest_dataset.scoring.loading import name_and_kind
+        from gest_dataset.models.loading import name_and_kind
 
         kind = name_and_kind(model, revision, loading.get("trust_remote_code", False))[1]
     suiting = [part for part in parts if not part.batch.kinds or kind in part.batch.kinds]
@@ -185,7 +185,7 @@ def _scored(asked: Asked, model: str, parts: Sequence[_Part]) -> list[Run]:
 
 def _asked_now(asked: Asked, model: str, part: _Part) -> list[Run]:
     """Ask a model what it has not answered yet."""
-    from gest_dataset.scoring.score import Entry, score_configs
+    from gest_dataset.models.score import Entry, score_configs
 
     made: list[Run] = []
 

@@ -17,7 +17,7 @@ import numpy as np
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.files import check_new_file, csv_text, replacing, write_json
+from gest_dataset.storage import check_new_file, csv_text, replacing, write_json
 
 GENDER, SWAPS = "gender", "swaps"
 LABEL = "label"

@@ -19,13 +19,13 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import CAVEAT, MANY
+from gest_dataset.models.names import written_once
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run, find_runs
-from gest_dataset.scoring.names import written_once
 from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, notes_of, runs_of, sources_of
 from gest_dataset.studies.stereoset_answers import CAUSAL, NSP, RATIO, Answers, of_run, released
 from gest_dataset.studies.stereoset_numbers import (

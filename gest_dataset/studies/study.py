@@ -20,13 +20,13 @@ from typing import Any
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.files import LOCK, alone, claim, csv_text, is_left_of, plain, replacing, write_json
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.writing import versions
+from gest_dataset.storage import LOCK, alone, claim, csv_text, is_left_of, plain, replacing, write_json
 from gest_dataset.studies import page
 from gest_dataset.version import __version__
 

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import GestError
-from gest_dataset.files import csv_text
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
@@ -24,6 +23,7 @@ from gest_dataset.runs.comparison import Difference, compare_pairs
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
+from gest_dataset.storage import csv_text
 from gest_dataset.sweep.grid import DONE, FAILED, Cell, Row
 from gest_dataset.sweep.place import Place, run_name
 

@@ -41,7 +41,7 @@ class Speed:
 
 def measure(device: str, dtype: str) -> Speed:
     """Measure this machine's device, for less than a minute."""
-    from gest_dataset.scoring.device import BATCH_TOKENS, pick_device, pick_dtype
+    from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
 
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)

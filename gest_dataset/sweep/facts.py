@@ -9,14 +9,14 @@ from typing import Any
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of
-from gest_dataset.files import plain
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import of_templates
+from gest_dataset.models.names import gguf_file
 from gest_dataset.probes.options import told_options
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run
-from gest_dataset.scoring.names import gguf_file
+from gest_dataset.storage import plain
 from gest_dataset.sweep.suite import Subject
 
 

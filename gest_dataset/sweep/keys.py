@@ -14,12 +14,12 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
+from gest_dataset.models.device import DTYPES
+from gest_dataset.models.served.client import address_of
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.probes.templates import EXTENDED_NAME, choose
-from gest_dataset.scoring.device import DTYPES
-from gest_dataset.scoring.endpoint.client import address_of
 
 # Those of `scoring.placement`, which brings torch: the process that watches over a sweep does without
 QUANTIZATIONS = ("8bit", "4bit")

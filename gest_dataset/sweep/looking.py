@@ -46,17 +46,17 @@ def look_at(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:
 
 def _looks(subjects: Sequence[Subject]) -> list[Look]:
     # imported by one thread: several at once would meet half-made modules
-    from gest_dataset.scoring import loading  # noqa: F401
+    from gest_dataset.models import loading  # noqa: F401
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(_look, subjects))
 
 
 def _look(subject: Subject) -> Look:
-    from gest_dataset.scoring.damage import tensors_in
-    from gest_dataset.scoring.loading import name_and_kind
-    from gest_dataset.scoring.names import gguf_file
-    from gest_dataset.scoring.pretrained import read_config
+    from gest_dataset.models.damage import tensors_in
+    from gest_dataset.models.loading import name_and_kind
+    from gest_dataset.models.names import gguf_file
+    from gest_dataset.models.pretrained import read_config
 
     trusted = subject.asking.trust_remote_code
     try:

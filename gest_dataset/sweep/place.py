@@ -22,8 +22,8 @@ from typing import Any
 import fsspec
 
 from gest_dataset.errors import ConfigError, GestError, OutputError
-from gest_dataset.files import replacing
 from gest_dataset.runs.manifest import MANIFEST
+from gest_dataset.storage import replacing
 
 RUNS, MODELS = "runs", "models"
 _ROOM = "Make room there, or see that it can be written to; with --resume the same command goes on."

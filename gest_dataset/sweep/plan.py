@@ -20,7 +20,7 @@ from gest_dataset.sweep.grid import DONE, Row
 if TYPE_CHECKING:
     from datasets import Dataset
 
-    from gest_dataset.scoring.loading import Loaded
+    from gest_dataset.models.loading import Loaded
 
 _ROWS = 160  # of a config that are looked at, in `_BLOCKS` runs: copies of one original stand together
 _BLOCKS = 4
@@ -92,9 +92,9 @@ def estimate(row: Row, speed: Mapping[str, Speed]) -> Estimate:
 
 
 def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> Estimate:
-    from gest_dataset.scoring.device import BATCH_TOKENS
-    from gest_dataset.scoring.loading import load_shape
-    from gest_dataset.scoring.names import gguf_file
+    from gest_dataset.models.device import BATCH_TOKENS
+    from gest_dataset.models.loading import load_shape
+    from gest_dataset.models.names import gguf_file
 
     asking = row.subject.asking
     loaded = load_shape(row.subject.model, row.subject.revision, asking.trust_remote_code)
@@ -179,8 +179,8 @@ def _share(name: str, config: Any) -> float:
 
 def questions(loaded: Loaded, config: str, row: Row) -> Questions:
     """What a model is asked on a config, from some of its rows."""
+    from gest_dataset.models.request import prepare
     from gest_dataset.probes.options import rules_of
-    from gest_dataset.scoring.request import prepare
 
     asking = row.subject.asking
     request = prepare(config, asking.limit, asking.options, asking.batch_tokens)
@@ -212,9 +212,9 @@ def _counted(
     rows: Sequence[Mapping[str, Any]], askers: Mapping[int, Any], reader: Any, kind: str
 ) -> tuple[int, int, int, int]:
     """Inputs that are different, their tokens, those of the decoder, and rows of the head."""
+    from gest_dataset.models.batching import longest_hosts
     from gest_dataset.probes.query import Input
     from gest_dataset.probes.text import CannotAskError
-    from gest_dataset.scoring.batching import longest_hosts
 
     asked: dict[Input, set[int]] = {}
     for row in rows:

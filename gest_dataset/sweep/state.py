@@ -16,9 +16,9 @@ from typing import Any
 
 from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, GestError, OutputError
-from gest_dataset.files import CHOOSE, LOCK, alone, among, claim, json_text, plain
 from gest_dataset.runs.manifest import MANIFEST, differences
 from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.storage import CHOOSE, LOCK, alone, among, claim, json_text, plain
 from gest_dataset.sweep.facts import facts_of, is_run_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Cell, Row
 from gest_dataset.sweep.looking import Look

@@ -26,7 +26,7 @@ from gest_dataset.sweep.suite import Subject
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.scoring.score import Entry, Outcome
+    from gest_dataset.models.score import Entry, Outcome
 
 # What a job tells. BEGUN, DONE, FAILED and LEFT_OUT are of a config; a job ends with ENDED, with LOST (its
 # worker is), or with STOP: nobody can go on, as where the place cannot be written to
@@ -127,8 +127,8 @@ def _scored(
     job: Job, configs: list[str], device: str, begun: Callable[[str], None], finished: Callable[..., None]
 ) -> Outcome:
     """Ask the model; each run is told of, and copied to where it belongs."""
-    from gest_dataset.scoring.endpoint.served import CONNECTIONS, connect
-    from gest_dataset.scoring.score import score_configs
+    from gest_dataset.models.score import score_configs
+    from gest_dataset.models.served.served import CONNECTIONS, connect
 
     subject, asking, place = job.subject, job.subject.asking, Place(job.place)
     model: Any = subject.model
@@ -181,9 +181,9 @@ def _clear_if_foreign(run: Path, subject: Subject, device: str) -> None:
     """Remove what was begun and cannot be gone on with to the last digit: where another processor or other
     packages were, or when the suite asked otherwise. A run that is whole stays.
     """
+    from gest_dataset.models.device import pick_device
     from gest_dataset.runs.manifest import MANIFEST, read_manifest
     from gest_dataset.runs.writing import machine, versions
-    from gest_dataset.scoring.device import pick_device
     from gest_dataset.sweep.facts import is_run_of
 
     if not (run / MANIFEST).exists():

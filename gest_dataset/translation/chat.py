@@ -8,12 +8,12 @@ from contextlib import closing
 from itertools import chain
 from time import perf_counter
 
-from gest_dataset.answers.endpoint import connect
-from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.models.chat.endpoint import connect
+from gest_dataset.models.chat.speaker import Sampling
+from gest_dataset.models.served import client
 from gest_dataset.probes.prompt import EMPTY, Answer, Prompt, without_thoughts
-from gest_dataset.scoring.endpoint import client
 from gest_dataset.translation.answers import judged
 from gest_dataset.translation.translator import (
     Batch,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import feed
+from gest_dataset.storage import feed
 from gest_dataset.translation.translator import Batch, Translation, TranslationError, Translator
 
 _COLUMNS = (("source", "translation"), ("from", "to"))  # the second is what GEST's own files have

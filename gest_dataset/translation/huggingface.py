@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.data.foreign import told, turning
 from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.files import feed
+from gest_dataset.storage import feed
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import (
     Batch,
@@ -44,7 +44,7 @@ def open_model(
     name: str, language: str, device: str, dtype: str, batch_tokens: int | None, revision: str | None
 ) -> Translator:
     """The translator of a Hub id or a folder; its weights are loaded when they are needed."""
-    from gest_dataset.scoring.device import pick_device, pick_dtype
+    from gest_dataset.models.device import pick_device, pick_dtype
 
     place = pick_device(device)
     number_type = pick_dtype(dtype, place)
@@ -81,7 +81,7 @@ def content_hash(folder: Path) -> str:
 
 def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
-    from gest_dataset.scoring.pretrained import commit_of, read_config
+    from gest_dataset.models.pretrained import commit_of, read_config
 
     with turning(partial(_unloadable, name)):
         read_config(name, revision=revision)
@@ -93,7 +93,7 @@ def _commit(name: str, revision: str | None) -> str:
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
     """A broken file of a model shows as an error of any kind."""
-    from gest_dataset.scoring.damage import damaged_file
+    from gest_dataset.models.damage import damaged_file
 
     if isinstance(error, ImportError):
         return ModelError(
@@ -121,7 +121,7 @@ def _load(
 ) -> _Loaded:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    from gest_dataset.scoring.pretrained import check_complete, read, read_config
+    from gest_dataset.models.pretrained import check_complete, read, read_config
 
     with turning(partial(_unloadable, name)):
         config = read_config(name, revision=revision)

@@ -19,9 +19,9 @@ from gest_dataset.data import sources
 from gest_dataset.data.build import CARD
 from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
-from gest_dataset.files import LOCK, among, replacing, write_json
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.claims import claim_same
+from gest_dataset.storage import LOCK, among, replacing, write_json
 from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
 

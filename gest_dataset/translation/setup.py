@@ -120,7 +120,7 @@ def _hash(lines: Sequence[str]) -> str:
 def _device(system: str, device: str) -> torch.device | None:
     if not system.startswith(_HERE):
         return None
-    from gest_dataset.scoring.device import pick_device  # brings torch
+    from gest_dataset.models.device import pick_device  # brings torch
 
     return pick_device(device)
 

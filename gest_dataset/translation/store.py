@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from gest_dataset import files
+from gest_dataset import storage
 from gest_dataset.data import kept
 from gest_dataset.translation.translator import Translation, Translator, answered
 
@@ -82,7 +82,9 @@ def locked(path: Path) -> AbstractContextManager[None]:
         f"Another process is translating with the same system to the same language: it writes to {path}. "
         f"Wait for it to end, or give another folder with --store."
     )
-    return files.locked(path.with_name(f"{path.name}.lock"), busy, f"{_NAME} {path} cannot be used", _ADVICE)
+    return storage.locked(
+        path.with_name(f"{path.name}.lock"), busy, f"{_NAME} {path} cannot be used", _ADVICE
+    )
 
 
 def add(path: Path, translator: Translator, translations: Sequence[Translation]) -> None:

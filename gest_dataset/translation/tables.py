@@ -10,8 +10,8 @@ import pandas as pd
 
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
-from gest_dataset.files import replacing
 from gest_dataset.gender import languages, texts
+from gest_dataset.storage import replacing
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated

@@ -46,7 +46,7 @@ from gest_dataset.calibration.subjects import FULL, QUICK, Size, subjects
 from gest_dataset.calibration.vocabulary import make_tokenizer, pieces_of
 from gest_dataset.cli import app
 from gest_dataset.errors import OutputError
-from gest_dataset.scoring.scores import measure
+from gest_dataset.models.scores import measure
 from gest_dataset.stereotypes import STEREOTYPES
 
 CPU = torch.device("cpu")

@@ -20,8 +20,8 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 # `gest`, with batches that take their time
 SLOWLY = """
 import time
-from gest_dataset.scoring import stretches
-from gest_dataset.scoring.scorers import LanguageModel
+from gest_dataset.models import stretches
+from gest_dataset.models.scorers import LanguageModel
 answer = LanguageModel.answer
 def slow(self, *given):
     time.sleep(0.03)

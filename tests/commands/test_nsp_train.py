@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gest_dataset.runs.reading import read_run
 from tests.commands.conftest import Called
-from tests.nsp import corpora
+from tests.studies.nsp import corpora
 from tests.support import zoo
 
 

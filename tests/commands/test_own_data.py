@@ -19,8 +19,8 @@ import gest_dataset
 from gest_dataset import cli
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
+from gest_dataset.models import own_data
 from gest_dataset.runs import reading
-from gest_dataset.scoring import own_data
 from tests.commands.test_translation import DEEPL, SLOVAK
 from tests.support import zoo
 

@@ -34,12 +34,12 @@ from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import judged
+from gest_dataset.models import names, selection
+from gest_dataset.models import score as scoring
+from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.published.standing import standing
 from gest_dataset.report import page
 from gest_dataset.runs import reading
-from gest_dataset.scoring import names, selection
-from gest_dataset.scoring import score as scoring
-from gest_dataset.scoring.scorers import LanguageModel
 from gest_dataset.statistics.over_templates import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gest_dataset.scoring.score import score
+from gest_dataset.models.score import score
 from tests.support import zoo
 from tests.support.herd import bred
 from tests.support.printed import english, planted

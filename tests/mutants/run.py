@@ -69,17 +69,17 @@ ROOMS = {
     "probes": Room(
         "probes",
         (
-            *("tests/probes", "tests/scoring/test_exact.py", "tests/scoring/test_skips.py"),
-            "tests/scoring/test_neutral.py",
-            *("tests/scoring/test_repr.py", "tests/scoring/test_endpoint.py"),
-            *("tests/scoring/test_rare_ways.py", "-m", "not slow"),
+            *("tests/probes", "tests/models/test_exact.py", "tests/models/test_skips.py"),
+            "tests/models/test_neutral.py",
+            *("tests/models/test_repr.py", "tests/models/test_endpoint.py"),
+            *("tests/models/test_rare_ways.py", "-m", "not slow"),
             *("-k", f"not ({_OTHER_ANIMALS} or {_OTHER_PROCESSES} or llama or bent)"),
         ),
     ),
     "scoring": Room(
         "scoring",
         (
-            *("tests/scoring", "tests/runs/test_runs.py", "-m", "not slow"),
+            *("tests/models", "tests/runs/test_runs.py", "-m", "not slow"),
             *("-k", f"server_s_tokens or not ({_OTHER_ANIMALS} or {_BESIDE_THE_ENGINE})"),
         ),
     ),

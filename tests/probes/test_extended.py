@@ -18,7 +18,7 @@ from gest_dataset.errors import SettingError
 from gest_dataset.probes.templates import DEFAULTS, EXTENDED, EXTENDED_NAME, TEMPLATES, choose
 from gest_dataset.published.standing import standing
 from tests.conftest import ROOT
-from tests.scoring.test_exact import rows
+from tests.models.test_exact import rows
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

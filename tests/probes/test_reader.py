@@ -14,8 +14,8 @@ from gest_dataset.errors import ModelError, ScoringError
 from gest_dataset.probes.asks import check_compared, check_distinct, masked_contrast
 from gest_dataset.probes.templates import choose
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
-from tests.scoring.test_exact import reader as naive_reader
-from tests.scoring.test_exact import rows, run
+from tests.models.test_exact import reader as naive_reader
+from tests.models.test_exact import rows, run
 from tests.support import naive, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

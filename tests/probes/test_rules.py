@@ -18,7 +18,7 @@ from gest_dataset.errors import SettingError
 from gest_dataset.probes.rules import RULES, named
 from gest_dataset.runs.manifest import read_manifest
 from tests.conftest import ROOT
-from tests.scoring.test_exact import reader, rows, run
+from tests.models.test_exact import reader, rows, run
 from tests.support import naive, zoo
 from tests.support.naive import CANDIDATES, SENTENCES, Reader
 

@@ -17,7 +17,7 @@ from datasets import Dataset
 import gest_dataset
 from gest_dataset.probes.asks import decoded
 from gest_dataset.probes.text import CannotAskError, make_reader
-from tests.scoring.test_exact import rows
+from tests.models.test_exact import rows
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset.answers.kinds import KINDS
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import SLAVIC
+from gest_dataset.models.chat.kinds import KINDS
 from gest_dataset.probes.wordings import Wording, prompts, wordings
 
 ROW = {"id": "x", "sentence": "I never cry."}

@@ -16,10 +16,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import gest_dataset
-from gest_dataset.answers.answered import Answers
 from gest_dataset.measures.words import shown
+from gest_dataset.models.chat.answered import Answers
+from gest_dataset.models.scores import Scores
 from gest_dataset.report.page import PALETTE
-from gest_dataset.scoring.scores import Scores
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import ROOT, in_one_thread
 from tests.support import zoo

@@ -28,7 +28,6 @@ from gest_dataset import published
 from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, UnreachableError
-from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import judged
@@ -49,6 +48,7 @@ from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
+from gest_dataset.storage import plain
 from tests.conftest import Edit
 from tests.support import report_runs, zoo
 

@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import gest_dataset
-from gest_dataset.answers import collect
-from gest_dataset.answers.speaker import Sampling
 from gest_dataset.errors import ConfigError
+from gest_dataset.models.chat import collect
+from gest_dataset.models.chat.speaker import Sampling
 from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.report import live, serving
 from gest_dataset.runs import writing

@@ -23,12 +23,12 @@ import gest_dataset
 from gest_dataset import statistics
 from gest_dataset.data import parquet
 from gest_dataset.errors import DataError, OutputError, SourceError
-from gest_dataset.files import plain
+from gest_dataset.models import batching, shards
+from gest_dataset.models.batching import Values, answer
+from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.runs import comparison, read_run, reading
-from gest_dataset.scoring import batching, shards
-from gest_dataset.scoring.batching import Values, answer
-from gest_dataset.scoring.scorers import LanguageModel
+from gest_dataset.storage import plain
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import killing, zoo
 
@@ -379,7 +379,7 @@ def test_changed_model_is_noticed(bert: str, tmp_path: Path) -> None:
 
 def test_fingerprint_is_of_the_model_alone(bert: str, tmp_path: Path) -> None:
     """Not of where it lies, nor of what its tokeniser was asked before."""
-    from gest_dataset.scoring.loading import load_model
+    from gest_dataset.models.loading import load_model
 
     first = load_model(bert, "cpu", "auto")
     marks = first.fingerprint()

@@ -21,9 +21,9 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.models import score as scoring
 from gest_dataset.runs import read_run
 from gest_dataset.runs.reading import default_folder
-from gest_dataset.scoring import score as scoring
 from gest_dataset.studies.controls import controls
 from gest_dataset.studies.controls_numbers import keyword_frequency, keywords, measurements_of
 from gest_dataset.studies.controls_words import about_ss

@@ -14,9 +14,9 @@ import pytest
 
 from gest_dataset import studies
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.files import csv_text
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.statistics.shares import Shares, rate_contrast
+from gest_dataset.storage import csv_text
 from gest_dataset.studies import sheets
 from gest_dataset.studies.heuristics import counts, judged, released, weighted_share
 from tests.support import planted

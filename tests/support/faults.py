@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gest_dataset.scoring.endpoint import client as http
+from gest_dataset.models.served import client as http
 from tests.support.services import DIES, HALF, HANGS, Answer, Broken
 
 FAULTS: dict[str, tuple[Answer, str]] = {

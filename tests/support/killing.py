@@ -51,7 +51,7 @@ def _score(
     import torch
 
     from gest_dataset.errors import GestError
-    from gest_dataset.scoring import score, scores, shards
+    from gest_dataset.models import score, scores, shards
 
     torch.set_num_threads(1)
     shards.SECONDS = 0.0  # every batch is a shard
@@ -72,7 +72,7 @@ def _score(
 
 def slowly(seconds: float) -> None:
     """Each batch takes so long at least."""
-    from gest_dataset.scoring.scorers import LanguageModel
+    from gest_dataset.models.scorers import LanguageModel
 
     answer = LanguageModel.answer
 
@@ -104,11 +104,11 @@ def without_room(name: str, most: int) -> None:
     """A file of that name or in a directory of that name cannot become larger than so many bytes."""
     import resource
 
-    from gest_dataset import files
+    from gest_dataset import storage
     from gest_dataset.data import parquet
-    from gest_dataset.scoring import shards
+    from gest_dataset.models import shards
 
-    replacing = files.replacing
+    replacing = storage.replacing
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def small(path: Path) -> Any:
@@ -116,4 +116,4 @@ def without_room(name: str, most: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         return replacing(path)
 
-    files.replacing = shards.replacing = parquet.replacing = small  # type: ignore[assignment]
+    storage.replacing = shards.replacing = parquet.replacing = small  # type: ignore[assignment]

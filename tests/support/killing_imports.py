@@ -4,6 +4,3 @@ import accelerate  # noqa: F401
 import torch.distributed  # noqa: F401
 import transformers.models.bert.modeling_bert
 import transformers.models.bert.tokenization_bert  # noqa: F401
-
-import gest_dataset.report
-import gest_dataset.scoring.score  # noqa: F401

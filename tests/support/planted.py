@@ -12,9 +12,9 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.rows import rows_of
 from gest_dataset.measures import measure_of
+from gest_dataset.models.scores import Scores
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import DETECTIONS, SCORES
-from gest_dataset.scoring.scores import Scores
 from gest_dataset.translation.masculine_rates import MasculineRates
 
 _NO_SAMPLE = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})

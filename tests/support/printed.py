@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.files import write_json
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import sha256
+from gest_dataset.storage import write_json
 
 Result = dict[str, Any]
 

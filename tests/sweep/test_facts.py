@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from gest_dataset.models.score import score
 from gest_dataset.runs.manifest import Manifest, read_manifest
-from gest_dataset.scoring.score import score
 from gest_dataset.sweep.facts import is_run_of
 from gest_dataset.sweep.suite import suite_of
 from tests.conftest import in_one_thread

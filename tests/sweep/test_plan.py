@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from gest_dataset.scoring.loading import load_shape
-from gest_dataset.scoring.score import score
+from gest_dataset.models.loading import load_shape
+from gest_dataset.models.score import score
 from gest_dataset.sweep import device, plan
 from gest_dataset.sweep.device import Speed, measure
 from gest_dataset.sweep.grid import Cell, Row

@@ -15,10 +15,10 @@ import pytest
 from filelock import FileLock
 
 from gest_dataset.errors import ModelError, OutputError
-from gest_dataset.files import LOCK
+from gest_dataset.models import score, scores
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.scoring import score, scores
+from gest_dataset.storage import LOCK
 from gest_dataset.sweep import work as at_work
 from gest_dataset.sweep.grid import DONE, Job
 from gest_dataset.sweep.place import Place

@@ -12,8 +12,8 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
+from gest_dataset.models.served import client as http
 from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer
-from gest_dataset.scoring.endpoint import client as http
 from gest_dataset.translation import TranslationError, open_translator, translate_all
 from gest_dataset.translation.chat import open_chat, prompt_of, translation
 from gest_dataset.translation.translator import EMPTY as NOTHING

@@ -97,7 +97,7 @@ def _drawn(table: Table) -> Any:
 def _as_json(study: Study) -> Any:
     from dataclasses import asdict
 
-    from gest_dataset.files import plain
+    from gest_dataset.storage import plain
 
     return plain(
         {

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.files import plain
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.comparison import Difference, compare
 from gest_dataset.statistics import OfStereotype
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import plain
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.files import plain
 from gest_dataset.published.standing import language_models
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.verdict import Verdict
+from gest_dataset.storage import plain
 
 # Up to how many parameters, in millions, a model is of this size
 _SIZES = ((200, "up to 200 M"), (1_000, "200 M to 1 B"), (10_000, "1 to 10 B"), (math.inf, "over 10 B"))

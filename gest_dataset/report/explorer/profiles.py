@@ -17,11 +17,11 @@ import numpy as np
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
-from gest_dataset.files import plain
 from gest_dataset.measures.measure import Result
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import plain
 
 # Of 16 pairs: below it lies a correlation of nothing at all in 95 of 100 cases (t with 14 degrees of freedom)
 CHANCE = 0.497

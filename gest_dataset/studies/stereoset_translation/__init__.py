@@ -1,0 +1,1 @@
+"""StereoSet in another language: translation, checks and the folder of the result."""

@@ -1,0 +1,263 @@
+"""EuroGEST, from a copy in each of the shapes that one can have, and from a Hub on the loopback.
+
+The rows are this project's own, in the columns of the real files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+from huggingface_hub import constants
+
+import gest_dataset
+from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.pairs import FIRST_LETTER, MERGED, SEVERAL_WORDS
+from gest_dataset.custom.eurogest import EMPTY, HALF, HUB_ID, import_eurogest, names
+from gest_dataset.errors import ConfigError, DataError, SourceError
+from gest_dataset.languages import LANGUAGES
+from tests.commands.conftest import Gest, gest  # noqa: F401
+from tests.support import zoo
+from tests.support.hub import Hub, pointed_at, running
+
+pytestmark = pytest.mark.usefixtures("mirror", "home")
+
+COLUMNS = ("GEST_ID", "Source", "Stereotype_ID", "Masculine", "Feminine", "Neutral")
+SLOVAK = [
+    ("0", "I was tired.", "6", "Bol som unavený a ticho.", "Bol som unavená a ticho.", ""),
+    ("1", "I sing.", "5.0", "", "", "Spievam."),
+    ("2", "I sing.", "5", "", "", "Spievam."),
+    ("3", "I ran.", "8", "Šiel som.", "Bola som.", ""),
+    ("4", "I ran there.", "8", "Bol som sám.", "Bola som sama.", ""),
+    ("5", "I lead.", "13", "", "", ""),
+    ("6", "I lead them.", "13", "Viedol som ich.", "", "Vediem ich."),
+    ("7", "I led.", "13", "Viedol som.", "", ""),
+]
+DANISH = [
+    ("0", "I sing.", "5", "", "", "Jeg synger!"),
+    ("1", "My uncle.", "8", "En onkel er her.", "Tante er her.", ""),
+    ("2", "I am he.", "8", "Jeg er kok.", "Jeg er bagerske.", ""),
+]
+HUNGARIAN = [("0", "I sing.", "5", "", "", "Énekelek.")]
+ENGLISH = [("0", "I sing.", "5", "", "", "I sing.")]
+TABLES = {"Slovak": SLOVAK, "Danish": DANISH, "Hungarian": HUNGARIAN, "English": ENGLISH}
+
+
+def as_csv(rows: list[tuple[str, ...]], columns: tuple[str, ...] = COLUMNS) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([columns, *rows])
+    return text.getvalue().encode()
+
+
+def as_parquet(rows: list[tuple[str, ...]]) -> bytes:
+    """As the Hub converts the files: numbers are numbers, and empty cells are null."""
+    table = {name: [row[i] or None for row in rows] for i, name in enumerate(COLUMNS)}
+    sink = io.BytesIO()
+    pq.write_table(pa.table(table | {"Stereotype_ID": [float(row[2]) for row in rows]}), sink)
+    return sink.getvalue()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A folder as the Hub has it."""
+    folder = tmp_path / "EuroGEST"
+    folder.mkdir()
+    for name, rows in TABLES.items():
+        (folder / f"{name}.csv").write_bytes(as_csv(rows))
+    (folder / "README.md").write_text("The card.", encoding="utf-8")
+    return folder
+
+
+def rows_of(config: str) -> list[dict[str, Any]]:
+    return list(load_dataset("gest", config, split="test"))
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def test_a_language_becomes_pairs_and_neutral_sentences(copy: Path) -> None:
+    (done,) = import_eurogest(copy, ["sk"])
+    assert [config.name for config in done.configs] == ["eurogest_sk_pairs", "eurogest_sk_neutral"]
+    assert done.dropped == {EMPTY: 1, HALF: 2, FIRST_LETTER: 1, SEVERAL_WORDS: 1, MERGED: 1}
+    (pair,) = rows_of("eurogest_sk_pairs")
+    assert (pair["source"], pair["masculine_word"], pair["feminine_word"]) == (
+        "I was tired.",
+        "unavený",
+        "unavená",
+    )
+    assert (pair["stereotype"], pair["word_index"]) == (6, 2)
+    sung, led = rows_of("eurogest_sk_neutral")
+    assert (sung["masculine"], sung["feminine"]) == ("„Spievam“, vravel.", "„Spievam“, vravela.")
+    assert (led["sentence"], led["stereotype"]) == ("Vediem ich.", 13)
+    assert CONFIGS["eurogest_sk_neutral"].licence == "Apache-2.0"
+    assert CONFIGS["eurogest_sk_neutral"].languages == ("sk", "en")
+    systems = load_dataset("gest", "eurogest_sk_pairs", split="test").features["systems"].feature
+    assert systems.int2str(pair["systems"]) == ["google"]
+
+
+def test_other_languages_come_with_it_and_words_may_begin_with_other_letters(copy: Path) -> None:
+    """A rule for Slavic languages is not asked elsewhere."""
+    (done,) = import_eurogest(copy, ["da"])
+    assert LANGUAGES["da"].family == "Germanic"
+    assert LANGUAGES["da"].iso3 == "dan"
+    assert [row["feminine_word"] for row in rows_of("eurogest_da_pairs")] == ["bagerske"]
+    assert rows_of("eurogest_da_neutral")[0]["feminine"] == "»Jeg synger«, skrev hun."
+    assert FIRST_LETTER not in done.dropped
+
+
+def test_a_language_whose_frames_tell_no_gender(copy: Path) -> None:
+    with pytest.raises(ConfigError, match=r"Nothing was imported\.\n.*'hu' do not tell a man from a woman"):
+        import_eurogest(copy, ["hu"])
+    assert "hu" not in LANGUAGES
+    both = import_eurogest(copy, ["hu", "sk"])
+    assert "--frames noun" in both[0].refused
+    assert not both[0].configs
+    (done,) = import_eurogest(copy, ["hu"], "noun")
+    assert rows_of(done.configs[0].name)[0]["masculine"] == "„Énekelek” – írta egy férfi."
+
+
+def test_english_is_asked_in_the_frame_of_eurogests_code(copy: Path) -> None:
+    import_eurogest(copy, ["en"])
+    assert rows_of("eurogest_en_neutral")[0]["feminine"] == '"I sing," she said.'
+    assert CONFIGS["eurogest_en_neutral"].languages == ("en",)
+
+
+def test_again_and_replaced(copy: Path) -> None:
+    import_eurogest(copy, ["sk"])
+    import_eurogest(copy, ["sk"])
+    with pytest.raises(ConfigError, match="--replace"):
+        import_eurogest(copy, ["sk"], "noun")
+    import_eurogest(copy, ["sk"], "noun", replace=True)
+    assert rows_of("eurogest_sk_neutral")[0]["masculine"] == "„Spievam“, vravel muž."
+
+
+# Shapes of a copy ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Slovak.csv",
+        "slovak.csv",
+        "sk.parquet",
+        "data/Slovak-00000-of-00001.parquet",
+        "default/Slovak/0000.parquet",
+        "sk/test-00000-of-00001.parquet",
+    ],
+)
+def test_files_are_found_by_the_language_in_their_path(path: str, tmp_path: Path) -> None:
+    file = tmp_path / "copy" / path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(as_parquet(SLOVAK) if file.suffix == ".parquet" else as_csv(SLOVAK))
+    for given in (tmp_path / "copy", file.parent if "0000" in file.stem else file):
+        (done,) = import_eurogest(given)
+        assert done.language == "sk"
+        assert [config.published_rows for config in done.configs] == [1, 2]
+
+
+def test_all_languages_that_are_there(copy: Path) -> None:
+    heard: list[str] = []
+    import_eurogest(copy, told=lambda one: heard.append(one.language))
+    assert heard == ["da", "en", "hu", "sk"]
+    assert len(names()) == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error", "told"),
+    [
+        ("Slovak.csv", as_csv(SLOVAK, tuple("ABCDEF")), DataError, "no column Source, only A, B"),
+        ("Slovak.csv", as_csv([("0", "I.", "17", "", "", "Ja.")]), DataError, "row 1: unknown stereotype"),
+        ("Slovak.csv", as_csv([("0", "I.", "1.5", "", "", "Ja.")]), DataError, "unknown stereotype '1.5'"),
+        ("Slovak.csv", as_csv([("0", " ", "1", "", "", "Ja.")]), DataError, "row 1: empty Source"),
+        ("Slovak.csv", b"", DataError, "is empty"),
+        ("Slowakisch.csv", as_csv(SLOVAK), ConfigError, "The name of each says its language"),
+    ],
+)  # fmt: skip
+def test_what_is_no_eurogest(
+    name: str, content: bytes, error: type[Exception], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / name).write_bytes(content)
+    with pytest.raises(error, match=told):
+        import_eurogest(tmp_path / "copy")
+    assert not [name for name in CONFIGS if name.startswith("eurogest")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"chosen": ["sr"]}, "EuroGEST has no language 'sr': choose from bg, ca"),
+        ({"chosen": ["fi"]}, "no file of fi, only of da, en, hu, sk"),
+        ({"kind": "verb"}, "no frames 'verb': choose one of pronoun, noun"),
+    ],
+)
+def test_wrong_use(copy: Path, asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        import_eurogest(copy, **asked)
+    with pytest.raises(ConfigError, match="no file or folder"):
+        import_eurogest(copy / "nowhere")
+
+
+# The Hub, the command, a model --------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A Hub with EuroGEST, which is gated there."""
+    with running(tmp_path) as hub, pointed_at(hub.url, "hf_of_ann") as patch:
+        patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        hub.add_account("ann", "hf_of_ann", organisations=("utter-project",))
+        hub.add_account("bob", "hf_of_bob")
+        files = {f"{name}.csv": as_csv(rows) for name, rows in TABLES.items()}
+        hub.add("dataset", HUB_ID, {"README.md": b"The card.", **files}, gated=True)
+        yield hub
+
+
+def test_from_the_hub(hub: Hub) -> None:
+    (done,) = import_eurogest(chosen=["sk"])
+    assert [config.published_rows for config in done.configs] == [1, 2]
+
+
+def test_a_gated_set_says_what_to_do(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_of_bob")
+    with pytest.raises(SourceError, match=r"gated\. Accept its terms on https://.*EuroGEST, log in") as error:
+        import_eurogest(chosen=["sk"])
+    assert "hf_of_bob" not in str(error.value)
+
+
+def test_no_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pointed_at("http://127.0.0.1:9") as patch:
+        patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        with pytest.raises(SourceError, match=r"cannot be downloaded.*--data"):
+            import_eurogest()
+
+
+def test_the_command(gest: Gest, copy: Path, home: Path) -> None:  # noqa: F811
+    shown = gest("import-eurogest", "--data", str(copy), GEST_HOME=str(home))
+    assert shown.returncode == 0, shown.stderr
+    assert "sk: eurogest_sk_pairs 1, eurogest_sk_neutral 2" in shown.stdout
+    assert "hu: nothing" in shown.stdout
+    assert "hu: no neutral config." in shown.stderr
+    assert f"left out, {HALF}: 2" in shown.stderr
+    told = gest("import-eurogest", "--data", str(copy), "--language", "sk,da", "--json", GEST_HOME=str(home))
+    first = json.loads(told.stdout)[0]
+    assert first["configs"] == {"eurogest_sk_pairs": 1, "eurogest_sk_neutral": 2}
+    assert "eurogest_da_neutral" in gest("list", GEST_HOME=str(home)).stdout
+    wrong = gest("import-eurogest", "--data", str(copy), "--language", "xx", GEST_HOME=str(home))
+    assert wrong.returncode == 2
+
+
+def test_a_model_is_scored_on_them(copy: Path) -> None:
+    import_eurogest(copy, ["sk"])
+    for what in ("pairs", "neutral"):
+        scores = gest_dataset.score(zoo.load("gpt2"), f"eurogest_sk_{what}", device="cpu")
+        assert scores.metadata["measure"] == what
+        assert scores.table.num_rows == CONFIGS[f"eurogest_sk_{what}"].published_rows

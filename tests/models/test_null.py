@@ -1,0 +1,52 @@
+"""Twins with fresh weights: what an architecture shows that has learnt nothing."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import gest_dataset
+from gest_dataset.errors import SettingError
+from gest_dataset.models.loading import load_model
+from gest_dataset.models.null import twin
+from gest_dataset.runs.reading import read_run
+from tests.support import zoo
+
+
+def test_a_twin_is_of_the_same_making_and_knows_nothing_of_the_model() -> None:
+    loaded = load_model(str(zoo.directory("bert")), "cpu", "float32")
+    before = {name: value.clone() for name, value in loaded.model.state_dict().items()}
+    state = torch.get_rng_state()
+    first, again, other = (twin(loaded, number).model for number in (1, 1, 2))
+    assert type(first) is type(loaded.model)
+    assert first.num_parameters() == loaded.model.num_parameters()
+    words = "bert.embeddings.word_embeddings.weight"
+    assert torch.equal(first.state_dict()[words], again.state_dict()[words])
+    assert not torch.equal(first.state_dict()[words], other.state_dict()[words])
+    assert not torch.equal(first.state_dict()[words], before[words])
+    assert all(torch.equal(value, before[name]) for name, value in loaded.model.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), state)  # whoever trains beside it draws on
+
+
+def test_scores_carry_the_band_of_their_twins() -> None:
+    model = zoo.load("bert")
+    alone = gest_dataset.score(model, "demo_en")
+    beside = gest_dataset.score(model, "demo_en", null=3)
+    band = beside.result()["null"]
+    assert len(set(band["values"])) == 3
+    assert (band["low"], band["high"]) == (min(band["values"]), max(band["values"]))
+    assert beside.table.equals(alone.table)
+    assert "null" not in alone.result()
+    with pytest.raises(SettingError, match="null=-1"):
+        gest_dataset.score(model, "demo_en", null=-1)
+
+
+def test_a_run_keeps_the_band_and_is_another_one_without(tmp_path: Path) -> None:
+    model = str(zoo.directory("bert"))
+    first = gest_dataset.score(model, "demo_en", templates=[1], null=2, output=tmp_path / "run")
+    kept = read_run(tmp_path / "run").result["result"]["null"]
+    assert kept == first.result()["null"]
+    again = gest_dataset.score(model, "demo_en", templates=[1], null=2, output=tmp_path / "run")
+    assert again.result()["null"] == kept
+    with pytest.raises(gest_dataset.errors.OutputError, match="null"):
+        gest_dataset.score(model, "demo_en", templates=[1], output=tmp_path / "run")

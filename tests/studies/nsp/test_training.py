@@ -1,0 +1,297 @@
+"""Next-sentence fine-tuning: what is learnt, what a fault does to it, what a kill costs, what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer
+
+import gest_dataset
+from gest_dataset import studies
+from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, SettingError
+from gest_dataset.models.loading import load_model
+from gest_dataset.probes.text import make_reader
+from gest_dataset.studies.nsp import Plan, Trained, folder, train
+from gest_dataset.studies.nsp.pairs import NEXT
+from tests.conftest import in_one_thread
+from tests.studies.nsp import corpora
+from tests.support import killing, zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+# what lets a tiny random model learn in seconds; the defaults are for models that know a language
+FAST: dict[str, Any] = {
+    "learning_rate": 5e-3,
+    "head_learning_rate": 1e-2,
+    "batch_size": 32,
+    "accumulate": 1,
+    "epochs": 3,
+}
+
+
+def learn(animal: str, data: Path, output: Path, **settings: Any) -> Trained:
+    return learn_from(zoo.directory(animal), data, output, **settings)
+
+
+def learn_from(model: Path, data: Path, output: Path, **settings: Any) -> Trained:
+    plan = Plan(str(model), [str(data)], **{**FAST, **settings})
+    return train(plan, output, device="cpu", progress=False)
+
+
+def weights(output: Path) -> str:
+    return hashlib.sha256((output / "model.safetensors").read_bytes()).hexdigest()
+
+
+def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(400))
+    done = learn("gpt2", data, tmp_path / "nsp")
+    assert done.accuracy_low > 0.9
+    assert done.accuracy_high <= 1 - corpora.CHANCE / 2 + 0.05  # what is the same topic by chance is no error
+    assert (done.counts.documents, done.counts.short, done.counts.test) == (400, 0, 320)
+    assert done.counts.train == 360 * 4 * 2
+    assert done.steps == 3 * done.counts.train // 32
+    assert not (tmp_path / "nsp" / folder.TRAINING).exists()
+
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "nsp").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "nsp")
+    assert tokenizer.pad_token_id == model.config.pad_token_id == len(tokenizer) - 1
+    assert make_reader(tokenizer, model, "nsp").next_label == NEXT
+
+    scores = gest_dataset.score(str(tmp_path / "nsp"), "stereoset_en_intersentence", device="cpu")
+    rows = {row["id"]: row for row in gest_dataset_rows("stereoset_en_intersentence")}
+    asked = scores.table.to_pylist()
+    assert len(asked) > 3
+    for score in asked:
+        row = rows[score["id"]]
+        for candidate in ("stereotype", "antistereotype", "unrelated"):
+            pair = tokenizer(row["context"], row[candidate], return_tensors="pt")
+            with torch.inference_mode():
+                expected = model(**pair).logits.softmax(dim=-1)[0, NEXT]
+            assert score[candidate] == pytest.approx(float(expected), abs=1e-5)
+
+    card = (tmp_path / "nsp" / folder.CARD).read_text()
+    assert f"**{done.accuracy:.1%}**" in card
+    assert "| 0 | `is next` |" in card
+    record = json.loads((tmp_path / "nsp" / folder.RECORD).read_text())
+    losses = [loss for _, loss in record["result"]["losses"]]
+    assert losses[0] > 0.6 > 0.3 > losses[-1]
+    new = tmp_path / "new"
+    new.touch()
+    assert {file.stat().st_mode for file in (tmp_path / "nsp").iterdir()} == {new.stat().st_mode}
+    before = weights(tmp_path / "nsp")
+    assert learn("gpt2", data, tmp_path / "nsp") == done
+    assert weights(tmp_path / "nsp") == before
+
+
+def gest_dataset_rows(config: str) -> Any:
+    from gest_dataset.data.rows import rows_of
+
+    return rows_of(config)
+
+
+def test_nothing_is_learnt_where_sentences_stand_in_other_documents(tmp_path: Path) -> None:
+    """The planted fault: the same sentences, shuffled."""
+    made = corpora.shuffled(corpora.documents(400))
+    done = learn("gpt2", corpora.write(tmp_path / "c.jsonl", made), tmp_path / "nsp", epochs=1)
+    assert done.accuracy_low < 0.5 < done.accuracy_high
+    assert done.accuracy == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize("animal", ["bert", "t5", "llama"])
+def test_each_kind_becomes_a_classifier_that_gest_score_takes(tmp_path: Path, animal: str) -> None:
+    """Of a T5 the decoder's state at the end token is classified; padding changes no answer."""
+    data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
+    done = learn(animal, data, tmp_path / "nsp", max_steps=2)
+    assert done.steps == 2
+    loaded = load_model(str(tmp_path / "nsp"), "cpu", "float32")
+    assert loaded.kind == "nsp"
+    assert type(loaded.model).__name__.endswith("ForSequenceClassification")
+    config = "stereoset_en_intersentence"
+    columns = ("stereotype", "antistereotype", "unrelated")
+    together, alone = (
+        gest_dataset.score(str(tmp_path / "nsp"), config, device="cpu", batch_tokens=tokens).table
+        for tokens in (4096, 1)
+    )
+    for column in columns:
+        np.testing.assert_allclose(np.array(together[column]), np.array(alone[column]), atol=1e-5)
+
+
+def test_a_checkpoint_answers_for_its_model_in_the_study_of_stereoset(tmp_path: Path) -> None:
+    """`gest study stereoset --nsp`: the trained head stands for the T5 wherever it is judged between."""
+    data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
+    model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
+    learn("t5", data, trained, max_steps=2)
+    asked = studies.Asked(models=[model], folder=tmp_path / "study", loading=(("device", "cpu"),))
+    study = studies.stereoset(asked, ["en"], {model: str(trained)})
+    own = gest_dataset.score(str(trained), "stereoset_en_intersentence", device="cpu").result()
+    rows = [
+        dict(zip(study.table("table-3").columns, row, strict=True)) for row in study.table("table-3").rows
+    ]
+    found = {row["score"]: row["value"].value for row in rows if (row["model"], row["way"]) == ("t5", "nsp")}
+    assert found == pytest.approx({"LMS": own["lms"], "SS": own["ss"], "ICAT": own["icat"]})
+    assert len(rows) == len(found)
+    assert {row[2] for row in study.table("table-7").rows} == {"nsp", "generative"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("animal", "settings"),
+    [("bert", {"learning_rate": 3e-3, "epochs": 8}), ("t5", {"epochs": 10})],
+)
+def test_the_other_kinds_learn_as_well(tmp_path: Path, animal: str, settings: dict[str, Any]) -> None:
+    data = corpora.write(tmp_path / "corpus.txt", corpora.documents(600))
+    assert learn(animal, data, tmp_path / "nsp", **settings).accuracy > 0.9
+
+
+def test_the_head_learns_at_its_own_rate(tmp_path: Path) -> None:
+    """With no rate for the model, nothing but the head has moved."""
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(40))
+    learn("gpt2", data, tmp_path / "nsp", learning_rate=1e-30, max_steps=3)
+    before = zoo.load("gpt2")[0].state_dict()
+    after = AutoModelForSequenceClassification.from_pretrained(tmp_path / "nsp").state_dict()
+    known = {name: before[name] for name in after if name in before}
+    assert len(known) > 20
+    rows = len(before["transformer.wte.weight"])
+    assert len(after["transformer.wte.weight"]) == rows + 1  # the padding has a row of its own
+    for name, value in known.items():
+        torch.testing.assert_close(after[name][:rows] if "wte" in name else after[name], value)
+    head = after["score.weight"]
+    first = learn("gpt2", data, tmp_path / "other", learning_rate=1e-30, max_steps=1)
+    other = AutoModelForSequenceClassification.from_pretrained(first.folder).state_dict()["score.weight"]
+    assert not torch.allclose(head, other)
+
+
+# ---- kills -------------------------------------------------------------------------------------------------
+
+
+def _killed(model: Path, data: Path, output: Path, prepare: Callable[[], None]) -> None:
+    prepare()
+    torch.set_num_threads(1)
+    learn_from(model, data, output, epochs=1)
+
+
+def _die(*_: Any, **__: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _in_the_third_checkpoint() -> None:
+    """The weights are written, the state is not."""
+    calls = iter(range(100))
+    save = Trainer._save_optimizer_and_scheduler
+
+    def deadly(self: Any, folder: str) -> None:
+        if next(calls) == 2:
+            _die()
+        save(self, folder)
+
+    Trainer._save_optimizer_and_scheduler = deadly  # type: ignore[method-assign]
+
+
+def _before_the_card() -> None:
+    folder._card = _die  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="module")
+def never_killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Trained]:
+    """A corpus, and a training on it that nothing has stopped."""
+    place = tmp_path_factory.mktemp("whole")
+    data = corpora.write(place / "corpus.jsonl", corpora.documents(60))
+    with in_one_thread():
+        return data, learn("gpt2", data, place / "whole", epochs=1)
+
+
+@pytest.mark.parametrize("prepare", [_in_the_third_checkpoint, _before_the_card])
+def test_a_killed_training_ends_as_one_that_was_not(
+    tmp_path: Path, never_killed: tuple[Path, Trained], prepare: Callable[[], None]
+) -> None:
+    data, whole = never_killed
+    process = killing.process(_killed, zoo.directory("gpt2"), data, tmp_path / "killed", prepare)
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    assert "result" not in json.loads((tmp_path / "killed" / folder.RECORD).read_text())
+    seen: list[int] = []
+    step = Trainer.training_step
+
+    def counted(self: Any, *given: Any, **named: Any) -> Any:
+        seen.append(1)
+        return step(self, *given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "training_step", counted)
+        done = learn("gpt2", data, tmp_path / "killed", epochs=1)
+    assert len(seen) < whole.steps == done.steps
+    assert weights(tmp_path / "killed") == weights(whole.folder)
+    assert (done.accuracy, done.counts) == (whole.accuracy, whole.counts)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------
+
+
+def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    with pytest.raises(ModelError, match="classifier with a head already"):
+        learn("bert-nsp", data, tmp_path / "nsp")
+    with pytest.raises(SettingError, match="GGUF files are read, not trained"):
+        train(Plan("model.gguf", [str(data)]), tmp_path / "nsp", device="cpu")
+    with pytest.raises(SettingError, match="float16 needs a CUDA device"):
+        learn("gpt2", data, tmp_path / "nsp", dtype="float16")
+    for wrong in (0.0, -1e-3, float("nan")):
+        with pytest.raises(SettingError, match=r"The learning rate is .*: nothing is learnt"):
+            learn("gpt2", data, tmp_path / "nsp", learning_rate=wrong)
+    with pytest.raises(SettingError, match="The head's learning rate is 0"):
+        learn("gpt2", data, tmp_path / "nsp", head_learning_rate=0.0)
+    assert not (tmp_path / "nsp").exists()
+
+
+def test_a_model_whose_answers_are_no_numbers_is_not_kept(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    with pytest.raises(ModelError, match="gone astray"):
+        learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
+    assert not (tmp_path / "nsp" / "model.safetensors").exists()
+
+
+def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    learn("gpt2", data, tmp_path / "nsp", max_steps=1)
+    before = weights(tmp_path / "nsp")
+    with pytest.raises(OutputError, match="seed: 0 there, 1 now"):
+        learn("gpt2", data, tmp_path / "nsp", max_steps=1, seed=1)
+    size = data.stat().st_size
+    data.write_bytes(data.read_bytes().replace(b"woman", b"human"))
+    assert data.stat().st_size == size
+    with pytest.raises(OutputError, match="sha256"):
+        learn("gpt2", data, tmp_path / "nsp", max_steps=1)
+    assert weights(tmp_path / "nsp") == before
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"thesis\.txt"):
+        learn("gpt2", data, tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        (corpora.documents(1), "have 1 documents of two sentences or more"),
+        (corpora.documents(10), "have 10 documents"),
+        (corpora.documents(30, size=1), r"have 0 documents .* \(and 30 shorter ones\)"),
+        ([corpora.documents(1)[0]] * 30, "at least 11 different ones"),
+    ],
+)
+def test_too_few_documents(tmp_path: Path, documents: list[list[str]], message: str) -> None:
+    data = corpora.write(tmp_path / "corpus.txt", documents)
+    with pytest.raises(GestError, match=message):
+        learn("gpt2", data, tmp_path / "nsp")
+
+
+def test_data_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no file"):
+        learn("gpt2", tmp_path / "none.jsonl", tmp_path / "nsp")
