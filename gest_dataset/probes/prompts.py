@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gest_dataset.data.foreign import parse_json
+from gest_dataset.storage import parse_json
 from gest_dataset.errors import SettingError
 
 # Why an answer cannot be read

@@ -20,8 +20,13 @@ from urllib.parse import urlsplit
 import certifi
 import pycurl
 
-from gest_dataset.data.foreign import parse_json
+<<<<<<< HEAD
+from gest_dataset.storage import parse_json
 from gest_dataset.errors import ModelError, ScoringError, SettingError
+=======
+from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
+from gest_dataset.storage import parse_json
+>>>>>>> main
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -197,6 +202,7 @@ class Client:
     def _message(self, response: _Response) -> str:
         """The error message in a response, wherever the server puts it."""
         try:
+<<<<<<< HEAD
             content = parse_json(response.content)
         except ValueError:
             content = response.content.decode("utf-8", "replace").strip()
@@ -204,6 +210,29 @@ class Client:
             names = (name for name in ("error", "message", "detail") if name in content)
             content = next((content[name] for name in names), str(content))
         return self._without_key(str(content))[:_MESSAGE_LENGTH]
+=======
+            content = parse_json(answer.content)
+        except ValueError as error:
+            raise ScoringError(
+                f"{self.address} answered {path} with what is no JSON ({describe_error(error)}): "
+                f"{self._shown(answer)}\n{_AGAIN}"
+            ) from error
+        if isinstance(content, dict) and content.get("error") and not may_lack:
+            raise ScoringError(
+                f"{self.address} answered {path} with an error: {self._shown(answer)}\n{_AGAIN}"
+            )
+        return content
+
+    def notes(self) -> list[str]:
+        """What a run says of requests that were sent again."""
+        counted = Counter(self.troubles).most_common()
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in counted)
+        return [f"requests were sent again: {reasons}"] if counted else []
+
+    def _shown(self, reply: _Reply) -> str:
+        """What a server says of an error, as far as it is shown."""
+        return self._without_key(_message(reply.content))[:_SHOWN]
+>>>>>>> main
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text

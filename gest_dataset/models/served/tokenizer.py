@@ -10,8 +10,7 @@ from typing import Any
 from transformers import AutoTokenizer
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models import identity
 from gest_dataset.models.pretrained import read
 from gest_dataset.models.served.client import Client
@@ -62,7 +61,7 @@ class ServedTokenizer:
 
 def load_tokenizer(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[str]]:
     """A tokenizer of the Hub or a folder, and notes; an error if the server's gives other ids."""
-    with turning(partial(_load_error, name)):
+    with convert_errors(partial(_load_error, name)):
         tokenizer = read(AutoTokenizer, name)
     if not tokenizer.is_fast:
         raise ModelError(f"The tokenizer of {name!r} is not a fast one, so it has no character offsets.")
@@ -93,7 +92,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[ServedTokeniz
 
 def _load_error(name: str, error: BaseException) -> ModelError:
     return ModelError(
-        f"The tokenizer {name!r} cannot be loaded: {told(error)}\n"
+        f"The tokenizer {name!r} cannot be loaded: {describe_error(error)}\n"
         f"Give the Hub id or folder of the served model, or omit --tokenizer to use the server's."
     )
 
