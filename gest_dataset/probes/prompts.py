@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gest_dataset.storage import parse_json
 from gest_dataset.errors import SettingError
+from gest_dataset.storage import parse_json
 
 # Why an answer cannot be read
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"

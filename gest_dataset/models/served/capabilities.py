@@ -102,7 +102,9 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
                 f"{within:.4f} within its text. Log-probabilities must be the model's own, before temperature "
                 f"and penalties; check the server's options."
             )
-    several = client.post(COMPLETIONS, {**plain, "prompt": [list(context), list(context[:-1])]}, optional=True)
+    several = client.post(
+        COMPLETIONS, {**plain, "prompt": [list(context), list(context[:-1])]}, optional=True
+    )
     values = full if full is not None else named
     return Capabilities(
         named_tokens=named is not None,
@@ -130,13 +132,13 @@ def _logprobs(client: Client, model: str, body: Mapping[str, Any]) -> dict[str, 
 
 def _named_values(client: Client, model: str, item: NextTokens) -> Values | None:
     logprobs = _logprobs(client, model, formats.named_request([item]))
-    values = None if logprobs is None else formats.next_values(item, logprobs, dict.fromkeys(item.targets, ""))
+    values = (
+        None if logprobs is None else formats.next_values(item, logprobs, dict.fromkeys(item.targets, ""))
+    )
     return None if values is None or np.isnan(values).any() else values
 
 
-def _text_values(
-    client: Client, model: str, item: FullText, min_tokens: int, prefix: int
-) -> Values | None:
+def _text_values(client: Client, model: str, item: FullText, min_tokens: int, prefix: int) -> Values | None:
     logprobs = _logprobs(client, model, formats.echo_request([item], min_tokens))
     try:
         return None if logprobs is None else formats.text_values(item, logprobs, prefix, client.address)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import ssl
 import threading
@@ -20,13 +19,9 @@ from urllib.parse import urlsplit
 import certifi
 import pycurl
 
-<<<<<<< HEAD
-from gest_dataset.storage import parse_json
 from gest_dataset.errors import ModelError, ScoringError, SettingError
-=======
-from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
+from gest_dataset.retry import RetryPolicy
 from gest_dataset.storage import parse_json
->>>>>>> main
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -53,26 +48,9 @@ _COLLECT = 0.02
 _DRAIN = 30.0
 
 
-@dataclass(frozen=True)
-class RetryPolicy:
-    """Exponential backoff with jitter, or the server's Retry-After up to `longest_retry_after` seconds."""
-
-    retries: int = 8
-    unreachable_retries: int = 3
-    first_delay: float = 0.25
-    longest_delay: float = 20.0
-    longest_retry_after: float = 600.0
-    connect_timeout: float = 10.0
-    timeout: float = 600.0
-
-    def delay(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds to wait after attempt number `attempt`, counted from 0."""
-        if retry_after:
-            return min(retry_after, self.longest_retry_after)
-        return min(self.first_delay * 2.0**attempt, self.longest_delay) * random.uniform(0.8, 1.2)
-
-
 RETRY = RetryPolicy()
+_UNREACHABLE_RETRIES = 3
+CONNECT_TIMEOUT, TIMEOUT = 10.0, 600.0  # seconds
 
 
 class _Response(NamedTuple):
@@ -136,7 +114,7 @@ class Client:
                 number, reason = error.args
                 reason = self._without_key(reason)
                 unreachable += number in _UNREACHABLE
-                last = last or unreachable > RETRY.unreachable_retries or number in _FATAL
+                last = last or unreachable > _UNREACHABLE_RETRIES or number in _FATAL
             else:
                 if last or response.status not in _BUSY:
                     return response
@@ -166,8 +144,8 @@ class Client:
             headers.append(f"Authorization: Bearer {self.key}")
         curl.setopt(pycurl.HTTPHEADER, headers)
         curl.setopt(pycurl.NOSIGNAL, 1)
-        curl.setopt(pycurl.CONNECTTIMEOUT_MS, int(RETRY.connect_timeout * 1000))
-        curl.setopt(pycurl.TIMEOUT_MS, int(RETRY.timeout * 1000))
+        curl.setopt(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT * 1000))
+        curl.setopt(pycurl.TIMEOUT_MS, int(TIMEOUT * 1000))
         curl.setopt(pycurl.CAINFO, ssl.get_default_verify_paths().cafile or certifi.where())
         if urlsplit(self.address).hostname in _LOOPBACK:
             curl.setopt(pycurl.PROXY, "")
@@ -202,7 +180,6 @@ class Client:
     def _message(self, response: _Response) -> str:
         """The error message in a response, wherever the server puts it."""
         try:
-<<<<<<< HEAD
             content = parse_json(response.content)
         except ValueError:
             content = response.content.decode("utf-8", "replace").strip()
@@ -210,29 +187,6 @@ class Client:
             names = (name for name in ("error", "message", "detail") if name in content)
             content = next((content[name] for name in names), str(content))
         return self._without_key(str(content))[:_MESSAGE_LENGTH]
-=======
-            content = parse_json(answer.content)
-        except ValueError as error:
-            raise ScoringError(
-                f"{self.address} answered {path} with what is no JSON ({describe_error(error)}): "
-                f"{self._shown(answer)}\n{_AGAIN}"
-            ) from error
-        if isinstance(content, dict) and content.get("error") and not may_lack:
-            raise ScoringError(
-                f"{self.address} answered {path} with an error: {self._shown(answer)}\n{_AGAIN}"
-            )
-        return content
-
-    def notes(self) -> list[str]:
-        """What a run says of requests that were sent again."""
-        counted = Counter(self.troubles).most_common()
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in counted)
-        return [f"requests were sent again: {reasons}"] if counted else []
-
-    def _shown(self, reply: _Reply) -> str:
-        """What a server says of an error, as far as it is shown."""
-        return self._without_key(_message(reply.content))[:_SHOWN]
->>>>>>> main
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text

@@ -176,7 +176,9 @@ def _top_tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:
     """The likeliest first tokens with ln P, if the server returns them."""
     content = _table(logprobs).get("content")
     first = _table(content[0]) if isinstance(content, list) and content else {}
-    entries = ((_table(top).get("token"), _table(top).get("logprob")) for top in first.get("top_logprobs") or ())
+    entries = (
+        (_table(top).get("token"), _table(top).get("logprob")) for top in first.get("top_logprobs") or ()
+    )
     return tuple(
         (token, float(value))
         for token, value in entries

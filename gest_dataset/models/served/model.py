@@ -148,10 +148,14 @@ class ServedModel:
         size = sum(item.size for item in plan.items)
         reason, notes = "the server's value is not finite", [*self._tokenizer[1]]
         if able.prefix_tokens:
-            notes.append(f"the server puts {able.prefix_tokens} token(s) of its own before the ids it is sent")
+            notes.append(
+                f"the server puts {able.prefix_tokens} token(s) of its own before the ids it is sent"
+            )
         if not able.named_tokens and not able.full_texts:
             reason = f"not among the {able.top_tokens} likeliest tokens, which is all that the server returns"
-            notes.append(f"the server returns the {able.top_tokens} likeliest tokens only; others are skipped")
+            notes.append(
+                f"the server returns the {able.top_tokens} likeliest tokens only; others are skipped"
+            )
         return LogProbs(
             plan.query_values(values),
             Passes(len(queries), len(plan.items), size, batches=requests, computed=size),
@@ -217,7 +221,9 @@ class ServedModel:
                 formats.text_values(item, entry, able.prefix_tokens, client.address)
                 for item, entry in zip(full_texts, logprobs, strict=True)
             ]
-        values = [formats.next_values(item, entry, texts) for item, entry in zip(contexts, logprobs, strict=True)]
+        values = [
+            formats.next_values(item, entry, texts) for item, entry in zip(contexts, logprobs, strict=True)
+        ]
         if able.named_tokens and any(math.isnan(value) for row in values for value in row):
             raise ScoringError(f"{client.address} did not return the log-probability of every named token.")
         return values
