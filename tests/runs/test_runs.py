@@ -130,7 +130,7 @@ def test_full_disk(bert: str, undisturbed: bytes, tmp_path: Path, name: str, mos
     assert message.startswith("OutputError: ")
     assert "could not be written" in message
     assert name in message
-    assert "Nothing half-written was left" in message
+    assert "previous content is unchanged" in message
     left = {one.name for one in path.rglob("*")} - {".gest.lock"}
     assert not [one for one in left if one.startswith(".")], "no partial file"
     assert json.loads((path / "run.json").read_text())["status"] == "running"
