@@ -149,7 +149,7 @@ def run(
         from gest_dataset.models.following import led
         from gest_dataset.models.own_data import name_of, read_own
         from gest_dataset.models.score import score_configs, score_rows
-        from gest_dataset.models.served.served import CONNECTIONS, connect
+        from gest_dataset.models.served.model import CONNECTIONS, connect
         from gest_dataset.models.team import team
         from gest_dataset.probes.probe import Options
         from gest_dataset.probes.rules import named

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import Reader
 

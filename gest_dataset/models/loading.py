@@ -46,7 +46,7 @@ from gest_dataset.models.pretrained import (
 )
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import Reader, make_reader
 

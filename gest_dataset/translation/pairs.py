@@ -2,8 +2,8 @@
 
 A sentence is translated. If the translation shows a gender, the translator is asked for the other one with a
 prompt. The two translations are a pair if exactly one word differs, both its forms start with the same letter
-(`builders.pairs.differing_word`), and the new variant has the requested gender. The last rule is in the paper's
-appendix G; it removes words that differ by chance, and variants with both genders.
+(`builders.pairs.differing_word`), and the new variant has the requested gender. The last rule is in the
+paper's appendix G; it removes words that differ by chance, and variants with both genders.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.gender.detect import Detection
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.translation.quotation import quotation
@@ -188,7 +188,7 @@ def config_name(language: str) -> str:
 def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Create a folder of pairs, or accept one with the same settings; refuse any other one."""
     ours = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
-    claim_same(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
+    check_work_folder(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
 
 
 def features(label: str) -> Features:

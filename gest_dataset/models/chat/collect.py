@@ -14,7 +14,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models.base import Model, Sampling
 from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.runs.progress import Telling
+from gest_dataset.runs.progress import ProgressWriter
 
 SAMPLE = 20  # prompts that are asked first to estimate the rest
 
@@ -75,8 +75,8 @@ class Collector:
         answers = [self.answers[self.keys[prompt]] for prompt in sample]
         if self.price is not None and not any(answer.tokens_in + answer.tokens_out for answer in answers):
             raise ScoringError(
-                f"{self.model.name} does not report token counts (usage), so its cost is unknown. The answers "
-                f"are cached; run the command without prices to continue."
+                f"{self.model.name} does not report token counts (usage), so its cost is unknown. The "
+                f"answers are cached; run the command without prices to continue."
             )
         factor = len(missing) / max(1, len(sample))
         return Estimate(
@@ -92,8 +92,8 @@ class Collector:
         wanted = {self.keys[prompt]: prompt for prompt in prompts}
         waiting = [prompt for key, prompt in wanted.items() if key not in self.answers]
         done = len(wanted) - len(waiting)
-        telling = Telling(self.cache.path.parent if self.cache else None, len(wanted), "prompts")
-        telling.at(done)
+        progress = ProgressWriter(self.cache, len(wanted), "prompts")
+        progress.update(done)
         with tqdm(
             total=len(wanted),
             initial=done,
@@ -107,12 +107,12 @@ class Collector:
                     for answers in generated:
                         self._add({self.keys[prompt]: answer for prompt, answer in answers})
                         bar.update(len(answers))
-                        telling.at(bar.n)
+                        progress.update(bar.n)
                 left = [prompt for prompt in waiting if self.keys[prompt] not in self.answers]
                 if len(left) == len(waiting):
                     raise ScoringError(
                         f"One more answer could exceed --max-cost {self.max_cost:g}; {bar.n:,} of "
-                        f"{len(wanted):,} answers are cached. The same command with a higher --max-cost resumes."
+                        f"{len(wanted):,} answers are cached. Use a higher --max-cost to resume."
                     )
                 waiting = left
 
