@@ -85,7 +85,7 @@ def run(
     The answers are kept in a folder (gest-runs/MODEL/PROBE), each as it comes: the same command goes on
     after a stop and asks nothing twice. A few answers come first and tell what all of them will take.
     """
-    from gest_dataset.runs.reading import default_folder
+    from gest_dataset.runs.folder import default_folder
 
     here = {"MODEL": model, "--revision": revision}
     there = {"--model": served, "--connections": connections}
@@ -170,7 +170,7 @@ def _money(amount: float) -> str:
 
 def _report(folder: Path) -> Path:
     from gest_dataset import report
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
     page = folder / REPORT
     report([folder], page)

@@ -69,8 +69,8 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.runs import writing
-    from gest_dataset.runs.reading import REPORT, read_run
+    from gest_dataset.runs import folder as run_folder
+    from gest_dataset.runs.folder import REPORT, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
     from gest_dataset.storage import json_value
@@ -97,7 +97,7 @@ def run(
     if output is not None:
         folders = {code: output / code if several else output for code in languages}
         if several:
-            writing.claim_several(output, LANGUAGES)
+            run_folder.check_runs_folder(output, LANGUAGES)
     done: dict[str, MasculineRates] = {}
     lines: list[list[str]] = []
     failed: dict[str, Any] = {}

@@ -80,11 +80,11 @@ def content_hash(folder: Path) -> str:
 
 def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
-    from gest_dataset.models.pretrained import commit_of, read_config
+    from gest_dataset.models.pretrained import commit_hash, load_config
 
     with convert_errors(partial(_unloadable, name)):
-        read_config(name, revision=revision)
-        commit = commit_of(name, revision)
+        load_config(name, revision=revision)
+        commit = commit_hash(name, revision)
     if commit is None:
         raise ModelError(f"The commit of the model {name!r} is not known. Give it as the revision.")
     return commit
@@ -92,16 +92,13 @@ def _commit(name: str, revision: str | None) -> str:
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
     """A broken file of a model shows as an error of any kind."""
-    from gest_dataset.models.damage import damaged_file
-
     if isinstance(error, ImportError):
         return ModelError(
             f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
             f"({describe_error(error)})."
         )
-    culprit = damaged_file(Path(name)) if Path(name).is_dir() else None
     return ModelError(
-        f"The model {name!r} cannot be loaded: {culprit or describe_error(error)}\n"
+        f"The model {name!r} cannot be loaded: {describe_error(error)}\n"
         f"Give the id of a translation model on the Hub (hf:facebook/nllb-200-distilled-600M), or the "
         f"path of a folder that holds config.json, weights and tokeniser."
     )
@@ -120,18 +117,18 @@ def _load(
 ) -> _Loaded:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    from gest_dataset.models.pretrained import check_complete, read, read_config
+    from gest_dataset.models.pretrained import check_complete, from_pretrained, load_config
 
     with convert_errors(partial(_unloadable, name)):
-        config = read_config(name, revision=revision)
+        config = load_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(
                 f"{name!r} ({config.model_type}) is no sequence-to-sequence model, so no translator of "
                 f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
             )
-        tokenizer = read(AutoTokenizer, name, revision=revision)
+        tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
         asking = way(tokenizer, name, language)
-        model, info = read(
+        model, info = from_pretrained(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()

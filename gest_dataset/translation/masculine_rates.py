@@ -22,9 +22,9 @@ from gest_dataset.gender import Detection
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import headline_text, result_of
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import DETECTIONS, signature
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
 from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
@@ -179,15 +179,15 @@ def masculine_rates(
     setup = set_up(**{name: value for name, value in asked.items() if name not in ("convention", "output")})
     if output is None:
         return measure(setup, convention)
-    return record(setup, convention, Path(output), writing.python_call(masculine_rates, asked))
+    return record(setup, convention, Path(output), run_folder.python_command(masculine_rates, asked))
 
 
 def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
     """The rates, with the run in a directory; a run that is finished there is made anew."""
     settings = {name: setup.settings[name] for name in _SETTINGS if name in setup.settings}
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure=MASCULINE_RATE.name,
-        subject=setup.settings["system"],
+        model=setup.settings["system"],
         config=setup.settings["data"],
         language=setup.language,
         data_fingerprint=setup.settings["data_fingerprint"],
@@ -196,10 +196,10 @@ def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) ->
         command=command,
         device=setup.device,
     )
-    with writing.recording(path, fresh) as there:
+    with run_folder.open_run(path, fresh) as there:
         rates = measure(setup, convention)
         _check_some(rates)
-        writing.finish(there, rates)
+        there.finish(rates)
     return rates
 
 

@@ -20,7 +20,7 @@ from gest_dataset.data.build import CARD
 from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
@@ -36,7 +36,7 @@ def config_name(language: str) -> str:
 def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Make a folder of pairs, or take one that the same settings have made; any other one is refused."""
     own = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
-    claim_same(out / YIELDS, {*own, LOCK}, settings, "gest pairs", "a folder of pairs")
+    check_work_folder(out / YIELDS, {*own, LOCK}, settings, "gest pairs", "a folder of pairs")
 
 
 def features(label: str) -> Features:

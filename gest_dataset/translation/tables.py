@@ -27,7 +27,7 @@ class Source:
     stereotype: str = ""
 
 
-def read_config(name: str) -> list[Source]:
+def load_config(name: str) -> list[Source]:
     """The sentences of a config of `gest` that is in English."""
     from gest_dataset.builders import CONFIGS, get_config
     from gest_dataset.data.rows import rows_of

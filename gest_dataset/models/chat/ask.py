@@ -23,9 +23,9 @@ from gest_dataset.models.chat.parsing import UDPIPE, parsing
 from gest_dataset.models.chat.questions import Questions, questions
 from gest_dataset.models.chat.speaker import Speaker
 from gest_dataset.probes.prompt import CUT, Prompt
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -79,7 +79,7 @@ def ask(
     )
     speaker = speaker_of(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
     price = price_of(price_in, price_out, max_cost)
-    command = writing.python_call(ask, given)
+    command = run_folder.python_command(ask, given)
     return record(asked, speaker, None if output is None else Path(output), command, price, max_cost)[0]
 
 
@@ -116,7 +116,7 @@ def record(
     """
     if path is None:
         return _answers(asked, speaker, None, price, max_cost, planned), True
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure=asked.kind.measure.name,
         subject=speaker.name,
         config=asked.config,
@@ -133,11 +133,11 @@ def record(
         command=command,
         device=None,
     )
-    with writing.recording(path, fresh) as there:
+    with run_folder.open_run(path, fresh) as there:
         if there.finished:
             return from_run(there.finished), False
         answers = _answers(asked, speaker, there.scratch, price, max_cost, planned)
-        writing.finish(there, answers)
+        there.finish(answers)
     return answers, True
 
 

@@ -18,7 +18,7 @@ from gest_dataset.errors import ScoringError
 from gest_dataset.models.chat.cost import Price
 from gest_dataset.models.chat.speaker import Sampling, Speaker, keys_of
 from gest_dataset.probes.prompt import Answer, Prompt
-from gest_dataset.runs.progress import Telling
+from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.storage import parse_json
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said BLOB, checksum BLOB) WITHOUT ROWID"

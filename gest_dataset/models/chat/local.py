@@ -11,7 +11,7 @@ import torch
 
 from gest_dataset.errors import ModelError
 from gest_dataset.models.chat.speaker import Sampling
-from gest_dataset.models.loading import CAUSAL, Loaded, load_model
+from gest_dataset.models.loading import CAUSAL, LoadedModel, load_model
 from gest_dataset.probes.prompt import EMPTY, Answer, Prompt
 
 Draw = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -23,7 +23,7 @@ _BUDGET = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 class LocalSpeaker:
     """A causal model with a chat template."""
 
-    loaded: Loaded
+    loaded: LoadedModel
 
     @property
     def name(self) -> str:
@@ -31,7 +31,7 @@ class LocalSpeaker:
 
     @property
     def place(self) -> str:
-        return self.loaded.place
+        return self.loaded.device_name
 
     def settings(self) -> dict[str, Any]:
         template = {"chat_template": self.loaded.tokenizer.chat_template}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gest_dataset.models.batching import longest_hosts
+from gest_dataset.models.inference import longest_continuations
 from gest_dataset.probes.query import Query, Values
 
 Ids = tuple[int, ...]
@@ -71,7 +71,7 @@ def plan(queries: Sequence[Query], contexts: bool, texts: bool) -> Plan:
             else:
                 targets[ids].setdefault(target, len(targets[ids]))
     written = list(wholes)
-    hosts = {ids: Text(written[host]) for ids, host in zip(written, longest_hosts(written), strict=True)}
+    hosts = {ids: Text(written[host]) for ids, host in zip(written, longest_continuations(written), strict=True)}
     nexts = {context: Next(context, tuple(own)) for context, own in targets.items()}
     places = tuple(
         tuple(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
-from gest_dataset.models.batching import Passes
+from gest_dataset.models.base import Passes
 from gest_dataset.models.served import client as http
 from gest_dataset.models.served import tokens
 from gest_dataset.models.served.abilities import Abilities, find_out, served_model
@@ -36,7 +36,7 @@ class Served:
     kind: str = "causal"
     revision: None = None
     from_hub: bool = False
-    asked_revision: None = None
+    requested_revision: None = None
     owned: bool = False
     device: None = None
     place: str = PLACE

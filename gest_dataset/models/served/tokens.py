@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from gest_dataset.errors import ModelError, convert_errors, describe_error
-from gest_dataset.models.pretrained import read
+from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.served.client import Client
 from gest_dataset.probes.text import CannotAskError
 
