@@ -80,7 +80,7 @@ def smollm2_tokenizer() -> Any:
 
     from gest_dataset.models.names import packaged_path
 
-    path = packaged("smollm2")
+    path = packaged_path("smollm2")
     return AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
 
 

@@ -81,7 +81,7 @@ def run(
     from gest_dataset.models.chat import ask
     from gest_dataset.models.served.model import CHAT_CONNECTIONS
     from gest_dataset.report import report
-    from gest_dataset.runs.reading import REPORT, default_folder
+    from gest_dataset.runs.folder import REPORT, default_folder
     from gest_dataset.statistics.checks import UndefinedWarning
 
     quiet()

@@ -66,8 +66,8 @@ def run(
     parser model stands for the code.
     """
     from gest_dataset.report import report
-    from gest_dataset.runs.reading import REPORT, read_run
-    from gest_dataset.runs.writing import claim_several
+    from gest_dataset.runs.folder import REPORT, read_run
+    from gest_dataset.runs.folder import check_runs_folder
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
     from gest_dataset.translation.masculine_rates import prepare, record, run_folder
@@ -101,7 +101,7 @@ def run(
     if output is not None:
         folders = {code: output / code if several else output for code in languages}
         if several:
-            claim_several(output, LANGUAGES)
+            check_runs_folder(output, LANGUAGES)
     done: dict[str, MasculineRates] = {}
     lines: list[list[str]] = []
     failed: dict[str, Any] = {}

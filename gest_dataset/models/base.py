@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import Reader
 
@@ -124,6 +124,6 @@ class Model(Protocol):
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Iterator[list[tuple[Prompt, Answer]]]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts, a few at a time, as soon as they are there and in any order."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,7 +46,7 @@ from gest_dataset.models.pretrained import (
 )
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompt import Answer, Prompt
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import Reader, make_reader
 
@@ -133,7 +133,7 @@ class LoadedModel:
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Iterator[list[tuple[Prompt, Answer]]]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:

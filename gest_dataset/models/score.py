@@ -21,7 +21,7 @@ from gest_dataset.models.loading import MASKED, LoadedModel, load_model, name_an
 from gest_dataset.models.request import Request, make_request
 from gest_dataset.models.scores import ScoredRun, Scores, record, score_request
 from gest_dataset.models.selection import select_configs
-from gest_dataset.models.served.served import CONNECTIONS, Served, connect
+from gest_dataset.models.served.model import CONNECTIONS, ServedModel, connect
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
@@ -273,14 +273,14 @@ def _check_folder(path: Path | None) -> None:
 
 
 def _name_and_kind(model: Any, loading: Mapping[str, Any]) -> tuple[str, str]:
-    if isinstance(model, Served):
+    if isinstance(model, ServedModel):
         return model.name, model.kind
     return name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))
 
 
 def _load(model: Any, loading: Mapping[str, Any], next_sentence: bool) -> Model:
     """Load a model, or return a served one."""
-    if not isinstance(model, Served):
+    if not isinstance(model, ServedModel):
         loaded = load_model(model, **loading, next_sentence=next_sentence)
         if distributed.world_size() > 1:
             distributed.check_equal(loaded.settings(None))

@@ -27,9 +27,9 @@ from gest_dataset.gender.detector import GenderDetector, open_detector
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import headline_text, result_of
-from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import DETECTIONS, signature
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.result import RunResult
+from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
 from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
@@ -156,7 +156,7 @@ def _device(system: str, device: str) -> torch.device | None:
 
 
 @dataclass(frozen=True)
-class MasculineRates:
+class MasculineRates(RunResult):
     """The gender that a translator gave to the speaker of every sentence.
 
     `table` has a row for each sentence, `metadata` the settings, counts and times.
@@ -213,18 +213,6 @@ class MasculineRates:
             f"samples={m['samples']}, {headline})"
         )
 
-    def _repr_html_(self) -> str:
-        """The verdict, the figure and the numbers, in a notebook."""
-        from gest_dataset.report.notebook import html  # imports matplotlib
-
-        return html(self)
-
-    def plot(self) -> Figure:
-        """The figure of the result (matplotlib)."""
-        from gest_dataset.report.notebook import plot  # imports matplotlib
-
-        return plot(self)
-
 
 def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
     """p_i and f_s corrected for the measured errors, and f_s for the largest plausible ones."""
@@ -273,15 +261,15 @@ def masculine_rates(
     experiment = prepare(**given)
     if output is None:
         return measure(experiment, convention)
-    return record(experiment, convention, Path(output), writing.python_call(masculine_rates, arguments))
+    return record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
 
 
 def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
     """The rates, recorded as a run in `path`; a finished run is measured again."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
-    manifest = writing.begun(
+    manifest = new_manifest(
         measure=MASCULINE_RATE.name,
-        subject=experiment.settings["system"],
+        model=experiment.settings["system"],
         config=experiment.settings["data"],
         language=experiment.language,
         data_fingerprint=experiment.settings["data_fingerprint"],
@@ -290,13 +278,13 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         command=command,
         device=experiment.device,
     )
-    with writing.recording(path, manifest) as run:
+    with open_run(path, manifest) as run:
         rates = measure(experiment, convention)
         problems = Counter(rates.metadata["problems"])
         if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No sentence has a translation to judge.\n{reasons}")
-        writing.finish(run, rates)
+        run.finish(rates)
     return rates
 
 

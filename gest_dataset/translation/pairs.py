@@ -29,7 +29,7 @@ from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.gender.detect import Detection
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.translation.quotation import quotation
@@ -188,7 +188,7 @@ def config_name(language: str) -> str:
 def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Create a folder of pairs, or accept one with the same settings; refuse any other one."""
     ours = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
-    claim_same(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
+    check_work_folder(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
 
 
 def features(label: str) -> Features:

@@ -15,6 +15,7 @@ from gest_dataset.measures.result import headline_text, result_of
 from gest_dataset.models.chat.probes import ChatProbe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.runs.manifest import signature
+from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares
 from gest_dataset.statistics.repeats import repeat_variance
@@ -30,7 +31,7 @@ _EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(RunResult):
     """The answers to all prompts: `table` has a row for each, `metadata` the settings, counts and times."""
 
     table: pa.Table
@@ -86,18 +87,6 @@ class Answers:
             f"Answers(model={self.metadata['model']!r}, probe={self.metadata['measure']!r}, "
             f"answers={self.table.num_rows}, {headline})"
         )
-
-    def _repr_html_(self) -> str:
-        """The verdict, the figure and the numbers, in a notebook."""
-        from gest_dataset.report.notebook import html  # imports matplotlib
-
-        return html(self)
-
-    def plot(self) -> Figure:
-        """The figure of the result (matplotlib)."""
-        from gest_dataset.report.notebook import plot  # imports matplotlib
-
-        return plot(self)
 
 
 def answer_table(

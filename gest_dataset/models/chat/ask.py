@@ -27,9 +27,8 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
 from gest_dataset.probes.prompts import CUT, Prompt
-from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, new_manifest, open_run, python_command, read_run
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
@@ -165,7 +164,7 @@ def ask(
     )
     chat_model = open_model(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
     price = make_price(price_in, price_out, max_cost)
-    command = writing.python_call(ask, arguments)
+    command = python_command(ask, arguments)
     return record(task, chat_model, None if output is None else Path(output), command, price, max_cost)
 
 
@@ -210,9 +209,9 @@ def record(
     """
     if path is None:
         return _answers(task, model, None, price, max_cost, on_estimate)
-    manifest = writing.begun(
+    manifest = new_manifest(
         measure=task.probe.measure.name,
-        subject=model.name,
+        model=model.name,
         config=task.config,
         language=task.language,
         data_fingerprint=task.fingerprint,
@@ -227,12 +226,11 @@ def record(
         command=command,
         device=None,
     )
-    with writing.recording(path, manifest) as run:
+    with open_run(path, manifest) as run:
         if run.finished:
             return from_run(run.finished)
-        with ResponseCache(run.scratch / "answers.sqlite3") as cache:
-            answers = _answers(task, model, cache, price, max_cost, on_estimate)
-        writing.finish(run, answers)
+        answers = _answers(task, model, run.cache, price, max_cost, on_estimate)
+        run.finish(answers)
     return answers
 
 

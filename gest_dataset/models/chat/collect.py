@@ -14,7 +14,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models.base import Model, Sampling
 from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.runs.progress import Telling
+from gest_dataset.runs.progress import ProgressWriter
 
 SAMPLE = 20  # prompts that are asked first to estimate the rest
 
@@ -92,8 +92,8 @@ class Collector:
         wanted = {self.keys[prompt]: prompt for prompt in prompts}
         waiting = [prompt for key, prompt in wanted.items() if key not in self.answers]
         done = len(wanted) - len(waiting)
-        telling = Telling(self.cache.path.parent if self.cache else None, len(wanted), "prompts")
-        telling.at(done)
+        progress = ProgressWriter(self.cache, len(wanted), "prompts")
+        progress.update(done)
         with tqdm(
             total=len(wanted),
             initial=done,
@@ -107,7 +107,7 @@ class Collector:
                     for answers in generated:
                         self._add({self.keys[prompt]: answer for prompt, answer in answers})
                         bar.update(len(answers))
-                        telling.at(bar.n)
+                        progress.update(bar.n)
                 left = [prompt for prompt in waiting if self.keys[prompt] not in self.answers]
                 if len(left) == len(waiting):
                     raise ScoringError(

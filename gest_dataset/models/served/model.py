@@ -25,7 +25,7 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.query import Query, Values
 from gest_dataset.probes.text import Reader, start_token
-from gest_dataset.runs.progress import Telling
+from gest_dataset.runs.progress import ProgressWriter
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32
 SERVER = "server"
@@ -177,7 +177,7 @@ class ServedModel:
         def send(client: Client, batch: list[Item]) -> list[Values]:
             return self._request(client, batch, texts)
 
-        telling = Telling(None if cache is None else cache.path.parent, len(items), "prompts")
+        progress = ProgressWriter(cache, len(items), "prompts")
         bar = tqdm(total=len(items), initial=len(values), desc=description, disable=None, leave=False)
         requests = 0
         with bar, closing(self.client.map(send, batches)) as completed:
@@ -188,7 +188,7 @@ class ServedModel:
                 values |= new
                 requests += len(results)
                 bar.update(len(new))
-                telling.at(len(values))
+                progress.update(len(values))
         return values, requests
 
     def _checked(self, cache: ResponseCache) -> ResponseCache:
@@ -197,7 +197,7 @@ class ServedModel:
         before = np.array(cache.get([key]).get(key, now))
         if before.shape != now.shape or not np.allclose(before, now, rtol=0, atol=_DRIFT):
             raise OutputError(
-                f"{cache.path.parent.parent} was started with another model behind the name {self.name!r}: the "
+                f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
                 f"server's values of one text have changed. Choose another directory with --output."
             )
         cache.put({key: before.tolist()})

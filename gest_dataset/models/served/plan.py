@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gest_dataset.models.prefix_sharing import longest_hosts
+from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.served.capabilities import Capabilities
 from gest_dataset.models.served.formats import FullText, Ids, Item, NextTokens
 from gest_dataset.probes.query import Query, Values
@@ -48,7 +48,7 @@ def make_plan(queries: Sequence[Query], next_tokens: bool, full_texts: bool) -> 
                 targets[ids].setdefault(target, len(targets[ids]))
     ordered = list(texts)
     # a text that begins a longer one needs no request of its own
-    hosts = {ids: FullText(ordered[host]) for ids, host in zip(ordered, longest_hosts(ordered), strict=True)}
+    hosts = {ids: FullText(ordered[host]) for ids, host in zip(ordered, longest_continuations(ordered), strict=True)}
     contexts = {context: NextTokens(context, tuple(indices)) for context, indices in targets.items()}
     sources = tuple(
         tuple(
