@@ -30,8 +30,8 @@ from gest_dataset.calibration.study import (
     told_check,
 )
 from gest_dataset.measures import result as results
-from gest_dataset.models import answering, scorers, scores
-from gest_dataset.models.scores import measure
+from gest_dataset.models import loading, scorers, scores
+from gest_dataset.models.scores import compute_scores
 from gest_dataset.probes import asks, pairs, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.text import Reader
@@ -200,7 +200,7 @@ FAULTS = (
     Fault(
         "position off by one",
         "the model is asked one token too early",
-        _changed(answering, "answer", _one_place_early),
+        _changed(loading, "compute_log_probs", _one_place_early),
     ),
     Fault(
         "wrong context",
@@ -216,7 +216,7 @@ FAULTS = (
     Fault(
         "padded side",
         "inputs of a batch are padded on the left, their positions are not moved",
-        _method(scorers.LanguageModel, "answer", _padded_while_answering),
+        _method(scorers.LanguageModelScorer, "log_probs", _padded_while_answering),
     ),
     Fault(
         "wrong stereotype labels",
@@ -278,7 +278,7 @@ def _anew(ready: Sequence[Ready]) -> Iterator[Expectation]:
     """All checks, of data that are asked again, nothing on disk."""
     for each in ready:
         for where in each.subject.data:
-            measured = measure(each.loaded, request_of(each, where))
+            measured = compute_scores(each.loaded, request_of(each, where))
             yield from expectations(recovered(each, where, measured))
 
 

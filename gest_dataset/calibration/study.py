@@ -21,11 +21,11 @@ from gest_dataset.calibration.checks import Controls, Expectation, Recovery
 from gest_dataset.calibration.learning import Progress, train_model
 from gest_dataset.calibration.subjects import Data, Size, Subject, subjects
 from gest_dataset.models.device import pick_device
-from gest_dataset.models.loading import Loaded, load_model
-from gest_dataset.models.request import Request, prepare
+from gest_dataset.models.loading import LoadedModel, load_model
+from gest_dataset.models.request import Request, make_request
 from gest_dataset.models.scores import Scores, record
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.storage import folder_lock, json_value, write_json
 
 MODELS, RUNS, FIGURES = "models", "runs", "figures"
@@ -37,7 +37,7 @@ class Ready:
     """A subject with its trained model, and by data what a naive reading of the model gives."""
 
     subject: Subject
-    loaded: Loaded
+    loaded: LoadedModel
     read: Mapping[str, Sequence[float]]
 
 
@@ -60,7 +60,7 @@ def calibrate(
     folder: Path, size: Size, seed: int, device: str, command: Sequence[str], progress: Progress
 ) -> Calibration:
     """Train, measure and check; models and runs that are there are not made again."""
-    writing.claim_several(folder, {MODELS, RUNS, FIGURES, FOUND, FAULTS_FOUND})
+    run_folder.check_runs_folder(folder, {MODELS, RUNS, FIGURES, FOUND, FAULTS_FOUND})
     every: list[Ready] = []
     recoveries: list[Recovery] = []
     controls: list[Controls] = []
@@ -70,7 +70,7 @@ def calibrate(
             every.append(ready)
             for where in subject.data:
                 path = _run_folder(folder, subject, where)
-                scores, _ = record(ready.loaded, request_of(ready, where), path, command)
+                scores = record(ready.loaded, request_of(ready, where), path, command).scores
                 measured = recovered(ready, where, scores)
                 if isinstance(measured, Controls):
                     controls.append(measured)
@@ -97,14 +97,14 @@ def _ready(folder: Path, subject: Subject, seed: int, device: str, progress: Pro
     return Ready(subject, loaded, read)
 
 
-def _read(loaded: Loaded, data: Data) -> list[float]:
+def _read(loaded: LoadedModel, data: Data) -> list[float]:
     return naive.read(loaded.model, loaded.tokenizer, loaded.kind, data.questions)
 
 
 def request_of(ready: Ready, where: str) -> Request:
     """What the ordinary pipeline is asked to do with some data of a subject."""
     data = ready.subject.data[where]
-    return prepare(data.rows, None, Options(data.templates), None)
+    return make_request(data.rows, None, Options(data.templates), None)
 
 
 def recovered(ready: Ready, where: str, scores: Scores) -> Controls | list[Recovery]:

@@ -69,7 +69,7 @@ def run(
     from gest_dataset.calibration.faults import try_faults
     from gest_dataset.calibration.panels import panels
     from gest_dataset.report import write
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
     quiet()
     kept = f"Models that are trained are kept in {output}; the same command goes on from here."

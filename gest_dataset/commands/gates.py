@@ -11,7 +11,7 @@ from gest_dataset.errors import ConfigError
 if TYPE_CHECKING:
     from gest_dataset.measures.grid import Estimate
     from gest_dataset.measures.measure import Headline
-    from gest_dataset.models.score import Entry, Outcome
+    from gest_dataset.models.score import ScoredRun, Outcome
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
 

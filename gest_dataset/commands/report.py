@@ -38,7 +38,7 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.runs.reading import REPORT, find_runs
+    from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
     datasets.disable_progress_bars()

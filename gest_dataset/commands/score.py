@@ -34,7 +34,7 @@ from gest_dataset.models.silence import silence
 if TYPE_CHECKING:
     from datasets import Dataset
 
-    from gest_dataset.models.score import Entry, Outcome
+    from gest_dataset.models.score import ScoredRun, Outcome
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
@@ -134,7 +134,7 @@ def run(
     be stopped at any time: the same command goes on with it. Of several configs each is one line: the
     headline with its 95 % interval, what it says, samples with a score of those asked, new or kept.
     """
-    from gest_dataset.runs.reading import default_folder
+    from gest_dataset.runs.folder import default_folder
 
     at_server = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
     here = {"MODEL": model, "--revision": revision, "--batch-tokens": batch_tokens}
@@ -147,7 +147,7 @@ def run(
         from gest_dataset.builders import DEFAULT_CONFIG
         from gest_dataset.data.selection import names
         from gest_dataset.models.following import led
-        from gest_dataset.models.own_data import name_of, read_own
+        from gest_dataset.models.user_data import name_of, read_user_data
         from gest_dataset.models.score import score_configs, score_rows
         from gest_dataset.models.served.model import CONNECTIONS, connect
         from gest_dataset.models.team import team
@@ -163,7 +163,7 @@ def run(
         loading["quantization"] = quantization
         if plan:
             configs = names(config or DEFAULT_CONFIG)
-            _show_plan(configs if data is None else read_own(data, config), limit, as_json)
+            _show_plan(configs if data is None else read_user_data(data, config), limit, as_json)
             return
         asked = (called(), options, limit, batch_tokens, null)
         configs = {} if data is not None else names(config or DEFAULT_CONFIG)
@@ -181,7 +181,7 @@ def run(
                     subject, configs, folder, *asked, flat=flat, done=show, team=crew, **loading
                 )
             path = output or folder / name_of(data, config)
-            found = score_rows(subject, read_own(data, config), path, *asked, team=crew, **loading)
+            found = score_rows(subject, read_user_data(data, config), path, *asked, team=crew, **loading)
             show(found.entries[0])
             return found
 
@@ -256,7 +256,7 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
 def _report(outcome: Outcome, folder: Path | None) -> Path | None:
     """Where the report is: of all runs, in `folder`; of a single one, beside it, and written once."""
     from gest_dataset import report
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
     entries = outcome.entries
     if not entries:

@@ -16,11 +16,11 @@ from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
 from gest_dataset.errors import ModelError
 from gest_dataset.models import names
 from gest_dataset.models.loading import load_model
-from gest_dataset.models.request import prepare
+from gest_dataset.models.request import make_request
 from gest_dataset.models.scores import record
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs import writing
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs import folder as run_folder
+from gest_dataset.runs.folder import Run, read_run
 
 REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"
@@ -38,7 +38,7 @@ WITHOUT = "SmolLM2 was not at hand, so the part about a real model is missing he
 def missing() -> ModelError | None:
     """Why the real model is not at hand, if it is not."""
     try:
-        names.packaged(REAL)
+        names.packaged_path(REAL)
     except ModelError as error:
         return error
     return None
@@ -52,8 +52,8 @@ def demo(
     Only one model is in memory at a time.
     """
     several = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
-    writing.claim_several(folder, several | {f"{TOY}-{config}" for config in TOY_CONFIGS})
-    asked = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    run_folder.check_runs_folder(folder, several | {f"{TOY}-{config}" for config in TOY_CONFIGS})
+    asked = make_request(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
     if real:
         begin("Loading SmolLM2, a real language model: about 15 seconds")
         model = load_model(REAL, "auto", "auto")
@@ -66,5 +66,5 @@ def demo(
     for config in TOY_CONFIGS:
         path = folder / f"{TOY}-{config}"
         begin(f"A toy on {config}")
-        record(toy, prepare(config, None, Options(), None), path, command)
+        record(toy, make_request(config, None, Options(), None), path, command)
         yield read_run(path)

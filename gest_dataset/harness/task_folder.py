@@ -60,7 +60,7 @@ def task_name(config: str) -> str:
 
 def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], dict[str, str]]:
     """The tasks of configs (`data.selection.names`), and those of a group that are left out, with why."""
-    fitting, left_out = selection.split(configs, KIND, "lm_eval")
+    fitting, left_out = selection.select_configs(configs, KIND, "lm_eval")
     tasks = []
     for name in fitting:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
@@ -73,7 +73,7 @@ def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], 
             left_out[name] = reason
             continue
         if data is not None:
-            data_folder.read_config(data, name)
+            data_folder.load_config(data, name)
         tasks.append(Task(task_name(name), name, measure.name))
     if not tasks:
         raise SettingError(f"No config is left: {'; '.join(dict.fromkeys(left_out.values()))}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -124,6 +124,6 @@ class Model(Protocol):
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Iterator[list[tuple[Prompt, Answer]]]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts, a few at a time, as soon as they are there and in any order."""
         ...

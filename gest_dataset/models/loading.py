@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -133,7 +133,7 @@ class LoadedModel:
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Iterator[list[tuple[Prompt, Answer]]]:
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:

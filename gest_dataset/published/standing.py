@@ -221,7 +221,7 @@ def _places(metadata: Mapping[str, Any]) -> tuple[tuple[int | str, ...], str]:
 
 def paper_name(metadata: Mapping[str, Any]) -> str | None:
     """The name that the paper has for the run's model: for the same id on the Hub, of which it is."""
-    if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
+    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
         return None
     known = language_models().values()
     return next((model.name for model in known if metadata["model"] in model.hub_ids), None)

@@ -22,7 +22,7 @@ from types import ModuleType
 from gest_dataset.report.page import report, write
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import sureness
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 
 __all__ = ["Panel", "report", "sureness", "write"]
 

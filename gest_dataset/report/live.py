@@ -19,8 +19,8 @@ from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.measures.words import shown
 from gest_dataset.report.page import write
 from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
-from gest_dataset.runs.progress import progress_of
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.progress import read_progress
+from gest_dataset.runs.folder import Run, read_run
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def _folders(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _line(folder: Path, manifest: Manifest) -> str:
     """How far an unfinished run is."""
-    name = one_line(f"{manifest.subject} on {manifest.about}")
-    progress = progress_of(folder)
+    name = one_line(f"{manifest.model} on {manifest.about}")
+    progress = read_progress(folder)
     if progress is None:
         return f"{name}: begun {manifest.started}, no answer is kept yet."
     share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""

@@ -20,15 +20,15 @@ from gest_dataset.report.page import environment
 from gest_dataset.report.style import variables
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
-from gest_dataset.runs.reading import Run
-from gest_dataset.runs.writing import Finding
+from gest_dataset.runs.folder import Run
+from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.storage import json_value
 
 _HERE = Path(__file__).parent
 
 
-def html(found: Finding) -> str:
+def html(found: RunResult) -> str:
     """The verdict, the picture and the numbers of what was found (`_repr_html_`)."""
     run = _run(found)
     told = verdict(run)
@@ -51,12 +51,12 @@ def html(found: Finding) -> str:
     )
 
 
-def plot(found: Finding) -> Figure:
+def plot(found: RunResult) -> Figure:
     """The picture of what was found."""
     return of_result(_run(found))
 
 
-def _run(found: Finding) -> Measured:
+def _run(found: RunResult) -> Measured:
     """A finding as a report reads a run, though it may lie on no disk."""
     facts = found.metadata
     with warnings.catch_warnings():
@@ -64,7 +64,7 @@ def _run(found: Finding) -> Measured:
         result = json_value(found.result())
     manifest = Manifest(
         measure=facts["measure"],
-        subject=facts["model"] if "model" in facts else facts["system"],
+        model=facts["model"] if "model" in facts else facts["system"],
         config=facts["config"],
         language=facts.get("language", ""),
         data_fingerprint=facts["data_fingerprint"],

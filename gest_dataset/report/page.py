@@ -41,7 +41,7 @@ from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure_table import sure_tables
 from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 

@@ -20,7 +20,7 @@ from gest_dataset.report.explorer.profiles import profiles
 from gest_dataset.report.fitting import fit
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, drawn_for
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.storage import atomic_path
 
 DRAWN = ("pdf", "svg")

@@ -24,7 +24,7 @@ from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.result import units_of
 from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.creators import over_creators

@@ -16,7 +16,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError
 from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 
 
 def of_languages(runs: Sequence[Run]) -> bool:

@@ -23,7 +23,7 @@ from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import TOY
 from gest_dataset.models import selection
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
+from gest_dataset.runs.folder import Run, default_folder, find_runs, read_run
 from gest_dataset.studies.study import RUNS, claim_study
 
 logger = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def _that_fits(part: _Part, model: str, kind: str) -> _Part:
     unnamed = len(part.missing) + len(part.kept) > 1
     asked = {name: named and not unnamed for name, named in part.missing.items()}
     try:
-        chosen, left_out = selection.split(asked, kind, model)
+        chosen, left_out = selection.select_configs(asked, kind, model)
     except ConfigError:
         if not part.kept:
             raise
@@ -185,17 +185,17 @@ def _scored(asked: Asked, model: str, parts: Sequence[_Part]) -> list[Run]:
 
 def _asked_now(asked: Asked, model: str, part: _Part) -> list[Run]:
     """Ask a model what it has not answered yet."""
-    from gest_dataset.models.score import Entry, score_configs
+    from gest_dataset.models.score import ScoredRun, score_configs
 
     made: list[Run] = []
 
-    def done(entry: Entry) -> None:
+    def done(entry: ScoredRun) -> None:
         made.append(read_run(entry.path))
         asked.told(made[-1])
 
     how = (part.batch.options, asked.limit, asked.batch_tokens)
     loading = {"device": "auto", "dtype": "auto", **dict(asked.loading)}
-    outcome = score_configs(model, part.missing, part.home, asked.command, *how, done=done, **loading)
+    outcome = score_configs(model, part.missing, part.home, asked.command, *how, on_run=done, **loading)
     if not made and outcome.failed:
         raise next(iter(outcome.failed.values()))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():
@@ -233,7 +233,7 @@ def _changed_since(model: Path, finished: str) -> bool:
 
 def model_of(run: Run) -> str:
     """A model as a table names it: its own name, without owner or folder."""
-    name: str = run.manifest.subject
+    name: str = run.manifest.model
     return name.rstrip("/").rpartition("/")[2] or name
 
 
@@ -259,10 +259,10 @@ def check_given_once(runs: Sequence[Run], place: Callable[[Run], Any]) -> None:
     first: dict[Any, Run] = {}
     for run in runs:
         settings = run.manifest.settings
-        model = settings.get("weights") or (run.manifest.subject, settings.get("revision"))
+        model = settings.get("weights") or (run.manifest.model, settings.get("revision"))
         other = first.setdefault((model, place(run)), run)
         if other is not run:
-            names = dict.fromkeys(one.manifest.subject for one in (other, run))
+            names = dict.fromkeys(one.manifest.model for one in (other, run))
             copies = ", which have the same weights" if len(names) > 1 else ""
             raise ConfigError(
                 f"{other.path} and {run.path} are two runs of one model on {run.manifest.about} "
@@ -289,7 +289,7 @@ def notes_of(runs: Sequence[Run], names: Sequence[str]) -> Iterator[str]:
 def names_of(runs: Sequence[Run]) -> list[str]:
     """What the models of some runs are called: as briefly as tells them apart, with revisions if need be."""
     subjects = [
-        (run.manifest.subject, str(run.manifest.metadata.get("asked_revision") or "")) for run in runs
+        (run.manifest.model, str(run.manifest.metadata.get("requested_revision") or "")) for run in runs
     ]
     brief = {subject: model_of(run) for (subject, _), run in zip(subjects, runs, strict=True)}
     often = Counter(brief.values())

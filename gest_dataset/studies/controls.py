@@ -19,7 +19,7 @@ from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import OWN_NEGATION
 from gest_dataset.report.figures_others import differences, scatters
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.studies.asking import Asked, Batch, notes_of, runs_of, sources_of
 from gest_dataset.studies.controls_numbers import (
     FREQUENCY,

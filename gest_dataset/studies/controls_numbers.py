@@ -21,7 +21,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.probes.rules import OWN_NEGATION
 from gest_dataset.published.handles import rows_of_model
 from gest_dataset.report.measured import Measured
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlations import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10

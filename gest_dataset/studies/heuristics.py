@@ -27,7 +27,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.words import shown, spoken_percent
-from gest_dataset.runs.reading import Run, find_runs, sha256
+from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.intervals import proportion
 from gest_dataset.statistics.shares import Shares, rate_contrast
 from gest_dataset.studies import sheets

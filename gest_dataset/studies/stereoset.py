@@ -19,13 +19,13 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import CAVEAT, MANY
-from gest_dataset.models.names import written_once
+from gest_dataset.models.names import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.handles import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.studies.asking import Asked, Batch, check_same_data, names_of, notes_of, runs_of, sources_of
 from gest_dataset.studies.stereoset_answers import CAUSAL, NSP, RATIO, Answers, of_run, released
 from gest_dataset.studies.stereoset_numbers import (
@@ -87,17 +87,17 @@ def stereoset(
 
 def _check_heads(heads: Mapping[str, str], models: Sequence[str], runs: Sequence[Run]) -> None:
     """Refuse a checkpoint of a model that nobody asks about, or that would not be asked itself."""
-    there = {run.manifest.subject for run in runs}
+    there = {run.manifest.model for run in runs}
     for model, head in heads.items():
         if model in models:
             continue
-        if written_once(model) not in there:
+        if normalized_name(model) not in there:
             known = ", ".join([*models, *sorted(there)]) or "none"
             raise ConfigError(
                 f"--nsp names a checkpoint of {model}, which is no model of this study. Write the model as "
                 f"it is given: {known}."
             )
-        if written_once(head) not in there:
+        if normalized_name(head) not in there:
             raise ConfigError(
                 f"There is no run of {head}, the checkpoint of {model}. Score it first (gest score {head} "
                 f"--config stereoset_en_{TESTS[1]}), or give --model {model}, and it is scored."
@@ -144,12 +144,12 @@ def _printed_languages(model: str) -> Sequence[str]:
 
 def _answers(runs: Sequence[Run], heads: Mapping[str, str]) -> list[Answers]:
     """What the runs answered; those of a next-sentence checkpoint are its model's."""
-    base = {written_once(head): written_once(model) for model, head in heads.items()}
-    names = dict(zip([run.manifest.subject for run in runs], names_of(runs), strict=True))
-    facts = {run.manifest.subject: run.manifest.metadata for run in runs}
+    base = {normalized_name(head): normalized_name(model) for model, head in heads.items()}
+    names = dict(zip([run.manifest.model for run in runs], names_of(runs), strict=True))
+    facts = {run.manifest.model: run.manifest.metadata for run in runs}
     found = []
     for run in runs:
-        subject = base.get(run.manifest.subject, run.manifest.subject)
+        subject = base.get(run.manifest.model, run.manifest.model)
         name = names.get(subject, subject.rpartition("/")[2])
         found.append(of_run(run, name, facts.get(subject, {})))
     return found

@@ -21,7 +21,7 @@ from gest_dataset.measures.measure import Inputs, Result
 from gest_dataset.measures.result import inputs_of
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.report.measured import Measured
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.storage import parse_json
 
 # A file of the authors' scores: model, their classes within and between sentences, language

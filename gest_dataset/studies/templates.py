@@ -24,7 +24,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlations import mean_correlation

@@ -29,7 +29,7 @@ from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import shown
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.sure import wide_scores
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
 from gest_dataset.statistics.topical import FAMILY_WORDS, mentions

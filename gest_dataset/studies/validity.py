@@ -32,7 +32,7 @@ from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import wide_scores
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10

@@ -20,7 +20,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
 from gest_dataset.runs.comparison import Difference, compare_pairs
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import csv_text
@@ -203,7 +203,7 @@ def _run(row: Row, config: str, place: Place) -> Run:
     """A finished run under the name of its model in the suite."""
     with place.run(run_name(row.subject.name, config)) as path:
         run = read_run(path)
-    return replace(run, manifest=replace(run.manifest, subject=row.subject.name))
+    return replace(run, manifest=replace(run.manifest, model=row.subject.name))
 
 
 def written(rows: Sequence[Row], pairs: Sequence[Pairs], place: Place) -> None:

@@ -23,7 +23,7 @@ from gest_dataset.published.handles import rows_of_model
 from gest_dataset.published.standing import paper_name
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies import controls_numbers, stereoset_numbers
 from gest_dataset.studies.asking import names_of
@@ -104,13 +104,13 @@ def _english(run: Run) -> Iterator[Beside]:
     facts = run.manifest.metadata
     if run.manifest.config != _ENGLISH or facts["options"]:
         return
-    model, measured = paper_name(facts), Measured(run, run.manifest.subject, 0)
+    model, measured = paper_name(facts), Measured(run, run.manifest.model, 0)
     for table, name in (("GEST, table 9", "gest_english_mlm"), ("GEST, table 10", "gest_english_glm")):
         for row in published.load(name)["rows"]:
             result = measured.templates.get(row["template"])
             if row["model"] != model or result is None:
                 continue
-            about = (table, run.manifest.subject, f"template {row['template']}")
+            about = (table, run.manifest.model, f"template {row['template']}")
             printed = row["g_s_published"]
             yield Beside(*about, "g_s", _as_printed(Estimate.of(result, "g_s")), printed, _half(printed))
             for place, mean in enumerate(row["mean_log10_ratio"]):
@@ -123,13 +123,13 @@ def _slavic(run: Run) -> Iterator[Beside]:
     config = CONFIGS.get(run.manifest.config)
     if config is None or config.family.name != "pairs" or run.manifest.metadata["options"]:
         return
-    result = Measured(run, run.manifest.subject, 0).result
+    result = Measured(run, run.manifest.model, 0).result
     rows = rows_of_model(published.load("gest_slavic_mlm")["rows"], run.manifest.metadata, "model")
     for row in (row for row in rows if row["language"] == run.manifest.language):
         for place, printed in enumerate(row["q"]):
             ours = _as_printed(Estimate.of(result, "q", place))
             where = run.manifest.config
-            about = ("GEST, table 11", run.manifest.subject, where, f"q_{place + 1}")
+            about = ("GEST, table 11", run.manifest.model, where, f"q_{place + 1}")
             yield Beside(*about, ours, printed, _half(printed))
 
 
@@ -145,7 +145,7 @@ def _word_filling(run: Run) -> Iterator[Beside]:
             if printed is not None:
                 ours = controls_numbers.estimate(measurement.result, statistic)
                 title = f"Word filling, table {' and '.join(map(str, row['tables']))}"
-                about = (title, run.manifest.subject, run.manifest.config, statistic.label)
+                about = (title, run.manifest.model, run.manifest.config, statistic.label)
                 yield Beside(*about, ours, printed, _half(printed))
 
 

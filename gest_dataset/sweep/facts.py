@@ -12,10 +12,10 @@ from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import of_templates
-from gest_dataset.models.names import gguf_file
+from gest_dataset.models.names import gguf_path
 from gest_dataset.probes.options import told_options
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.storage import json_value
 from gest_dataset.sweep.suite import Subject
 
@@ -60,9 +60,9 @@ def is_run_of(manifest: Manifest, subject: Subject, config: str) -> bool:
     asked, settings = subject.asking, manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
     kind = settings["kind"]
-    file = gguf_file(subject.model)
+    file = gguf_path(subject.model)
     return (
-        (manifest.subject, manifest.config) == (subject.model if file is None else file.name, config)
+        (manifest.model, manifest.config) == (subject.model if file is None else file.name, config)
         and manifest.data_fingerprint == fingerprint_of(config)
         and settings.get("endpoint") == (None if subject.server is None else subject.server.endpoint)
         and settings["templates"] == [number for number in probe.askers(kind, asked.options) if number]

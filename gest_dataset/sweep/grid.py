@@ -15,7 +15,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import measure_of
-from gest_dataset.models.selection import split
+from gest_dataset.models.selection import select_configs
 from gest_dataset.sweep.looking import Look
 from gest_dataset.sweep.suite import Subject
 

@@ -53,18 +53,17 @@ def _looks(subjects: Sequence[Subject]) -> list[Look]:
 
 
 def _look(subject: Subject) -> Look:
-    from gest_dataset.models.damage import tensors_in
     from gest_dataset.models.loading import name_and_kind
-    from gest_dataset.models.names import gguf_file
-    from gest_dataset.models.pretrained import read_config
+    from gest_dataset.models.names import gguf_path
+    from gest_dataset.models.pretrained import load_config
 
     trusted = subject.asking.trust_remote_code
     try:
         _, kind = name_and_kind(subject.model, subject.revision, trusted)
-        file = gguf_file(subject.model)
+        file = gguf_path(subject.model)
         if file is not None:
-            return Look(kind, tensors_in(file)[1])
-        config = read_config(subject.model, trusted, revision=subject.revision)
+            return Look(kind, file.stat().st_size)
+        config = load_config(subject.model, trusted, revision=subject.revision)
         return Look(kind, rough_size(config.to_dict()))
     except GestError as error:
         return Look("", 0, str(error))

@@ -20,7 +20,7 @@ from gest_dataset.sweep.grid import DONE, Row
 if TYPE_CHECKING:
     from datasets import Dataset
 
-    from gest_dataset.models.loading import Loaded
+    from gest_dataset.models.loading import LoadedModel
 
 _ROWS = 160  # of a config that are looked at, in `_BLOCKS` runs: copies of one original stand together
 _BLOCKS = 4
@@ -93,11 +93,11 @@ def estimate(row: Row, speed: Mapping[str, Speed]) -> Estimate:
 
 def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> Estimate:
     from gest_dataset.models.device import BATCH_TOKENS
-    from gest_dataset.models.loading import load_shape
-    from gest_dataset.models.names import gguf_file
+    from gest_dataset.models.loading import load_empty_model
+    from gest_dataset.models.names import gguf_path
 
     asking = row.subject.asking
-    loaded = load_shape(row.subject.model, row.subject.revision, asking.trust_remote_code)
+    loaded = load_empty_model(row.subject.model, row.subject.revision, asking.trust_remote_code)
     shape = shape_of(loaded.model)
     own = speed[asking.dtype]
     asked = [questions(loaded, config, row) for config in configs]
@@ -105,7 +105,7 @@ def _estimate(row: Row, configs: Sequence[str], speed: Mapping[str, Speed]) -> E
     budget = asking.batch_tokens or BATCH_TOKENS[own.device]
     weights = shape.parameters * _BYTES[asking.quantization or own.dtype]
     thousands = sum(one.samples for one in asked) / 1000
-    is_gguf = gguf_file(row.subject.model) is not None
+    is_gguf = gguf_path(row.subject.model) is not None
     seconds = (
         _START
         + weights / _READ
@@ -177,13 +177,13 @@ def _share(name: str, config: Any) -> float:
     return float(getattr(config, "num_experts_per_tok", number) or number) / number
 
 
-def questions(loaded: Loaded, config: str, row: Row) -> Questions:
+def questions(loaded: LoadedModel, config: str, row: Row) -> Questions:
     """What a model is asked on a config, from some of its rows."""
-    from gest_dataset.models.request import prepare
+    from gest_dataset.models.request import make_request
     from gest_dataset.probes.options import rules_of
 
     asking = row.subject.asking
-    request = prepare(config, asking.limit, asking.options, asking.batch_tokens)
+    request = make_request(config, asking.limit, asking.options, asking.batch_tokens)
     kind = "nsp" if request.probe.between and loaded.kind == "masked" else loaded.kind
     reader = loaded.reader(request.probe, rules_of(request.options, request.probe, kind))
     askers = request.probe.askers(kind, request.options)
@@ -212,7 +212,7 @@ def _counted(
     rows: Sequence[Mapping[str, Any]], askers: Mapping[int, Any], reader: Any, kind: str
 ) -> tuple[int, int, int, int]:
     """Inputs that are different, their tokens, those of the decoder, and rows of the head."""
-    from gest_dataset.models.batching import longest_hosts
+    from gest_dataset.models.inference import longest_continuations
     from gest_dataset.probes.query import Input
     from gest_dataset.probes.text import CannotAskError
 
@@ -228,7 +228,7 @@ def _counted(
                 own |= set(query.positions) if query.normalise else set()
     inputs = list(asked)
     if kind == "causal":
-        hosts = longest_hosts([one.input_ids for one in inputs])
+        hosts = longest_continuations([one.input_ids for one in inputs])
         inputs = [inputs[place] for place in sorted(set(hosts))]
     decoded = sum(len(one.decoder_ids or ()) for one in inputs)
     tokens = sum(len(one.input_ids) for one in inputs)

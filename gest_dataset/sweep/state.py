@@ -16,7 +16,7 @@ from typing import Any
 
 from gest_dataset.errors import DataError, GestError, OutputError
 from gest_dataset.runs.manifest import MANIFEST, differences
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.storage import (
     CHOOSE,
     LOCK,
@@ -151,7 +151,7 @@ def _finished(subject: Subject, config: str, place: Place) -> Run | None:
     try:
         with place.run(run_name(subject.name, config)) as path:
             run = read_run(path)
-        of_it = run.manifest.metadata["asked_revision"] == subject.revision
+        of_it = run.manifest.metadata["requested_revision"] == subject.revision
         same = of_it and is_run_of(run.manifest, subject, config)
     except GestError:
         return None  # it is on its way, or damaged: its worker will say which

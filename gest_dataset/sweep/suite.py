@@ -16,7 +16,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 from gest_dataset.storage import json_value
 from gest_dataset.sweep.keys import ASKING, OF_MODEL, OF_SUITE, listed, problems, size
 

@@ -26,7 +26,7 @@ from gest_dataset.sweep.suite import Subject
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.models.score import Entry, Outcome
+    from gest_dataset.models.score import ScoredRun, Outcome
 
 # What a job tells. BEGUN, DONE, FAILED and LEFT_OUT are of a config; a job ends with ENDED, with LOST (its
 # worker is), or with STOP: nobody can go on, as where the place cannot be written to
@@ -145,7 +145,7 @@ def _scored(
             begun(config)
             _clear_if_foreign(folder / config, job.subject, device)
 
-        def done(entry: Entry) -> None:
+        def done(entry: ScoredRun) -> None:
             config = entry.path.name
             if place.folder is None:
                 place.keep(entry.path, run_name(subject.name, config))
@@ -161,8 +161,8 @@ def _scored(
             asking.limit,
             asking.batch_tokens,
             asking.null,
-            begun=start,
-            done=done,
+            on_start=start,
+            on_run=done,
             **loading,
         )
 
@@ -183,7 +183,7 @@ def _clear_if_foreign(run: Path, subject: Subject, device: str) -> None:
     """
     from gest_dataset.models.device import pick_device
     from gest_dataset.runs.manifest import MANIFEST, read_manifest
-    from gest_dataset.runs.writing import machine, versions
+    from gest_dataset.runs.folder import machine, versions
     from gest_dataset.sweep.facts import is_run_of
 
     if not (run / MANIFEST).exists():
@@ -196,7 +196,7 @@ def _clear_if_foreign(run: Path, subject: Subject, device: str) -> None:
             shutil.rmtree(run, ignore_errors=True)
 
 
-def _facts(entry: Entry) -> dict[str, Any]:
+def _facts(entry: ScoredRun) -> dict[str, Any]:
     from gest_dataset.sweep.facts import told_facts
 
     facts = told_facts(entry.scores.metadata, entry.result, entry.scores.signature, "")

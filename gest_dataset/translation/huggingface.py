@@ -22,7 +22,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorLi
 from gest_dataset.errors import ConfigError, ModelError, convert_errors, describe_error
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.models.device import pick_device, pick_dtype
-from gest_dataset.models.pretrained import check_complete, commit_of, read, read_config
+from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.storage import update_hash
 from gest_dataset.translation.translator import (
     Batch,
@@ -154,8 +154,8 @@ def content_hash(folder: Path) -> str:
 def _commit(name: str, revision: str | None) -> str:
     """The commit of a revision of a Hub model."""
     with convert_errors(partial(_load_error, name)):
-        read_config(name, revision=revision)
-        commit = commit_of(name, revision)
+        load_config(name, revision=revision)
+        commit = commit_hash(name, revision)
     if commit is None:
         raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
     return commit
@@ -186,15 +186,15 @@ def _load(
     name: str, revision: str | None, language: str, device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
     with convert_errors(partial(_load_error, name)):
-        config = read_config(name, revision=revision)
+        config = load_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(
                 f"{name!r} ({config.model_type}) is not a sequence-to-sequence model. Use NLLB, M2M100, "
                 f"OPUS-MT, MADLAD or a similar one."
             )
-        tokenizer = read(AutoTokenizer, name, revision=revision)
+        tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
         target = target_language(tokenizer, name, language)
-        model, info = read(
+        model, info = from_pretrained(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()

@@ -268,7 +268,7 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
         measure=MASCULINE_RATE.name,
-        subject=experiment.settings["system"],
+        model=experiment.settings["system"],
         config=experiment.settings["data"],
         language=experiment.language,
         data_fingerprint=experiment.settings["data_fingerprint"],

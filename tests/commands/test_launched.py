@@ -21,7 +21,7 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 SLOWLY = """
 import time
 from gest_dataset.models import stretches
-from gest_dataset.models.scorers import LanguageModel
+from gest_dataset.models.scorers import LanguageModelScorer
 answer = LanguageModel.answer
 def slow(self, *given):
     time.sleep(0.03)

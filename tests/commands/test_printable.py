@@ -21,7 +21,7 @@ from gest_dataset import cli
 from gest_dataset.commands import console
 from gest_dataset.data.parquet import read_table
 from gest_dataset.display import csv_cell, one_line, printable
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -204,7 +204,7 @@ def test_score(gest: Gest, honest: Path, tmp_path: Path, name: str) -> None:
     harmless((tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
     assert one_line(model) in out
     run = reading.read_run(tmp_path / "run" / "en")
-    assert run.manifest.subject.endswith(model)
+    assert run.manifest.model.endswith(model)
     assert read_table(tmp_path / "run" / "en" / "scores.parquet").num_rows == 20
     code, out, _ = gest(*arguments, "--device", "cpu", "--templates", "1", "--json")
     assert json.loads(out)["runs"][0]["metadata"]["model"].endswith(model)

@@ -23,7 +23,7 @@ from gest_dataset import statistics
 from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
 from gest_dataset.translation.samples import SAME, GestSentence, aligned
 from tests.conftest import MIRROR, ROOT, Edit
 
@@ -61,7 +61,7 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert "33 of 34 have a known gender" in done.stdout
     assert "\x1b" not in done.stdout
     run = reading.read_run(tmp_path / "gest-runs" / "sk--translations" / "sk")
-    assert (run.manifest.measure, run.manifest.subject) == ("masculine-rate", "file:translations.csv")
+    assert (run.manifest.measure, run.manifest.model) == ("masculine-rate", "file:translations.csv")
     assert (run.manifest.config, run.manifest.table) == ("en", "detections.parquet")
     assert run.manifest.machine["processor"]
     assert run.result["measure"] == "masculine-rate"
@@ -211,7 +211,7 @@ def test_lines_in_the_order_of_the_sentences(
     run = reading.read_run(tmp_path / "gest-runs" / "mt.sk" / "sk")
     assert run.table.drop_columns("source").equals(expected.table.drop_columns("source"))
     assert run.table["source"].to_pylist() == list(load_dataset("gest", "en", split="test")["sentence"])
-    assert run.manifest.subject == "file:mt.sk.txt"
+    assert run.manifest.model == "file:mt.sk.txt"
     content = "\n".join(lines).encode()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     done = gest("masculine-rate", "--translations", "-", *SLOVAK)

@@ -25,7 +25,7 @@ from gest_dataset.cli import app
 from gest_dataset.demo import show
 from gest_dataset.errors import ModelError, OutputError
 from gest_dataset.models import names
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
 from gest_dataset.stereotypes import STEREOTYPES
 
 # `gest calibrate --demo-model gest_dataset/demo/model` makes other ones where the corpus or recipe changed

@@ -42,11 +42,11 @@ from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
 from gest_dataset.home import FACTS, HOME_VARIABLE, read_facts
 from gest_dataset.models.batching import Pass, State
-from gest_dataset.models.own_data import read_own
+from gest_dataset.models.user_data import read_user_data
 from gest_dataset.models.shards import Shards
 from gest_dataset.probes import templates
 from gest_dataset.probes.query import Ask, Input
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.translation import store
 from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.translator import Translation, Translator
@@ -299,7 +299,7 @@ _BUILT = ("en/test-00000-of-00001.parquet", "SHA256SUMS")
 
 def _read_built_rows(folder: Path) -> list[dict[str, Any]]:
     """What `gest score --data` is given; plain `load_dataset` is not judged, for it looks at no checksum."""
-    rows: list[dict[str, Any]] = read_own(folder, "en").to_list()
+    rows: list[dict[str, Any]] = read_user_data(folder, "en").to_list()
     return rows
 
 

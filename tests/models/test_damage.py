@@ -17,7 +17,7 @@ from gest_dataset.errors import GestError, ModelError, ScoringError, convert_err
 from gest_dataset.models.batching import State
 from gest_dataset.models.loading import load_model
 from gest_dataset.models.shards import Shards
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.storage import parse_json
 from gest_dataset.translation import open_translator, translate_all
 from tests.support import gguf_files, translators, zoo

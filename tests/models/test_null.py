@@ -9,7 +9,7 @@ import gest_dataset
 from gest_dataset.errors import SettingError
 from gest_dataset.models.loading import load_model
 from gest_dataset.models.null import twin
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from tests.support import zoo
 
 

@@ -166,10 +166,10 @@ def test_a_revision_of_the_hub_is_one_commit(cached: Cached) -> None:
     (folder / "refs" / "first").write_text(older)
     newest = load_model("somebody/model", "cpu", "auto")
     assert (newest.name, newest.kind, newest.revision) == ("somebody/model", "masked", COMMIT)
-    assert (newest.from_hub, newest.asked_revision) == (True, None)
+    assert (newest.from_hub, newest.requested_revision) == (True, None)
     assert name_and_kind("somebody/model", "first") == ("somebody/model", "causal")
     first = load_model("somebody/model", "cpu", "auto", revision="first")
-    assert (first.kind, first.revision, first.asked_revision) == ("causal", older, "first")
+    assert (first.kind, first.revision, first.requested_revision) == ("causal", older, "first")
     assert len(first.tokenizer) == len(zoo.load("gpt2")[1])
 
 

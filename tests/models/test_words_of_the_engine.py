@@ -23,9 +23,9 @@ from gest_dataset.models import names
 from gest_dataset.models.damage import check_whole, damaged_file, tensors_in
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.loading import load_model, name_and_kind
-from gest_dataset.models.own_data import name_of, read_own
-from gest_dataset.models.request import NUMBERED, prepare
-from gest_dataset.models.selection import split
+from gest_dataset.models.user_data import name_of, read_user_data
+from gest_dataset.models.request import NUMBERED, make_request
+from gest_dataset.models.selection import select_configs
 from gest_dataset.probes.options import told_options, unused_options
 from gest_dataset.probes.probe import Options
 from tests.support import zoo
@@ -50,21 +50,21 @@ QUADRUPLET = {"bias_type": "age", **dict.fromkeys(FIELDS, "a b")}
 
 
 def test_what_is_read_of_a_file(tmp_path: Path) -> None:
-    rows = read_own(lines(tmp_path / "mine.jsonl", SENTENCE, {**SENTENCE, "id": "x", "more": 1}))
+    rows = read_user_data(lines(tmp_path / "mine.jsonl", SENTENCE, {**SENTENCE, "id": "x", "more": 1}))
     assert rows.to_list() == [
         {"id": "7", "sentence": "I am.", "stereotype": 16},
         {"id": "x", "sentence": "I am.", "stereotype": 16},
     ]
     assert rows.info.config_name == "mine"
     assert [rows.features[name].dtype for name in rows.column_names] == ["string", "string", "int32"]
-    without = read_own(lines(tmp_path / "mine.jsonl", {"sentence": "I am.", "stereotype": 1.0}))
+    without = read_user_data(lines(tmp_path / "mine.jsonl", {"sentence": "I am.", "stereotype": 1.0}))
     assert without.to_list() == [{"sentence": "I am.", "stereotype": 1}], "ids are no duty"
 
 
 def test_a_file_of_text_writes_numbers_and_places_down(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("masculine,feminine,stereotype,word_index\na b,a c,16,1\n", encoding="utf-8")
-    rows = read_own(path)
+    rows = read_user_data(path)
     assert rows.to_list() == [{"masculine": "a b", "feminine": "a c", "stereotype": 16, "word_index": 1}]
     assert {rows.features[name].dtype for name in ("stereotype", "word_index")} == {"int32"}
     spans = [[0, 1], [2, 3], [0, 1], [1, 2]]
@@ -72,16 +72,16 @@ def test_a_file_of_text_writes_numbers_and_places_down(tmp_path: Path) -> None:
         lines(tmp_path / "q.jsonl", {**QUADRUPLET, "keywords": spans}, {**QUADRUPLET, "keywords": keywords})
         if isinstance(keywords, str):  # a column of one type
             lines(tmp_path / "q.jsonl", {**QUADRUPLET, "keywords": keywords})
-        assert read_own(tmp_path / "q.jsonl")["keywords"][-1] == read
+        assert read_user_data(tmp_path / "q.jsonl")["keywords"][-1] == read
     for span in ([0, 3], "[0, 3]"):
-        read = read_own(lines(tmp_path / "n.jsonl", {**SENTENCES, "masculine_span": span}))
+        read = read_user_data(lines(tmp_path / "n.jsonl", {**SENTENCES, "masculine_span": span}))
         assert (read["masculine_span"][0], read["feminine_span"][0]) == ([0, 3], [0, 1])
 
 
 def test_the_row_that_is_wrong_is_counted_from_one(tmp_path: Path) -> None:
     path = lines(tmp_path / "mine.jsonl", SENTENCE, {**SENTENCE, "stereotype": 17})
     with pytest.raises(DataError, match=r"mine\.jsonl, row 2: "):
-        read_own(path)
+        read_user_data(path)
 
 
 @pytest.mark.parametrize(
@@ -116,20 +116,20 @@ def test_the_row_that_is_wrong_is_counted_from_one(tmp_path: Path) -> None:
 def test_a_cell_that_is_wrong_is_named(row: dict[str, Any], said: str, tmp_path: Path) -> None:
     path = lines(tmp_path / "mine.jsonl", row)
     with pytest.raises(DataError, match=f"^{re.escape(f'{path}, row 1: ')}.*{re.escape(said)}"):
-        read_own(path)
+        read_user_data(path)
 
 
 def test_a_file_or_a_folder_that_is_none_of_data(tmp_path: Path) -> None:
     path = lines(tmp_path / "mine.jsonl", SENTENCE)
     with pytest.raises(ConfigError, match=f"{re.escape(str(path))} is one table: --config"):
-        read_own(path, "en")
+        read_user_data(path, "en")
     with pytest.raises(ConfigError, match=r"holds no SHA256SUMS of configs: .*gest build"):
-        read_own(tmp_path)
+        read_user_data(tmp_path)
     with pytest.raises(ConfigError, match=f"No probe reads {re.escape(str(path))}: its fields are sentence"):
-        read_own(lines(path, {"sentence": "I am."}))
+        read_user_data(lines(path, {"sentence": "I am."}))
     (tmp_path / "header.csv").write_text("sentence,stereotype\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"header\.csv has no rows\."):
-        read_own(tmp_path / "header.csv")
+        read_user_data(tmp_path / "header.csv")
 
 
 def folder_of(path: Path, *configs: str) -> Path:
@@ -142,14 +142,14 @@ def folder_of(path: Path, *configs: str) -> Path:
 
 def test_configs_of_a_folder(tmp_path: Path) -> None:
     single, several = folder_of(tmp_path / "single", "first"), folder_of(tmp_path / "several", "one", "two")
-    rows = read_own(single)
+    rows = read_user_data(single)
     assert (rows["id"][0], rows.info.config_name) == ("first-1", "single")
-    rows = read_own(several, "two")
+    rows = read_user_data(several, "two")
     assert (rows["id"][0], rows.info.config_name) == ("two-1", "several-two")
     with pytest.raises(ConfigError, match="several has several configs, choose one with --config: one, two"):
-        read_own(several)
+        read_user_data(several)
     with pytest.raises(ConfigError, match="several has no config 'three', only one, two"):
-        read_own(several, "three")
+        read_user_data(several, "three")
 
 
 def test_names_of_own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +228,7 @@ def test_options_that_mean_nothing_are_said() -> None:
     scores = gest_dataset.score(zoo.load("bert"), "sk_pairs", limit=20, cs=True, device="cpu")
     assert scores.metadata["notes"] == ["cs means nothing to the probe pairs and was not used"]
     assert scores.metadata["options"] == {}
-    assert scores.metadata["asked_revision"] is None
+    assert scores.metadata["requested_revision"] is None
 
 
 def test_rules_that_change_nothing_are_said() -> None:
@@ -313,8 +313,8 @@ def test_number_types(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_path_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
-    assert names.written_once("./model//") == "model"
-    assert names.written_once("org//model/") == "org//model/", "nothing on this disk"
+    assert names.normalized_name("./model//") == "model"
+    assert names.normalized_name("org//model/") == "org//model/", "nothing on this disk"
 
 
 @pytest.mark.parametrize(
@@ -461,7 +461,7 @@ def test_the_kind_of_a_model_is_in_its_settings(animal: str, kind: str) -> None:
     assert name_and_kind(zoo.directory(animal))[1] == kind
     loaded = load_model(zoo.directory(animal), "cpu", "auto")
     assert (loaded.kind, loaded.name, loaded.revision) == (kind, str(zoo.directory(animal)), None)
-    assert (loaded.owned, loaded.from_hub, loaded.asked_revision) == (True, False, None)
+    assert (loaded.owned, loaded.from_hub, loaded.requested_revision) == (True, False, None)
     assert not loaded.model.training
 
 

@@ -26,7 +26,7 @@ from gest_dataset.report.explorer.samples import samples
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.verdict import verdict
 from gest_dataset.runs.comparison import compare
-from gest_dataset.runs.reading import find_runs
+from gest_dataset.runs.folder import find_runs
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import explored as planted_runs
 from tests.support import report_runs

@@ -28,7 +28,7 @@ from gest_dataset.report.explorer.profiles import profiles
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, DOUBLE, PAGE, SINGLE, STYLE, Layout, drawn_for, layout
 from gest_dataset.runs.comparison import compare
-from gest_dataset.runs.reading import Run, find_runs, read_run
+from gest_dataset.runs.folder import Run, find_runs, read_run
 from tests.conftest import ROOT
 from tests.support import explored, fits, report_runs
 

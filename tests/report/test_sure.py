@@ -18,7 +18,7 @@ from gest_dataset.measures.words import shown
 from gest_dataset.report import sureness, texts, write
 from gest_dataset.report.measured import measured
 from gest_dataset.report.sure_table import Row, sure_tables
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.confounders import adjusted_g_s, properties
 from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement

@@ -27,7 +27,7 @@ from gest_dataset.models.chat import collect
 from gest_dataset.models.chat.speaker import Sampling
 from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.report import live, serving
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.progress import SCRATCH, Telling, progress_of
 from tests.conftest import ROOT, in_one_thread
@@ -58,7 +58,7 @@ def served(*paths: Path) -> Iterator[str]:
 
 def unfinished(path: Path, subject: str = "a-model") -> Path:
     """A run that has begun, as every run begins."""
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure="pairs",
         subject=subject,
         config="demo_sk_pairs",
@@ -69,7 +69,7 @@ def unfinished(path: Path, subject: str = "a-model") -> Path:
         command=["gest", "score", subject],
         device=None,
     )
-    with writing.recording(path, fresh):
+    with run_folder.open_run(path, fresh):
         return path
 
 
@@ -153,7 +153,7 @@ def test_damaged_runs_are_said_and_the_others_shown(tmp_path: Path, one: Path) -
 def test_progress_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / SCRATCH).mkdir()
     (tmp_path / SCRATCH / "progress.json").write_text(content, encoding="utf-8")
-    assert progress_of(tmp_path) is None
+    assert read_progress(tmp_path) is None
 
 
 def test_telling_is_rare_but_for_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_telling_is_rare_but_for_the_end(tmp_path: Path, monkeypatch: pytest.Mon
     for moment, done in ((0.0, 1), (1.0, 2), (2.5, 3), (2.6, 4), (2.7, 10)):
         now[0] = moment
         telling.at(done)
-        progress = progress_of(tmp_path)
+        progress = read_progress(tmp_path)
         assert progress is not None
         counts.append(progress.done)
     assert counts == [1, 1, 3, 3, 10]
@@ -180,7 +180,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def told(self: Telling, done: int) -> None:
         at(self, done)
         assert self.folder is not None
-        progress = progress_of(self.folder.parent)
+        progress = read_progress(self.folder.parent)
         assert progress is not None
         counts.append(progress.done)
         assert 0 <= done <= progress.of
@@ -199,7 +199,7 @@ def test_a_model_here_tells_how_far_it_is(tmp_path: Path, heard: list[int]) -> N
         model = str(zoo.directory("bert"))
         gest_dataset.score(model, "demo_en", device="cpu", batch_tokens=400, output=tmp_path / "run")
     assert goes_up(heard)
-    assert progress_of(tmp_path / "run") is None
+    assert read_progress(tmp_path / "run") is None
 
 
 def test_a_model_behind_a_server_tells_how_far_it_is(tmp_path: Path, heard: list[int]) -> None:

@@ -20,7 +20,7 @@ from gest_dataset.report.figures_beside import beside_panels
 from gest_dataset.report.measured import measured
 from gest_dataset.report.page import figures
 from gest_dataset.report.style import COLUMNS, Layout, drawn_for
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import fits, zoo
 from tests.support.chats import MODEL, chatting, planted

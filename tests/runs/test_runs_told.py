@@ -29,7 +29,7 @@ from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.measures import MEASURES
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.runs.manifest import ANSWERS, Manifest, differences, read_manifest, shown, signature
-from gest_dataset.runs.writing import claim_run, claim_several, machine, python_call
+from gest_dataset.runs.folder import check_run_folder, check_runs_folder, machine, python_command
 from tests.conftest import MANIFEST, MIRROR, ROOT
 from tests.support import zoo
 
@@ -288,32 +288,32 @@ def test_runs_below_folders(kept: Path, tmp_path: Path, caplog: pytest.LogCaptur
 
 def test_a_folder_is_claimed_for_a_run(kept: Path, tmp_path: Path) -> None:
     new = tmp_path / "deep" / "new"
-    assert claim_run(new) is None
+    assert check_run_folder(new) is None
     assert new.is_dir()
     (new / ".gest.lock").touch()
-    assert claim_run(new) is None, "another process may have just begun"
-    assert claim_run(kept) == read_manifest(kept)
+    assert check_run_folder(new) is None, "another process may have just begun"
+    assert check_run_folder(kept) == read_manifest(kept)
     several = tmp_path / "several"
     shutil.copytree(kept, several / "en")
     with pytest.raises(
         OutputError, match=f"{re.escape(str(several))} holds several runs, en among them"
     ) as raised:
-        claim_run(several)
+        check_run_folder(several)
     assert f"--output, such as {several / 'en'} for" in str(raised.value)
     (several / "a.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"contains a\.txt, which is not part of a run. Choose an empty"):
-        claim_run(several)
+        check_run_folder(several)
 
 
 def test_a_folder_is_claimed_for_several_runs(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
-    claim_several(folder, ["en", "sk"])
+    check_runs_folder(folder, ["en", "sk"])
     for name in ("en", "report.html", ".gest.lock"):
         (folder / name).touch()
-    claim_several(folder, ["en", "sk"])
+    check_runs_folder(folder, ["en", "sk"])
     (folder / "thesis.doc").touch()
     with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a folder of runs"):
-        claim_several(folder, ["en", "sk"])
+        check_runs_folder(folder, ["en", "sk"])
 
 
 # Written --------------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def test_a_call_in_python_can_be_repeated() -> None:
         """A function of the package's root."""
 
     def command(**given: Any) -> str:
-        start, option, text = python_call(call, given)
+        start, option, text = python_command(call, given)
         assert (start, option) == ("python", "-c")
         before, _, arguments = text.partition("gest_dataset.call(")
         assert before == "import gest_dataset; "
@@ -472,7 +472,7 @@ def test_samples_of_one_run_alone_are_counted(tmp_path: Path) -> None:
     for found, first, second in ((there, base, few), (back, few, base)):
         assert (found.n, found.missing) == (64, 32)
         assert (found.config, found.templates) == (base.manifest.config, (3,))
-        assert (found.run, found.baseline) == (second.manifest.subject, first.manifest.subject)
+        assert (found.run, found.baseline) == (second.manifest.model, first.manifest.model)
         a, b = (run.table["log_ratio"].to_pylist()[:64] for run in (second, first))
         assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows[:64]])
         assert found.adjusted == found.found.p_value, "the only one"

@@ -21,7 +21,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import inputs_of
 from gest_dataset.runs import read_run
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.stereoset import stereoset
 from gest_dataset.studies.stereoset_answers import released
 from tests.conftest import in_one_thread

@@ -15,7 +15,7 @@ import pytest
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.comparison import Difference, compare, compare_pairs
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.sweep import board, page

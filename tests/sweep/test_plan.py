@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from gest_dataset.models.loading import load_shape
+from gest_dataset.models.loading import load_empty_model
 from gest_dataset.models.score import score
 from gest_dataset.sweep import device, plan
 from gest_dataset.sweep.device import Speed, measure
@@ -48,7 +48,7 @@ def row(animal: str, *configs: str, **told: Any) -> Row:
     ],
 )
 def test_the_questions_are_those_of_a_run(animal: str, config: str) -> None:
-    asked = questions(load_shape(str(zoo.directory(animal))), config, row(animal, config))
+    asked = questions(load_empty_model(str(zoo.directory(animal))), config, row(animal, config))
     passes = score(str(zoo.directory(animal)), config, device="cpu").metadata["passes"]
     assert asked.inputs == passes["inputs"]
     assert asked.tokens == passes["tokens"]
@@ -56,17 +56,17 @@ def test_the_questions_are_those_of_a_run(animal: str, config: str) -> None:
 
 
 def test_of_many_rows_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = questions(load_shape(str(zoo.directory("bert"))), "demo_en", row("bert", "demo_en"))
+    whole = questions(load_empty_model(str(zoo.directory("bert"))), "demo_en", row("bert", "demo_en"))
     monkeypatch.setattr(plan, "_ROWS", 80)
-    part = questions(load_shape(str(zoo.directory("bert"))), "demo_en", row("bert", "demo_en"))
+    part = questions(load_empty_model(str(zoo.directory("bert"))), "demo_en", row("bert", "demo_en"))
     assert part.rows == whole.rows
     assert part.tokens == pytest.approx(whole.tokens, rel=0.1)
 
 
 def test_the_decoder_of_a_pair_is_counted_apart() -> None:
-    asked = questions(load_shape(str(zoo.directory("t5"))), "demo_en", row("t5", "demo_en"))
+    asked = questions(load_empty_model(str(zoo.directory("t5"))), "demo_en", row("t5", "demo_en"))
     assert asked.decoder_tokens > 0
-    shape = shape_of(load_shape(str(zoo.directory("t5"))).model)
+    shape = shape_of(load_empty_model(str(zoo.directory("t5"))).model)
     assert shape.decoder > 0
     assert shape.body > 0
 
@@ -93,7 +93,7 @@ def test_the_head_counts_where_it_is_asked_about_all_words() -> None:
 def test_no_weights_are_read(tmp_path: Path) -> None:
     shutil.copytree(zoo.directory("bert"), tmp_path / "bare")
     (tmp_path / "bare" / "model.safetensors").unlink()
-    loaded = load_shape(str(tmp_path / "bare"))
+    loaded = load_empty_model(str(tmp_path / "bare"))
     assert {parameter.device.type for parameter in loaded.model.parameters()} == {"meta"}
     assert shape_of(loaded.model).parameters == zoo.load("bert")[0].num_parameters()
 

@@ -10,7 +10,7 @@ import pytest
 
 from gest_dataset.models.score import score
 from gest_dataset.models.served import asking
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.sweep.board import table_of
 from gest_dataset.sweep.grid import DONE, FAILED, Row
 from gest_dataset.sweep.place import Place

@@ -63,7 +63,7 @@ def asked(
 
 
 def _tell(run: Run) -> None:
-    err.print(f"{run.path}: {run.manifest.about} of {run.manifest.subject} is there", soft_wrap=True)
+    err.print(f"{run.path}: {run.manifest.about} of {run.manifest.model} is there", soft_wrap=True)
 
 
 def show(study: Study, folder: Path, as_json: bool) -> None:

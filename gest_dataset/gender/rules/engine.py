@@ -40,7 +40,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunResult:
     rule: str
     gender: str
     token: Token
@@ -60,7 +60,7 @@ class Decision:
 NOTHING = Decision(UNKNOWN, "", (), False)
 
 
-def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int = 0) -> Iterator[Finding]:
+def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int = 0) -> Iterator[RunResult]:
     for rule in rules:
         anchor = ANCHORS[rule.anchor]
         for token in sentence.tokens:
@@ -70,7 +70,7 @@ def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int
                 and anchor(sentence, token, grammar)
                 and not misleading(sentence, token, rule.word, grammar)
             ):
-                yield Finding(rule.name, gender, token, place)
+                yield RunResult(rule.name, gender, token, place)
 
 
 def decide(

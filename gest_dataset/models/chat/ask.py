@@ -211,7 +211,7 @@ def record(
         return _answers(task, model, None, price, max_cost, on_estimate)
     manifest = new_manifest(
         measure=task.probe.measure.name,
-        subject=model.name,
+        model=model.name,
         config=task.config,
         language=task.language,
         data_fingerprint=task.fingerprint,

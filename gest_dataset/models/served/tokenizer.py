@@ -12,7 +12,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models import identity
-from gest_dataset.models.pretrained import read
+from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.served.client import Client
 from gest_dataset.probes.text import CannotAskError, unknown_ids
 
@@ -62,7 +62,7 @@ class ServedTokenizer:
 def load_tokenizer(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[str]]:
     """A tokenizer of the Hub or a folder, and notes; an error if the server's gives other ids."""
     with convert_errors(partial(_load_error, name)):
-        tokenizer = read(AutoTokenizer, name)
+        tokenizer = from_pretrained(AutoTokenizer, name)
     if not tokenizer.is_fast:
         raise ModelError(f"The tokenizer of {name!r} is not a fast one, so it has no character offsets.")
     tokenizer("")  # turns off truncation and padding

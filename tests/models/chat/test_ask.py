@@ -26,7 +26,7 @@ from gest_dataset.models.chat import local
 from gest_dataset.models.chat.speaker import Sampling
 from gest_dataset.models.served import client as http
 from gest_dataset.probes.prompt import Answer, Prompt
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
 from tests.support.chats import MODEL, chatting, planted, prompts, said

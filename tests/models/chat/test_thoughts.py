@@ -9,7 +9,7 @@ import pytest
 import gest_dataset
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.prompt import CUT, FILTERED, Answer, without_thoughts
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.translation.chat import translation
 from tests.support.chats import MODEL, chatting
 
