@@ -19,7 +19,7 @@ from gest_dataset.sweep.whole import sweep
 from tests.conftest import in_one_thread
 from tests.support import zoo
 from tests.support.completions import MODEL, served
-from tests.support.faults import hurried
+from tests.support.faults import fast_retries
 from tests.support.services import Request, Server
 from tests.sweep.conftest import Here
 
@@ -65,7 +65,7 @@ def test_its_cells_are_those_of_the_model_here(tmp_path: Path) -> None:
 def test_what_it_has_answered_is_kept_when_it_falls_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hurried(monkeypatch)
+    fast_retries(monkeypatch)
     monkeypatch.setattr(asking, "_PROMPTS", AT_ONCE)
     with served("gpt2") as server:
         answer = server.translate

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.models.test_endpoint import vllm  # noqa: F401
 
 import gest_dataset
 from gest_dataset.models.chat.kinds import KINDS
-from tests.models.test_endpoint import vllm  # noqa: F401
 
 pytestmark = [
     pytest.mark.slow,
