@@ -253,11 +253,8 @@ def test_texts_of_targets_must_be_unique(monkeypatch: pytest.MonkeyPatch) -> Non
     with served("gpt2", replace(TOP, tokenize=True)) as server:
         model = connect(server.url, MODEL)
         assert model.capabilities.top_tokens == 5
-        server.translate = lambda request: (
-            200,
-            {},
-            {"prompt": "a" if request.body["tokens"] < [11] else "x"},
-        )
+        ambiguous = {9: "a", 10: "a", 11: "x"}
+        server.translate = lambda request: (200, {}, {"prompt": ambiguous[request.body["tokens"][0]]})
         texts = model._target_texts([NextTokens((1,), (9, 10)), NextTokens((2,), (10, 11))])
     assert texts == {9: "", 10: "", 11: "x"}
 
