@@ -66,8 +66,7 @@ def run(
     parser model stands for the code.
     """
     from gest_dataset.report import report
-    from gest_dataset.runs.folder import REPORT, read_run
-    from gest_dataset.runs.folder import check_runs_folder
+    from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
     from gest_dataset.translation.masculine_rates import prepare, record, run_folder

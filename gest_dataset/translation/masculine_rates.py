@@ -27,9 +27,9 @@ from gest_dataset.gender.detector import GenderDetector, open_detector
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.result import RunResult
-from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
 from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
@@ -48,7 +48,6 @@ from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
     import torch
-    from matplotlib.figure import Figure
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
 _SCHEMA = pa.schema(

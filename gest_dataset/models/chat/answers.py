@@ -22,7 +22,7 @@ from gest_dataset.statistics.repeats import repeat_variance
 from gest_dataset.statistics.unknowns import unknown_bounds
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())

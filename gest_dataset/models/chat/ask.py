@@ -27,8 +27,8 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
 from gest_dataset.probes.prompts import CUT, Prompt
-from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.folder import Run, new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"

@@ -48,7 +48,10 @@ def make_plan(queries: Sequence[Query], next_tokens: bool, full_texts: bool) -> 
                 targets[ids].setdefault(target, len(targets[ids]))
     ordered = list(texts)
     # a text that begins a longer one needs no request of its own
-    hosts = {ids: FullText(ordered[host]) for ids, host in zip(ordered, longest_continuations(ordered), strict=True)}
+    hosts = {
+        ids: FullText(ordered[host])
+        for ids, host in zip(ordered, longest_continuations(ordered), strict=True)
+    }
     contexts = {context: NextTokens(context, tuple(indices)) for context, indices in targets.items()}
     sources = tuple(
         tuple(
