@@ -128,11 +128,14 @@ System = Annotated[
     typer.Option(help="hf:MODEL, chat:MODEL, deepl, google, amazon, or published:SYSTEM.", metavar="SYSTEM"),
 ]
 Translations = Annotated[
-    Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
+    Path | None, typer.Option(help="File of translations (short for --system file:PATH).")
 ]
 Parser = Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")]
-Model = Annotated[Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="The first sentences only.")]
+ParserModel = Annotated[
+    Path | None,
+    typer.Option(help="Model file of the parser (default: the published one is downloaded)."),
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Use only the first N sentences.")]
 Device = Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cpu.")]
 Dtype = Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")]
 BatchTokens = Annotated[int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")]
@@ -140,11 +143,10 @@ Revision = Annotated[str | None, typer.Option(help="For hf: a commit, branch or 
 Endpoint = Annotated[
     str | None, typer.Option(help="For chat: the address of the server that has the model.", metavar="URL")
 ]
-KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def system_of(system: str | None, translations: Path | None) -> str:
-    """The system that --system or --translations names."""
+    """The system of --system or --translations."""
     if (system is None) == (translations is None):
-        raise ConfigError("Give either --system or --translations FILE.")
+        raise ConfigError("Pass either --system or --translations FILE.")
     return system if system is not None else f"file:{translations}"

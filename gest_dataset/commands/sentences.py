@@ -38,7 +38,7 @@ def run(
     import pandas as pd
 
     from gest_dataset.statistics.checks import choice
-    from gest_dataset.translation.tables import TEXT, read_config
+    from gest_dataset.translation.sentences import TEXT, read_config
 
     datasets.disable_progress_bars()
     wanted = format or ("csv" if output.suffix.lower() == ".csv" else "txt")

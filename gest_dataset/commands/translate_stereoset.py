@@ -60,8 +60,8 @@ def run(
     from gest_dataset.studies.stereoset_translation import folder as stereoset_folder
     from gest_dataset.studies.stereoset_translation.translate import translate_test
     from gest_dataset.translation import open_translator
+    from gest_dataset.translation.systems import translate_distinct
     from gest_dataset.translation.translator import TranslationError
-    from gest_dataset.translation.work import ask
 
     datasets.disable_progress_bars()
     system = options.system_of(system, translations)
@@ -86,7 +86,12 @@ def run(
     ):
         made = [
             translate_test(
-                test, rows, system, language, lambda texts: ask(texts, translator, language), given
+                test,
+                rows,
+                system,
+                language,
+                lambda texts: translate_distinct(texts, translator, language),
+                given,
             )
             for test, rows in english.items()
         ]

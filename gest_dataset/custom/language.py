@@ -33,7 +33,7 @@ from gest_dataset.gender import own
 from gest_dataset.home import home
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.storage import atomic_path
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 
 REPORT = "rejected.csv"
 _SLAVIC = "Slavic"
@@ -97,7 +97,7 @@ def add_language(
     if grammar is not None:
         own.check_rules(language.code, grammar, replace)
     letters = language.family == _SLAVIC if first_letter is None else first_letter
-    given = Sentences(sentences())
+    given = Sentences(gest_sentences())
     wanted = Wanted(language.code, language.script, given, letters)
     with tempfile.TemporaryDirectory(prefix="gest-") as folder:
         left_out = Path(folder) / REPORT

@@ -20,7 +20,7 @@ from gest_dataset.custom.sentences import Sentences
 from gest_dataset.data.tables import Stream
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.translation.samples import GestSentence
+from gest_dataset.translation.sentences import GestSentence
 
 Row = dict[str, Any]
 Seen = Callable[[int], None]  # told now and then how many rows are read

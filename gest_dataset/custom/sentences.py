@@ -11,7 +11,7 @@ import regex
 
 from gest_dataset.builders.gest import sentence_id
 from gest_dataset.builders.words import composed
-from gest_dataset.translation.samples import GestSentence
+from gest_dataset.translation.sentences import GestSentence
 
 # Why a row is about no sentence
 NO_SOURCE = "no source"

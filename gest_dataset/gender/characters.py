@@ -19,7 +19,7 @@ from gest_dataset.gender.parsers.tokens import Token, Tree
 from gest_dataset.gender.rules import reported
 from gest_dataset.gender.rules.clauses import HELPERS, SUBJECTS, predicate, stretch
 from gest_dataset.gender.rules.first import first_person
-from gest_dataset.probes.pronouns import Character, weighed
+from gest_dataset.probes.pronouns import Character, decide
 
 # he:she, in the languages that there are rules for
 _THIRD = pairs("on:ona он:она він:вона ён:яна той:тя")
@@ -44,7 +44,7 @@ def characters(
         for (whose, _), count in words.items():
             number[whose] += count
         evidence = tuple(f"{word} {count}" for (_, word), count in words.items())
-        found.append(weighed(number[MALE], number[FEMALE], number[_FIRST], 0, evidence))
+        found.append(decide(number[MALE], number[FEMALE], number[_FIRST], 0, evidence))
     return found
 
 

@@ -16,7 +16,7 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 
 from gest_dataset.errors import HubError
 from gest_dataset.hub.repo import NO_TOKEN, TOKENS, Repo
-from gest_dataset.translation.cloud import asked_to_wait
+from gest_dataset.retry import parse_retry_after
 
 # The base of all errors of the client: of httpx or httpx2, whichever it is built on
 HTTPError: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ def seconds_asked(error: BaseException) -> float | None:
     limit = parse_ratelimit_headers(found.response.headers)
     if limit is not None and limit.remaining == 0:
         return float(limit.reset_in_seconds)
-    return asked_to_wait(found.response.headers)
+    return parse_retry_after(found.response.headers)
 
 
 def refusal(error: BaseException, repo: Repo) -> HubError:

@@ -41,7 +41,7 @@ def inputs(table: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     return {
         "predictions": table["option"].to_pylist(),
         "references": table["stereotype"].to_pylist(),
-        "letters": table["place"].to_pylist(),
+        "letters": table["position"].to_pylist(),
         "units": table["id"].to_pylist(),
     }
 

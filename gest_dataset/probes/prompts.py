@@ -1,4 +1,4 @@
-"""Prompts for models that answer in words, their answers, and the tables of wordings that prompts come from."""
+"""Prompts for chat models, their answers, and the tables of wordings that prompts come from."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from huggingface_hub.dataclasses import type_validator
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.models.device import DTYPES
-from gest_dataset.models.served.client import address_of
+from gest_dataset.models.served.client import normalize_address
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.probes.stereoset import METHODS
@@ -77,7 +77,7 @@ def _templates(value: str | list[int]) -> None:
 def _address(value: str) -> None:
     if not re.match(r"https?://\S+", value):
         raise ConfigError(f"{value!r} is no address such as http://127.0.0.1:8000")
-    address_of(value)
+    normalize_address(value)
 
 
 def _price(value: float) -> None:

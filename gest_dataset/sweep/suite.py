@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.models.served.client import address_of
+from gest_dataset.models.served.client import normalize_address
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.runs.folder import default_folder
@@ -259,7 +259,7 @@ def _subjects(entry: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[S
     )
     server = None
     if "endpoint" in entry:
-        server = Server(address_of(entry["endpoint"]), entry.get("tokenizer"), entry.get("connections"))
+        server = Server(normalize_address(entry["endpoint"]), entry.get("tokenizer"), entry.get("connections"))
     model = _absolute(entry["model"])
     family = _file_name(entry.get("label") or default_folder(model).name)
     if entry.get("checkpoints"):

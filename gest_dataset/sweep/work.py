@@ -128,7 +128,7 @@ def _scored(
 ) -> Outcome:
     """Ask the model; each run is told of, and copied to where it belongs."""
     from gest_dataset.models.score import score_configs
-    from gest_dataset.models.served.served import CONNECTIONS, connect
+    from gest_dataset.models.served.model import CONNECTIONS, connect
 
     subject, asking, place = job.subject, job.subject.asking, Place(job.place)
     model: Any = subject.model

@@ -47,8 +47,8 @@ _MBART = ("en_XX", "de_DE", "fr_XX", "es_XX", "tr_TR", "ru_RU", "uk_UA", "hr_HR"
 class ModelFamily:
     """Models with the same language tokens.
 
-    `tokens` are the possible tokens of a language, the best one first; `source` is English for tokenizers that
-    need it. The token is the first one of the output (`forced`), or precedes the input.
+    `tokens` are the possible tokens of a language, the best one first; `source` is English for tokenizers
+    that need it. The token is the first one of the output (`forced`), or precedes the input.
     """
 
     name: str
@@ -101,8 +101,8 @@ def target_language(tokenizer: Any, name: str, language: str) -> TargetLanguage:
         logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
     elif named not in {wanted.code, wanted.iso3}:
         raise TranslationError(
-            f"{name!r} translates to {named!r}, not to {wanted.name} ({language}). Choose another model, such "
-            f"as Helsinki-NLP/opus-mt-en-{language}."
+            f"{name!r} translates to {named!r}, not to {wanted.name} ({language}). Choose another model, "
+            f"such as Helsinki-NLP/opus-mt-en-{language}."
         )
     return TargetLanguage()
 

@@ -120,8 +120,8 @@ def prepare(
         name, offered = system.removeprefix(PUBLISHED), LANGUAGES[language].systems
         if name not in offered:
             raise ConfigError(
-                f"There are no published translations to {LANGUAGES[language].name} by {name!r}; choose one of "
-                f"{', '.join(offered)}."
+                f"There are no published translations to {LANGUAGES[language].name} by {name!r}; choose "
+                f"one of {', '.join(offered)}."
             )
         data, identity = f"{language}_translations", (system, "", "")
     elif path := text_file(system.replace("{language}", language)):

@@ -2,8 +2,8 @@
 
 A sentence is translated. If the translation shows a gender, the translator is asked for the other one with a
 prompt. The two translations are a pair if exactly one word differs, both its forms start with the same letter
-(`builders.pairs.differing_word`), and the new variant has the requested gender. The last rule is in the paper's
-appendix G; it removes words that differ by chance, and variants with both genders.
+(`builders.pairs.differing_word`), and the new variant has the requested gender. The last rule is in the
+paper's appendix G; it removes words that differ by chance, and variants with both genders.
 """
 
 from __future__ import annotations

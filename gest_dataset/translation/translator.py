@@ -38,9 +38,9 @@ class Batch:
 class Translator:
     """A system that translates from English to one language.
 
-    Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in any
-    order, and loads the model or connects when the first batch is requested. `unit` is what its work is counted
-    in; `cached` is False if its translations need not be stored.
+    Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
+    any order, and loads the model or connects when the first batch is requested. Its work is counted in
+    `unit`; `cached` is False if its translations need not be stored.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,9 +20,6 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares
 from gest_dataset.statistics.repeats import repeat_variance
 from gest_dataset.statistics.unknowns import unknown_bounds
-
-if TYPE_CHECKING:
-    pass
 
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())

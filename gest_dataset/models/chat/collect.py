@@ -75,8 +75,8 @@ class Collector:
         answers = [self.answers[self.keys[prompt]] for prompt in sample]
         if self.price is not None and not any(answer.tokens_in + answer.tokens_out for answer in answers):
             raise ScoringError(
-                f"{self.model.name} does not report token counts (usage), so its cost is unknown. The answers "
-                f"are cached; run the command without prices to continue."
+                f"{self.model.name} does not report token counts (usage), so its cost is unknown. The "
+                f"answers are cached; run the command without prices to continue."
             )
         factor = len(missing) / max(1, len(sample))
         return Estimate(
@@ -112,7 +112,7 @@ class Collector:
                 if len(left) == len(waiting):
                     raise ScoringError(
                         f"One more answer could exceed --max-cost {self.max_cost:g}; {bar.n:,} of "
-                        f"{len(wanted):,} answers are cached. The same command with a higher --max-cost resumes."
+                        f"{len(wanted):,} answers are cached. Use a higher --max-cost to resume."
                     )
                 waiting = left
 

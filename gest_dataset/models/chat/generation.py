@@ -21,9 +21,7 @@ def generate(
 ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
     """Answers in batches of prompts of similar length, the longest first."""
     if not tokenizer.chat_template:
-        raise ModelError(
-            f"{name} has no chat template, so it is not a chat model. `gest score` measures its probabilities."
-        )
+        raise ModelError(f"{name} has no chat template, so it is not a chat model; use `gest score` instead.")
     ids = {prompt: _token_ids(tokenizer, prompt) for prompt in prompts}
     longest = max(map(len, ids.values()), default=0)
     positions = getattr(model.config, "max_position_embeddings", None)

@@ -23,7 +23,7 @@ _ASK = "`gest ask` needs no log-probabilities (docs/ask.md)"
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The log-probabilities that a server returns: of named tokens, of whole texts, or of the likeliest tokens.
+    """The log-probabilities that a server returns: of named tokens, of texts, or of the likeliest tokens.
 
     It generates at least `min_tokens` after a text, puts `prefix_tokens` before the ids that it is sent, and
     takes several prompts in a request if it is `batched`. `context_length` is None if the server does not
@@ -91,16 +91,16 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         top = next((number for number in TOP_TOKENS if _returns_top(client, model, context, number)), 0)
         if not top:
             raise ModelError(
-                f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored through "
-                f"the server. Enable them (docs/endpoints.md), or load the model itself; {_ASK}."
+                f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored. "
+                f"Enable them (docs/endpoints.md), or load the model itself; {_ASK}."
             )
     if named is not None and full is not None:
         within = full[len(context) - 1]
         if not abs(named[0] - within) <= _TOLERANCE:
             raise ScoringError(
                 f"{client.address} returns two values for one token: {named[0]:.4f} as the next token and "
-                f"{within:.4f} within its text. Log-probabilities must be the model's own, before temperature "
-                f"and penalties; check the server's options."
+                f"{within:.4f} within its text. Log-probabilities must be the model's own, before "
+                f"temperature and penalties; check the server's options."
             )
     several = client.post(
         COMPLETIONS, {**plain, "prompt": [list(context), list(context[:-1])]}, optional=True
@@ -155,8 +155,8 @@ def _no_completions(client: Client, model: str) -> GestError:
     chat = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     if client.post(CHAT, chat, optional=True) is not None:
         return ModelError(
-            f"{client.address} only supports chats; scoring needs {COMPLETIONS}. Serve the model with a server "
-            f"that has it, such as vLLM; {_ASK}."
+            f"{client.address} only supports chats; scoring needs {COMPLETIONS}. Use a server that has it, "
+            f"such as vLLM; {_ASK}."
         )
     return ModelError(f"{client.address} has no {COMPLETIONS} for {model!r}. Is it a model server?")
 

@@ -85,7 +85,7 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
         raise ScoringError(f"{address} sent an unexpected response without choices: {str(response)[:300]}")
     if response.get("model") not in (None, model):
         raise ScoringError(
-            f"{address} was asked for the model {model!r} and answered as {response['model']!r}; use that name."
+            f"{address} was asked for {model!r} and answered as {response['model']!r}; use that name."
         )
     return choices
 

@@ -81,8 +81,8 @@ class ServedModel:
                 break
         else:
             raise ModelError(
-                f"{self.client.address} has no {CHAT} for {self.name!r} ({rejection}). Use a model with a chat "
-                f"template, or score its probabilities with `gest score --endpoint`."
+                f"{self.client.address} has no {CHAT} for {self.name!r} ({rejection}). Use a model with a "
+                f"chat template, or score its probabilities with `gest score --endpoint`."
             )
         for top in _TOP_TOKENS:
             body = self._chat_body(_GREETING, replace(_GREETING_SAMPLING, top=top), name)
@@ -198,7 +198,7 @@ class ServedModel:
         if before.shape != now.shape or not np.allclose(before, now, rtol=0, atol=_DRIFT):
             raise OutputError(
                 f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
-                f"server's values of one text have changed. Choose another directory with --output."
+                f"values of one text have changed. Choose another directory with --output."
             )
         cache.put({key: before.tolist()})
         return cache

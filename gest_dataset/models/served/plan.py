@@ -1,8 +1,8 @@
 """From queries to what a server is asked for, and back.
 
-A server answers two questions: ln P of some tokens after a context (`NextTokens`), and ln P of each token of a
-text (`FullText`). A contrast of two words at one position is the first, a continuation of several tokens the
-second. Each can stand in for the other: ln P(t | c) is also the last value of the text (c, t), and a text is
+A server answers two questions: ln P of some tokens after a context (`NextTokens`), and ln P of each token of
+a text (`FullText`). A contrast of two words at one position is the first, a continuation of several tokens
+the second. Each can replace the other: ln P(t | c) is also the last value of the text (c, t), and a text is
 also as many contexts as it has tokens.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gest_dataset.models.prefix_sharing import longest_continuations
+from gest_dataset.models.inference import longest_continuations
 from gest_dataset.models.served.capabilities import Capabilities
 from gest_dataset.models.served.formats import FullText, Ids, Item, NextTokens
 from gest_dataset.probes.query import Query, Values
@@ -47,11 +47,9 @@ def make_plan(queries: Sequence[Query], next_tokens: bool, full_texts: bool) -> 
             else:
                 targets[ids].setdefault(target, len(targets[ids]))
     ordered = list(texts)
-    # a text that begins a longer one needs no request of its own
-    hosts = {
-        ids: FullText(ordered[host])
-        for ids, host in zip(ordered, longest_continuations(ordered), strict=True)
-    }
+    # the values of a text are among those of a longer one that begins with it
+    longest = longest_continuations(ordered)
+    hosts = {ids: FullText(ordered[host]) for ids, host in zip(ordered, longest, strict=True)}
     contexts = {context: NextTokens(context, tuple(indices)) for context, indices in targets.items()}
     sources = tuple(
         tuple(

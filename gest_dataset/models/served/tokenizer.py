@@ -1,4 +1,4 @@
-"""The tokenizer of a served model: one from the Hub or a folder, checked against the server, or the server's."""
+"""The tokenizer of a served model: one of the Hub, checked against the server, or the server's own."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[ServedTokeniz
             break
         if ids != served:
             raise ModelError(
-                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {_short(ids)}, at the "
-                f"server {_short(served)}. Pass the tokenizer of {model} with --tokenizer, or omit it."
+                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {_short(ids)}, at "
+                f"the server {_short(served)}. Pass the tokenizer of {model} with --tokenizer, or omit it."
             )
     served_tokenizer = ServedTokenizer(
         encode=encode,

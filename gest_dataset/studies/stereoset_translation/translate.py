@@ -17,7 +17,7 @@ import regex
 
 from gest_dataset.builders.stereoset import BLANK, CANDIDATES, TESTS
 from gest_dataset.studies.stereoset_translation import checks
-from gest_dataset.translation.samples import is_file
+from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.translator import Translation
 
 Row = dict[str, Any]
