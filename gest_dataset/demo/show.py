@@ -53,7 +53,9 @@ def demo(
     """
     several = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
     run_folder.check_runs_folder(folder, several | {f"{TOY}-{config}" for config in TOY_CONFIGS})
-    asked = make_request(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)  # before minutes are spent
+    asked = make_request(
+        DEFAULT_CONFIG if full else SENTENCES, None, Options(), None
+    )  # before minutes are spent
     if real:
         begin("Loading SmolLM2, a real language model: about 15 seconds")
         model = load_model(REAL, "auto", "auto")

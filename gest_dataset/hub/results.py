@@ -38,8 +38,8 @@ from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import told_apart
 from gest_dataset.published.standing import language_models
-from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.folder import Run, find_runs
+from gest_dataset.runs.manifest import Manifest
 from gest_dataset.version import __version__
 
 FOLDER = ".eval_results"

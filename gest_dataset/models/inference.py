@@ -13,7 +13,6 @@ import time
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,11 @@ def compute_log_probs(
     ]
     inputs = list(number)
     # the input whose pass answers another one's queries: a causal text that starts with it
-    host = longest_continuations([i.input_ids for i in inputs]) if scorer.causal else range(len(inputs))
+    host = (
+        prefix_sharing.longest_continuations([i.input_ids for i in inputs])
+        if scorer.causal
+        else range(len(inputs))
+    )
     queries_of: dict[int, list[Query]] = {}
     for query, i in zip(queries, input_of, strict=True):
         queries_of.setdefault(host[i], []).append(query)
@@ -95,19 +98,6 @@ def compute_log_probs(
     )
 
 
-def longest_continuations(texts: Sequence[tuple[int, ...]]) -> list[int]:
-    """For each text, the number of the longest text that starts with it.
-
-    In lexicographic order, a text that is a prefix of any other is a prefix of its successor.
-    """
-    hosts = list(range(len(texts)))
-    order = sorted(hosts, key=texts.__getitem__)
-    for i, successor in reversed(list(pairwise(order))):
-        if texts[successor][: len(texts[i])] == texts[i]:
-            hosts[i] = hosts[successor]
-    return hosts
-
-
 def _rows(
     inputs: Mapping[int, Input], queries_of: Mapping[int, Sequence[Query]], scorer: Scorer, budget: int
 ) -> tuple[list[Row], str]:
@@ -137,7 +127,9 @@ def _packing_sample(
         # logits alone are not comparable, so ln P is compared
         queries = [replace(query, normalise=True) for query in queries_of[i]]
         packed += [ask for query in queries for ask in _asks(query, longest.paths[i])]
-        separate.append((inputs[i], [ask for query in queries for ask in _asks(query, range(inputs[i].size))]))
+        separate.append(
+            (inputs[i], [ask for query in queries for ask in _asks(query, range(inputs[i].size))])
+        )
     return (longest.sequence, packed), separate
 
 
@@ -172,7 +164,9 @@ class _Run:
 
     def values(self, description: str) -> list[Values]:
         """The values of all passes, in their order."""
-        cached = distributed.on_main(lambda: self.cache.get([*self.keys, self.state_key]) if self.cache else {})
+        cached = distributed.on_main(
+            lambda: self.cache.get([*self.keys, self.state_key]) if self.cache else {}
+        )
         state: dict[str, Any] = cached.pop(self.state_key, {})
         self.earlier_seconds = state.get("seconds", 0.0)
         self.batches = state.get("batches", 0)
@@ -184,7 +178,9 @@ class _Run:
         uncommitted: dict[str, Values] = {}
         progress = ProgressWriter(self.cache, len(self.passes), "inputs")
         hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-        bar = tqdm(total=len(self.passes), initial=len(found), desc=description, unit="inputs", disable=hidden)
+        bar = tqdm(
+            total=len(self.passes), initial=len(found), desc=description, unit="inputs", disable=hidden
+        )
         with bar:
             while missing:
                 new, missing = self._next_round(missing)
@@ -241,7 +237,9 @@ class _Run:
         if not batch:
             return []
         try:
-            return self.scorer.log_probs([self.passes[i][0] for i in batch], [self.passes[i][1] for i in batch])
+            return self.scorer.log_probs(
+                [self.passes[i][0] for i in batch], [self.passes[i][1] for i in batch]
+            )
         except Exception as error:
             if not should_reduce_batch_size(error):
                 raise
@@ -280,4 +278,3 @@ def _key(one: Pass, seed: int) -> str:
     for ask in asks:
         digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())
     return digest.hexdigest()
-

@@ -275,9 +275,7 @@ def _wrap_objects(pair: tuple[Any, ...], device: str, dtype: str) -> LoadedModel
     return LoadedModel(model, tokenizer, kind, name, commit, owned=False)
 
 
-def load_empty_model(
-    model: str, revision: str | None = None, trust_remote_code: bool = False
-) -> LoadedModel:
+def load_empty_model(model: str, revision: str | None = None, trust_remote_code: bool = False) -> LoadedModel:
     """A model without its weights, and its tokeniser: enough to estimate the work of a run."""
     name = _checked_name(model)
     path = _gguf_file(name, revision)

@@ -28,7 +28,9 @@ def missing_memory(loaded: LoadedModel) -> str | None:
     needed = _FLOAT32_BYTES * loaded.model.num_parameters()
     if needed < psutil.virtual_memory().available:
         return None
-    return f"the error of half precision is not measured: float32 needs {needed / 2**30:.0f} GB of free memory"
+    return (
+        f"the error of half precision is not measured: float32 needs {needed / 2**30:.0f} GB of free memory"
+    )
 
 
 def sample_ids(scores: pa.Table) -> list[str]:
@@ -45,7 +47,13 @@ def error_of(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any
     """The median and the largest difference of the scores that both tables have."""
     keys = [name for name in ("id", "template") if name in exact.column_names]
     half_scores, exact_scores = (
-        dict(zip(zip(*(table[key].to_pylist() for key in keys), strict=True), _scores(measure, table), strict=True))
+        dict(
+            zip(
+                zip(*(table[key].to_pylist() for key in keys), strict=True),
+                _scores(measure, table),
+                strict=True,
+            )
+        )
         for table in (half, exact)
     )
     shared = [key for key in exact_scores if key in half_scores]

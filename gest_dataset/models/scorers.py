@@ -177,7 +177,9 @@ class LanguageModelScorer(Scorer):
         if not self.gathers:
             return self._full_values(inputs, asks)
         number: dict[tuple[int, int], int] = {}  # of a queried position (input, position)
-        rows = [number.setdefault((i, ask.position), len(number)) for i, some in enumerate(asks) for ask in some]
+        rows = [
+            number.setdefault((i, ask.position), len(number)) for i, some in enumerate(asks) for ask in some
+        ]
         where = torch.tensor(list(number), device=self.device)
         states = self._states(inputs)[where[:, 0], where[:, 1]]
         flat = list(chain.from_iterable(asks))
@@ -198,7 +200,7 @@ class LanguageModelScorer(Scorer):
         return values.cpu().double().numpy()  # some devices have no float64
 
     def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
-        """The slow path: the whole model at all positions for the whole vocabulary, a few inputs at a time."""
+        """The slow path: all logits at all positions, a few inputs at a time."""
         bytes_per_input = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
         step = max(1, _FULL_BYTES // bytes_per_input)
         values: list[float] = []
@@ -249,7 +251,8 @@ class LanguageModelScorer(Scorer):
             self.cuts = False
         if self.gathers and not self.cuts:
             self._note(
-                f"The head of {name} is more than a linear map: contrasts compute all logits at their positions."
+                f"The head of {name} is more than a linear map, so contrasts compute all logits of their "
+                f"positions."
             )
 
     def _can_cut(
@@ -293,8 +296,8 @@ class LanguageModelScorer(Scorer):
             reason = f"it cannot process packed texts ({type(error).__name__})"
             logger.debug("the packed row failed: %r", error)
         self._note(
-            f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text (slower but "
-            f"exact)."
+            f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text "
+            f"(slower but exact)."
         )
         return False
 
@@ -315,8 +318,8 @@ class LanguageModelScorer(Scorer):
         logits = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
         if not _close(torch.stack([logits[n][position] for n, position in positions]), full, tolerance):
             raise ModelError(
-                f"{type(self.model).__name__} depends on the following tokens, so it is not a causal language "
-                f"model as it is. Load it as a masked model, or with is_decoder=True."
+                f"{type(self.model).__name__} depends on the following tokens, so it is not a causal "
+                f"language model as it is. Load it as a masked model, or with is_decoder=True."
             )
 
 

@@ -164,7 +164,9 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
 def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | None) -> list[float]:
     """The headlines of random baselines."""
     if not isinstance(model, LoadedModel):
-        raise SettingError(f"{model.name} is a served model, which has no random baselines: leave out --null.")
+        raise SettingError(
+            f"{model.name} is a served model, which has no random baselines: leave out --null."
+        )
     headlines = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
@@ -271,5 +273,5 @@ def _no_scores(skipped: Sequence[Skipped], template: int, model: Model, request:
     where = f" in template {template}" if template else ""
     return ScoringError(
         f"No sample of {request.name} can be scored{where} with {model.name}{first}: "
-        f"{_reasons(skipped, template, 3)}.\nChoose other templates or words, `multi_token`, or another model."
+        f"{_reasons(skipped, template, 3)}.\nChoose other templates, `multi_token`, or another model."
     )

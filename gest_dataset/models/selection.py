@@ -16,9 +16,7 @@ _MASKED_ONLY = ("crows_control",)
 _ONLY_NAMED = {"annotations": "contains rejected sentences too; name it to score it"}
 
 
-def select_configs(
-    configs: Mapping[str, bool], kind: str, model: str
-) -> tuple[list[str], dict[str, str]]:
+def select_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
     """The configs to score, and the reasons why others of a group are left out.
 
     A config that was named itself (True in `configs`) and does not fit is an error.
@@ -52,5 +50,7 @@ def _mismatch(config: Config, kind: str) -> str | None:
     if kind not in probe.kinds:
         return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"
     if config.family.name in _MASKED_ONLY and kind != "masked":
-        return f"has no keywords, so only `cs` is measured, which needs a masked model, and this one is {kind}"
+        return (
+            f"has no keywords, so only `cs` is measured, which needs a masked model, and this one is {kind}"
+        )
     return None

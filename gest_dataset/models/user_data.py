@@ -63,7 +63,9 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
     content = folder.read_config(path, name)
 
     def damaged(error: BaseException) -> DataError:
-        return DataError(f"{folder.path_of(path, name)} is damaged ({describe_error(error)}). Build it again.")
+        return DataError(
+            f"{folder.path_of(path, name)} is damaged ({describe_error(error)}). Build it again."
+        )
 
     with convert_errors(damaged):
         return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)

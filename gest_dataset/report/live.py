@@ -18,9 +18,9 @@ from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.measures.words import shown
 from gest_dataset.report.page import write
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
 from gest_dataset.runs.progress import read_progress
-from gest_dataset.runs.folder import Run, read_run
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import of_templates
-from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.runs.folder import Run
+from gest_dataset.runs.manifest import DETECTIONS
 
 _LONGEST = 44
 

@@ -19,8 +19,8 @@ from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.page import environment
 from gest_dataset.report.style import variables
 from gest_dataset.report.verdict import verdict
-from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.runs.folder import Run
+from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.storage import json_value

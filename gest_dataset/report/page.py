@@ -40,8 +40,8 @@ from gest_dataset.report.measured import Measured, language_name, measured, shor
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure_table import sure_tables
 from gest_dataset.report.verdict import over_runs, verdict
-from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.folder import Run, find_runs
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 

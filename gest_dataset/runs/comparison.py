@@ -26,8 +26,8 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
 from gest_dataset.measures.result import units_of
 from gest_dataset.runs.across import by_source, of_languages
-from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.runs.folder import Run, find_runs
+from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, OfStereotype, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning

@@ -273,7 +273,7 @@ def read_run(path: str | Path) -> Run:
 
 
 def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
-    """The finished runs in some folders or anywhere below them; unfinished ones are skipped with a warning."""
+    """The finished runs in some folders and below them; unfinished ones are skipped with a warning."""
     runs: dict[Path, Run] = {}
     for entry in paths:
         if isinstance(entry, Run):

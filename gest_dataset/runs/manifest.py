@@ -88,7 +88,7 @@ def read_manifest(path: Path) -> Manifest:
         raise OutputError(f"{file} was not written by `gest`: it has no format number.")
     if content["format"] != FORMAT:
         raise OutputError(
-            f"The run in {path} has format {content['format']}, and this version of gest-dataset reads {FORMAT}. "
+            f"The run in {path} has format {content['format']}, and this version reads {FORMAT}. "
             f"Read it with the version that wrote it, or run again in another directory."
         )
     if problem := _problem(content):
@@ -141,7 +141,9 @@ def signature(**parts: Any) -> str:
     >>> signature(gest="en", data="8a9aca14711fd3b5e5a3d4f1b7a8c1d0", templates=[1, 3], limit=None)
     'gest:en|data:8a9aca14711f|templates:1+3'
     """
-    texts = {name: _LONG_HASH.sub(r"\1", _joined(value)) for name, value in parts.items() if value is not None}
+    texts = {
+        name: _LONG_HASH.sub(r"\1", _joined(value)) for name, value in parts.items() if value is not None
+    }
     return "|".join(f"{name}:{text}" for name, text in texts.items() if text)
 
 

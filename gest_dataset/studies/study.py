@@ -23,8 +23,8 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.folder import versions
+from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import (
     LOCK,
     atomic_path,

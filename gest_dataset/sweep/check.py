@@ -22,8 +22,8 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.handles import rows_of_model
 from gest_dataset.published.standing import paper_name
 from gest_dataset.report.measured import Measured
-from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.folder import Run, read_run
+from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies import controls_numbers, stereoset_numbers
 from gest_dataset.studies.asking import names_of

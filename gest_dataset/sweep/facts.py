@@ -14,8 +14,8 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import of_templates
 from gest_dataset.models.names import gguf_path
 from gest_dataset.probes.options import told_options
-from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.folder import Run
+from gest_dataset.runs.manifest import Manifest
 from gest_dataset.storage import json_value
 from gest_dataset.sweep.suite import Subject
 

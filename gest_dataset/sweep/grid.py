@@ -85,7 +85,7 @@ def row_of(subject: Subject, look: Look) -> tuple[Row, list[str]]:
     # none counts as named: of a grid each model does what it can, and the rest is left out
     wanted = dict.fromkeys(names(",".join(asking.configs)), False)
     try:
-        chosen, left_out = split(wanted, look.kind, subject.model)
+        chosen, left_out = select_configs(wanted, look.kind, subject.model)
     except ConfigError as error:
         return Row(subject, look, {}), [f"{subject.name}: {_first(str(error))}"]
     problems = list(dict.fromkeys(_unsuited(subject, look.kind, chosen)))

@@ -212,7 +212,7 @@ def _counted(
     rows: Sequence[Mapping[str, Any]], askers: Mapping[int, Any], reader: Any, kind: str
 ) -> tuple[int, int, int, int]:
     """Inputs that are different, their tokens, those of the decoder, and rows of the head."""
-    from gest_dataset.models.inference import longest_continuations
+    from gest_dataset.models.prefix_sharing import longest_continuations
     from gest_dataset.probes.query import Input
     from gest_dataset.probes.text import CannotAskError
 

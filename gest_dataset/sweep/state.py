@@ -15,8 +15,8 @@ from dataclasses import asdict
 from typing import Any
 
 from gest_dataset.errors import DataError, GestError, OutputError
-from gest_dataset.runs.manifest import MANIFEST, differences
 from gest_dataset.runs.folder import Run, read_run
+from gest_dataset.runs.manifest import MANIFEST, differences
 from gest_dataset.storage import (
     CHOOSE,
     LOCK,

@@ -26,7 +26,7 @@ from gest_dataset.sweep.suite import Subject
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.models.score import ScoredRun, Outcome
+    from gest_dataset.models.score import Outcome, ScoredRun
 
 # What a job tells. BEGUN, DONE, FAILED and LEFT_OUT are of a config; a job ends with ENDED, with LOST (its
 # worker is), or with STOP: nobody can go on, as where the place cannot be written to
@@ -182,8 +182,8 @@ def _clear_if_foreign(run: Path, subject: Subject, device: str) -> None:
     packages were, or when the suite asked otherwise. A run that is whole stays.
     """
     from gest_dataset.models.device import pick_device
-    from gest_dataset.runs.manifest import MANIFEST, read_manifest
     from gest_dataset.runs.folder import machine, versions
+    from gest_dataset.runs.manifest import MANIFEST, read_manifest
     from gest_dataset.sweep.facts import is_run_of
 
     if not (run / MANIFEST).exists():

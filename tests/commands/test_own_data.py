@@ -19,7 +19,6 @@ import gest_dataset
 from gest_dataset import cli
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
-from gest_dataset.models import user_data
 from gest_dataset.runs import folder as reading
 from tests.commands.test_translation import DEEPL, SLOVAK
 from tests.support import zoo

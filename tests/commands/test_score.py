@@ -36,7 +36,6 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import judged
 from gest_dataset.models import names, selection
 from gest_dataset.models import score as scoring
-from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.published.standing import standing
 from gest_dataset.report import page
 from gest_dataset.runs import folder as reading

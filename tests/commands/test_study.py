@@ -14,7 +14,6 @@ import pytest
 from gest_dataset import cli
 from gest_dataset.commands import study as commands
 from gest_dataset.commands.console import err, out
-from gest_dataset.models.scorers import LanguageModelScorer
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -42,8 +42,8 @@ from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
 from gest_dataset.home import FACTS, HOME_VARIABLE, read_facts
 from gest_dataset.models.batching import Pass, State
-from gest_dataset.models.user_data import read_user_data
 from gest_dataset.models.shards import Shards
+from gest_dataset.models.user_data import read_user_data
 from gest_dataset.probes import templates
 from gest_dataset.probes.query import Ask, Input
 from gest_dataset.runs.folder import read_run

@@ -23,7 +23,6 @@ from transformers import (
 import gest_dataset
 from gest_dataset.models import prefixes, scorers, shards
 from gest_dataset.models.batching import Pass, Values, answer
-from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.models.trees import in_line, tree_tensors
 from gest_dataset.probes.query import Ask, Input, Query
 from tests.models.test_engine import Echo, queries

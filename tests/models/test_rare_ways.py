@@ -18,7 +18,6 @@ from gest_dataset.errors import ModelError, ScoringError
 from gest_dataset.models import batching, head
 from gest_dataset.models.batching import Pass, Passes, State, answer
 from gest_dataset.models.head import Head
-from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.models.shards import Shards
 from gest_dataset.probes.query import Ask, Input, Query, Values
 from gest_dataset.probes.text import make_reader

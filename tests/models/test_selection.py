@@ -8,7 +8,6 @@ from gest_dataset.builders import GROUPS
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.models.device import pick_device, pick_dtype
-from gest_dataset.models.selection import select_configs
 
 
 def test_all_leaves_the_collected_sentences_and_the_demo_out() -> None:

@@ -202,7 +202,6 @@ def test_twins_are_shared_too(tmp_path: Path) -> None:
 def _slow_run(model: str, folder: Path, seconds: float) -> int:
     """Batches that this process has computed; each takes so long at least."""
     from gest_dataset.models import shards, stretches
-    from gest_dataset.models.scorers import LanguageModelScorer
 
     stretches.SECONDS = 0.2
     shards.SECONDS = 0.0
@@ -274,7 +273,6 @@ def _silent(model: str, folder: Path) -> Any:
     from datetime import timedelta
 
     from gest_dataset.models import team as processes
-    from gest_dataset.models.scorers import LanguageModelScorer
 
     processes.ANSWER = timedelta(seconds=20)
 

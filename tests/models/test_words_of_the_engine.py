@@ -23,9 +23,8 @@ from gest_dataset.models import names
 from gest_dataset.models.damage import check_whole, damaged_file, tensors_in
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.loading import load_model, name_and_kind
+from gest_dataset.models.request import NUMBERED
 from gest_dataset.models.user_data import name_of, read_user_data
-from gest_dataset.models.request import NUMBERED, make_request
-from gest_dataset.models.selection import select_configs
 from gest_dataset.probes.options import told_options, unused_options
 from gest_dataset.probes.probe import Options
 from tests.support import zoo

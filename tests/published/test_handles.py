@@ -24,7 +24,10 @@ def test_every_handle_of_the_two_papers_has_one_owner() -> None:
 
 def test_a_model_from_the_hub_has_its_rows() -> None:
     assert rows_of_model(ROWS, HUB, "model") == ROWS[:1]
-    assert rows_of_model(ROWS, HUB | {"model": "roberta-base", "requested_revision": "main"}, "model") == ROWS[:1]
+    assert (
+        rows_of_model(ROWS, HUB | {"model": "roberta-base", "requested_revision": "main"}, "model")
+        == ROWS[:1]
+    )
 
 
 def test_a_folder_an_owner_or_a_revision_of_that_name_is_another_model() -> None:

@@ -153,7 +153,12 @@ def test_a_run_says_whether_its_model_is_from_the_hub(
         metadata = gest_dataset.score(model, "en", limit=3, device="cpu", **options).metadata
         return {name: metadata[name] for name in ("model", "revision", "from_hub", "requested_revision")}
 
-    told = {"model": "openai-community/gpt2", "revision": COMMIT, "from_hub": True, "requested_revision": None}
+    told = {
+        "model": "openai-community/gpt2",
+        "revision": COMMIT,
+        "from_hub": True,
+        "requested_revision": None,
+    }
     cached(zoo.directory("gpt2"), told["model"])
     assert asked(told["model"]) == told
     assert asked(told["model"], revision=COMMIT) == {**told, "requested_revision": COMMIT}

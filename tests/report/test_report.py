@@ -43,8 +43,8 @@ from gest_dataset.report.measured import measured
 from gest_dataset.report.page import GROUND
 from gest_dataset.report.verdict import UNKNOWN, over_runs, power_words, smallest, verdict
 from gest_dataset.runs import folder as reading
-from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.folder import Run
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate

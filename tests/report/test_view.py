@@ -29,7 +29,7 @@ from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.report import live, serving
 from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.runs.progress import SCRATCH, Telling, progress_of
+from gest_dataset.runs.progress import SCRATCH, Telling
 from tests.conftest import ROOT, in_one_thread
 from tests.support import completions, explored, report_runs, zoo
 from tests.support.browser import chromium

@@ -25,7 +25,6 @@ from gest_dataset.data import parquet
 from gest_dataset.errors import DataError, OutputError, SourceError
 from gest_dataset.models import batching, shards
 from gest_dataset.models.batching import Values, answer
-from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.runs import comparison, read_run, reading
 from gest_dataset.storage import json_value

@@ -28,8 +28,8 @@ from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.measures import MEASURES
 from gest_dataset.runs import find_runs, read_run
-from gest_dataset.runs.manifest import ANSWERS, Manifest, differences, read_manifest, shown, signature
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, machine, python_command
+from gest_dataset.runs.manifest import ANSWERS, Manifest, differences, read_manifest, shown, signature
 from tests.conftest import MANIFEST, MIRROR, ROOT
 from tests.support import zoo
 

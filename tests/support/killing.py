@@ -72,7 +72,6 @@ def _score(
 
 def slowly(seconds: float) -> None:
     """Each batch takes so long at least."""
-    from gest_dataset.models.scorers import LanguageModelScorer
 
     answer = LanguageModel.answer
 

@@ -67,8 +67,7 @@ def scored(
         left_out = pa.Table.from_pylist(
             [dict(zip(("id", "template", "reason"), entry, strict=True)) for entry in skipped]
         )
-        there.finish(Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows)
-        )
+        there.finish(Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows))
     return path
 
 

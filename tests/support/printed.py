@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.folder import sha256
+from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.storage import write_json
 
 Result = dict[str, Any]

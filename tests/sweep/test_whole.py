@@ -15,8 +15,8 @@ import pytest
 
 from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.models.score import score
-from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.folder import read_run
+from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.sweep import prepare, state
 from gest_dataset.sweep.grid import DONE, FAILED, Row
 from gest_dataset.sweep.looking import Look
