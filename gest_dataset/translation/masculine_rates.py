@@ -112,9 +112,9 @@ def prepare(
     `system` is one of `systems.SYSTEMS`, or `published:` and a system of the config LANGUAGE_translations;
     `loading` are arguments of `open_translator`.
     """
-    detector = open_detector(language, parser, parser_model, cache)
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
+    detector = open_detector(language, parser, parser_model, cache)
     translator, lines, data = None, None, "en"
     if system.startswith(PUBLISHED):
         name, offered = system.removeprefix(PUBLISHED), LANGUAGES[language].systems

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, SAME, SEVERAL_WORDS, WORD_COUNT
-from gest_dataset.gender import Detection
-from gest_dataset.translation import pairing, prompts
-from gest_dataset.translation.pairing import make_pairs
+from gest_dataset.gender.detect import Detection
+from gest_dataset.translation import pairs
+from gest_dataset.translation.masculine_rates import prepare
+from gest_dataset.translation.pairs import FRAMES, make_pairs
 from gest_dataset.translation.quotation import quotation
-from gest_dataset.translation.samples import GestSentence
+from gest_dataset.translation.sentences import GestSentence, gest_sentences
 from gest_dataset.translation.translator import Translation
 from tests.support.outside import needs, require
 
@@ -23,13 +24,10 @@ MODELS = "GEST_UDPIPE_MODELS"
 
 
 def test_prompts() -> None:
-    frame = prompts.FRAMES[prompts.frames("hf:facebook/nllb-200-3.3B")[0]]
-    assert frame.ask("I am tired.", "male") == 'The man said: "I am tired."'
-    assert frame.ask("I am tired.", "female") == 'The woman said: "I am tired."'
-    assert frame.ask("I like {}.", "male") == 'The man said: "I like {}."'
-    (deepl,) = prompts.frames("deepl")
-    assert prompts.FRAMES[deepl].ask("I am tired.", "female") == 'The woman said "I am tired."'
-    assert prompts.frames("file:any.csv") == tuple(prompts.FRAMES)
+    frame = FRAMES[pairs.DEFAULT_FRAME]
+    assert frame.prompt("I am tired.", "male") == 'The man said: "I am tired."'
+    assert frame.prompt("I like {}.", "female") == 'The woman said: "I like {}."'
+    assert FRAMES[pairs.SYSTEM_FRAMES["deepl"]].prompt("I am.", "female") == 'The woman said "I am."'
 
 
 @pytest.mark.parametrize(
@@ -181,19 +179,19 @@ def test_every_step_and_its_yield() -> None:
         found = make_pairs(sentences(), system, "hf:test", "sk", asked, genders)
         left_out = {reason: ids for reason, ids in found.left_out.items() if ids}
         assert left_out == {
-            pairing.NO_TRANSLATION: ["no translation"],
-            pairing.NO_GENDER: ["no gender"],
-            pairing.NO_ANSWER: ["no answer"],
-            pairing.NO_QUOTATION: ["no quotation"],
+            pairs.NO_TRANSLATION: ["no translation"],
+            pairs.NO_GENDER: ["no gender"],
+            pairs.NO_ANSWER: ["no answer"],
+            pairs.NO_QUOTATION: ["no quotation"],
             SAME: ["same"],
             WORD_COUNT: ["count"],
             SEVERAL_WORDS: ["several"],
             PUNCTUATION: ["punctuation"],
             FIRST_LETTER: ["letter"],
-            pairing.WRONG_GENDER: ["chance"],
-            pairing.MERGED: ["again"],
+            pairs.WRONG_GENDER: ["chance"],
+            pairs.MERGED: ["again"],
         }
-        assert list(found.left_out) == list(pairing.REASONS)
+        assert list(found.left_out) == list(pairs.REASONS)
         assert found.frame == "The man said: …"
         assert len(found.rows) + sum(map(len, found.left_out.values())) == found.sentences == len(TALK)
         first, second, third = found.rows
@@ -267,7 +265,7 @@ def test_older_texts_of_a_file_count() -> None:
     given = [GestSentence("1", 1, "new", "old")]
     (row,) = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find).rows
     assert row["source"] == "old"
-    assert make_pairs(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairing.NO_TRANSLATION] == ["1"]
+    assert make_pairs(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairs.NO_TRANSLATION] == ["1"]
 
 
 @pytest.mark.upstream
@@ -284,12 +282,11 @@ def test_older_texts_of_a_file_count() -> None:
 def test_the_authors_slovak_prompts_give_a_thousand_pairs(
     upstream: Path, tmp_path: Path, folder: str, frame: str
 ) -> None:
-    from gest_dataset.translation.samples import sentences
-    from gest_dataset.translation.setup import set_up
-
     file = upstream / "kinit-sk/gest/data/translations" / folder / "sk/translations.csv"
-    setup = set_up(f"file:{file}", "sk", model=require(MODELS) / "sk.udpipe", cache=tmp_path / "parses")
-    found = make_pairs(sentences(), setup.system, "file", "sk", setup.ask, setup.genders)
+    model, cache = require(MODELS) / "sk.udpipe", tmp_path / "parses"
+    experiment = prepare(f"file:{file}", "sk", parser_model=model, cache=cache)
+    detect = experiment.detector.genders
+    found = make_pairs(gest_sentences(), experiment.system, "file", "sk", experiment.translate, detect)
     assert found.frame == frame
     assert len(found.rows) >= 1000
     assert len(found.rows) + sum(map(len, found.left_out.values())) == found.sentences == 3565
