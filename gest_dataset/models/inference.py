@@ -164,9 +164,7 @@ class _Run:
 
     def values(self, description: str) -> list[Values]:
         """The values of all passes, in their order."""
-        cached = distributed.on_main(
-            lambda: self.cache.get([*self.keys, self.state_key]) if self.cache else {}
-        )
+        cached = distributed.on_main(self._cached)
         state: dict[str, Any] = cached.pop(self.state_key, {})
         self.earlier_seconds = state.get("seconds", 0.0)
         self.batches = state.get("batches", 0)
@@ -189,12 +187,15 @@ class _Run:
                 bar.update(len(new))
                 progress.update(len(found))
                 now = time.monotonic()
-                if self.cache and (now - last_commit >= COMMIT_SECONDS or not missing):
+                if self.cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                     self._commit(uncommitted, now - started)
                     uncommitted, last_commit = {}, now
         for notes, dtypes in distributed.gather((self.scorer.notes, self.scorer.dtypes)):
             self._merge(notes, dtypes)
         return [found[key] for key in self.keys]
+
+    def _cached(self) -> dict[str, Any]:
+        return {} if self.cache is None else self.cache.get([*self.keys, self.state_key])
 
     def _check_scorer(self) -> None:
         few = _two_shortest([sequence for sequence, _ in self.passes])

@@ -46,7 +46,7 @@ def look_at(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Look]]:
 
 def _looks(subjects: Sequence[Subject]) -> list[Look]:
     # imported by one thread: several at once would meet half-made modules
-    from gest_dataset.models import loading  # noqa: F401
+    from gest_dataset.models import loading
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(_look, subjects))

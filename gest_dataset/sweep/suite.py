@@ -259,7 +259,9 @@ def _subjects(entry: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[S
     )
     server = None
     if "endpoint" in entry:
-        server = Server(normalize_address(entry["endpoint"]), entry.get("tokenizer"), entry.get("connections"))
+        server = Server(
+            normalize_address(entry["endpoint"]), entry.get("tokenizer"), entry.get("connections")
+        )
     model = _absolute(entry["model"])
     family = _file_name(entry.get("label") or default_folder(model).name)
     if entry.get("checkpoints"):

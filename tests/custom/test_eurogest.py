@@ -24,7 +24,7 @@ from gest_dataset.builders.pairs import FIRST_LETTER, MERGED, SEVERAL_WORDS
 from gest_dataset.custom.eurogest import EMPTY, HALF, HUB_ID, import_eurogest, names
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.languages import LANGUAGES
-from tests.commands.conftest import Gest, gest  # noqa: F401
+from tests.commands.conftest import Gest, gest
 from tests.support import zoo
 from tests.support.hub import Hub, pointed_at, running
 

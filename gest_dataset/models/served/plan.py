@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gest_dataset.models.inference import longest_continuations
+from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.served.capabilities import Capabilities
 from gest_dataset.models.served.formats import FullText, Ids, Item, NextTokens
 from gest_dataset.probes.query import Query, Values

@@ -12,8 +12,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICA
 
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_dtype
-from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
+from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.text import make_reader, takes_type_ids
 from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT
 

@@ -8,7 +8,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.models.chat.kinds import KINDS
-from tests.models.test_endpoint import vllm  # noqa: F401
+from tests.models.test_endpoint import vllm
 
 pytestmark = [
     pytest.mark.slow,

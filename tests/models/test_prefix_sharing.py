@@ -1,11 +1,10 @@
-"""Beginnings that texts share: the same answers from fewer tokens, and the plain way where that is not so."""
+"""Shared prefixes: the same values from fewer tokens, or separate rows for models that cannot be packed."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from itertools import chain, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,22 +20,22 @@ from transformers import (
 )
 
 import gest_dataset
-from gest_dataset.models import prefixes, scorers, shards
-from gest_dataset.models.batching import Pass, Values, answer
-from gest_dataset.models.trees import in_line, tree_tensors
-from gest_dataset.probes.query import Ask, Input, Query
-from tests.models.test_engine import Echo, queries
+from gest_dataset.models import prefix_sharing, scorers
+from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors
+from gest_dataset.models.scorers import LanguageModelScorer, Pass
+from gest_dataset.probes.query import Ask, Input, Values
 from tests.models.test_exact import BY_NAME, assert_equal, expected, reader, rows, run
+from tests.models.test_inference import Echo, compute, queries
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-LOCAL = {"mistral", "gemma2"}  # whose attention reaches 8 tokens back
+LOCAL = {"mistral", "gemma2"}  # whose attention attention window is 8 tokens
 
 
 @pytest.fixture
-def at_any_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sharing, however little it spares: the test mirror is small."""
-    monkeypatch.setattr(prefixes, "pays", lambda rows, inputs: True)
+def always_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pack texts however little that saves: the test mirror is small."""
+    monkeypatch.setattr(prefix_sharing, "is_worthwhile", lambda rows, inputs: True)
 
 
 def texts(number: int = 200, seed: int = 0) -> dict[int, Input]:
@@ -51,7 +50,7 @@ def texts(number: int = 200, seed: int = 0) -> dict[int, Input]:
 @pytest.mark.parametrize("budget", [1, 30, 10_000])
 def test_every_text_stands_in_one_row(budget: int) -> None:
     given = texts()
-    planned = prefixes.shared(given, budget)
+    planned = prefix_sharing.packed_rows(given, budget)
     assert sorted(number for row in planned for number in row.paths) == sorted(given)
     for row in planned:
         ids, parents = row.sequence.input_ids, row.sequence.parents
@@ -61,7 +60,7 @@ def test_every_text_stands_in_one_row(budget: int) -> None:
             assert tuple(ids[place] for place in path) == given[number].input_ids
             assert [parents[place] for place in path] == [-1, *path[:-1]]
         longest = max(given[number].size for number in row.paths)
-        assert row.sequence.size <= max(longest, min(budget, prefixes.WIDTH))
+        assert row.sequence.size <= max(longest, min(budget, prefix_sharing.MAX_TOKENS))
         # a token stands for one beginning, and a beginning for one token
         beginnings = {tuple(path[: n + 1]) for path in row.paths.values() for n in range(len(path))}
         own = {given[i].input_ids[: n + 1] for i in row.paths for n in range(given[i].size)}
@@ -71,7 +70,7 @@ def test_every_text_stands_in_one_row(budget: int) -> None:
 def cost_of(rows: list[list[tuple[int, ...]]]) -> float:
     """Counted without a tree: a row has a token for each beginning of its texts."""
     sizes = [len({ids[: n + 1] for ids in row for n in range(len(ids))}) for row in rows]
-    return sum(size * (1 + prefixes._LOOK * size) for size in sizes)
+    return sum(size * (1 + prefix_sharing._ATTENTION_COST * size) for size in sizes)
 
 
 @pytest.mark.parametrize("look", [0.0, 0.02])
@@ -79,7 +78,7 @@ def cost_of(rows: list[list[tuple[int, ...]]]) -> float:
 @pytest.mark.parametrize("seed", range(2))
 def test_no_other_rows_cost_less(monkeypatch: pytest.MonkeyPatch, look: float, limit: int, seed: int) -> None:
     """All ways to cut ten texts, in lexicographic order, into rows that are not too long."""
-    monkeypatch.setattr(prefixes, "_LOOK", look)
+    monkeypatch.setattr(prefix_sharing, "_ATTENTION_COST", look)
     given = texts(10, seed)
     ordered = sorted(one.input_ids for one in given.values())
     best = np.inf
@@ -90,7 +89,7 @@ def test_no_other_rows_cost_less(monkeypatch: pytest.MonkeyPatch, look: float, l
         sizes = [len({ids[: n + 1] for ids in row for n in range(len(ids))}) for row in rows]
         if all(size <= limit or len(row) == 1 for size, row in zip(sizes, rows, strict=True)):
             best = min(best, cost_of(rows))
-    planned = prefixes.shared(given, limit)
+    planned = prefix_sharing.packed_rows(given, limit)
     found = cost_of([[given[number].input_ids for number in row.paths] for row in planned])
     assert found == pytest.approx(best)
 
@@ -98,22 +97,15 @@ def test_no_other_rows_cost_less(monkeypatch: pytest.MonkeyPatch, look: float, l
 def test_rows_end_between_texts_that_share_little() -> None:
     families = [[(0, *range(n, n + 40), n, last) for last in range(3)] for n in (100, 200, 300)]
     given = {i: Input(ids) for i, ids in enumerate(chain.from_iterable(families))}
-    rows = prefixes.shared(given, 1000)
+    rows = prefix_sharing.packed_rows(given, 1000)
     assert [sorted(row.paths) for row in rows] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
 def test_no_row_is_wider_than_may_be() -> None:
     """Without a limit one row of 429 tokens would cost less."""
     given = {last: Input((*range(1000, 1029), last)) for last in range(400)}
-    assert [row.sequence.size for row in prefixes.shared(given, 10_000)] == [pytest.approx(229, abs=27)] * 2
-
-
-def test_the_plan_depends_on_the_texts_alone() -> None:
-    given = texts()
-    other = dict(reversed(given.items()))
-    assert [row.sequence for row in prefixes.shared(given, 60)] == [
-        row.sequence for row in prefixes.shared(other, 60)
-    ]
+    sizes = [row.sequence.size for row in prefix_sharing.packed_rows(given, 10_000)]
+    assert sizes == [pytest.approx(229, abs=27)] * 2
 
 
 def test_it_pays_where_enough_is_spared() -> None:
@@ -123,7 +115,7 @@ def test_it_pays_where_enough_is_spared() -> None:
     hardly = [(0, *range(n * 60, n * 60 + 59)) for n in range(1000)]
     for some, pays in ((long, True), (unlike, False), (long[:3], False), (hardly, False)):
         given = {i: Input(ids) for i, ids in enumerate(some)}
-        assert prefixes.pays(prefixes.shared(given, 512), given.values()) is pays
+        assert prefix_sharing.is_worthwhile(prefix_sharing.packed_rows(given, 512), given.values()) is pays
 
 
 class Tree(Echo):
@@ -133,11 +125,11 @@ class Tree(Echo):
         super().__init__(causal=True)
         self.agrees, self.asked = agrees, list[tuple[Pass, Sequence[Pass]]]()
 
-    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
+    def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         self.asked.append((row, texts))
         return self.agrees
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
         self.batches.append(list(inputs))
         return [
             np.array(
@@ -151,7 +143,7 @@ class Tree(Echo):
 
 
 def way(row: Input, place: int) -> list[int]:
-    parents, ids = row.parents or in_line(row.size), []
+    parents, ids = row.parents or plain_parents(row.size), []
     while place >= 0:
         ids.append(row.input_ids[place])
         place = parents[place]
@@ -160,10 +152,11 @@ def way(row: Input, place: int) -> list[int]:
 
 @pytest.mark.parametrize("budget", [1, 20, 10_000])
 @pytest.mark.parametrize("agrees", [True, False])
-def test_queries_get_their_answers_from_rows(at_any_price: None, agrees: bool, budget: int) -> None:
+def test_queries_get_their_answers_from_rows(always_pack: None, agrees: bool, budget: int) -> None:
     asked, tree = queries(), Tree(agrees)
-    found, passes = answer(asked, tree, budget)
-    assert [list(values) for values in found] == tree.expected(asked)
+    answer = compute(asked, tree, budget)
+    passes = answer.passes
+    assert [list(values) for values in answer.values] == tree.expected(asked)
     seen = [one for batch in tree.batches for one in batch]
     assert passes.computed == sum(one.size for one in seen)
     assert passes.way == ("prefix" if agrees else "plain")
@@ -182,7 +175,7 @@ def test_queries_get_their_answers_from_rows(at_any_price: None, agrees: bool, b
 
 def test_masks_and_positions_of_a_tree() -> None:
     """a b c, a b d and e in a row, beside a shorter one."""
-    tensors = tree_tensors([(-1, 0, 1, 1, -1), in_line(2)], 5, torch.float32)
+    tensors = tree_tensors([(-1, 0, 1, 1, -1), plain_parents(2)], 5, torch.float32)
     seen = tensors["attention_mask"][:, 0] == 0
     assert seen[0].int().tolist() == [
         [1, 0, 0, 0, 0],
@@ -203,36 +196,24 @@ CASES = [
 
 
 @pytest.mark.parametrize(("animal", "probe"), CASES)
-def test_equal_to_naive(at_any_price: None, animal: str, probe: str) -> None:
+def test_equal_to_naive(always_pack: None, animal: str, probe: str) -> None:
     entry = BY_NAME[probe]
     scores = run(reader(animal), entry.config, entry.options, limit=entry.rows)
     assert_equal(scores, expected(animal, probe), entry)
     passes, notes = scores.metadata["passes"], scores.metadata["notes"]
     assert passes["way"] == ("plain" if animal in LOCAL else "prefix")
     assert (passes["computed"] < passes["tokens"]) is (animal not in LOCAL)
-    assert ["reaches 8 tokens back" in note for note in notes if "beginnings" in note] == [True] * (
-        animal in LOCAL
-    )
+    reasons = [note for note in notes if "shared prefixes" in note]
+    assert ["attention window is 8 tokens" in note for note in reasons] == [True] * (animal in LOCAL)
 
 
 @pytest.mark.parametrize("budget", [1, 60, 1_000_000])
-def test_batches_change_nothing(at_any_price: None, budget: int) -> None:
+def test_batches_change_nothing(always_pack: None, budget: int) -> None:
     """Rows of a budget, padded or alone, as wide as they may be."""
     entry = BY_NAME["intersentence"]
     scores = run(reader("gpt2"), rows(entry.config, entry.rows), entry.options, batch_tokens=budget)
     assert_equal(scores, expected("gpt2", "intersentence"), entry)
     assert scores.metadata["passes"]["way"] == "prefix"
-
-
-def test_samples_that_come_twice_are_computed_once(at_any_price: None) -> None:
-    entry = BY_NAME["pairs-sk"]
-    once = rows(entry.config, entry.rows)
-    again = once.map(lambda row: {"id": f"{row['id']}-again"})
-    from datasets import concatenate_datasets
-
-    both = run(reader("gpt2"), concatenate_datasets([once, again]), {}).metadata["passes"]
-    alone = run(reader("gpt2"), once, {}).metadata["passes"]
-    assert both == {**alone, "queries": 2 * alone["queries"]}
 
 
 def test_small_runs_take_the_plain_way() -> None:
@@ -263,18 +244,18 @@ def unlike(tokenizer: Any, which: str) -> Any:
 
 @pytest.mark.parametrize(
     ("which", "why"),
-    [("bloom", "takes no positions"), ("mamba", "takes no positions"), ("gpt-neo", "get other values")],
+    [("bloom", "takes no position ids"), ("mamba", "takes no position ids"), ("gpt-neo", "get other values")],
 )
 def test_models_of_another_kind_take_the_plain_way_and_say_so_once(
-    at_any_price: None, caplog: pytest.LogCaptureFixture, which: str, why: str
+    always_pack: None, caplog: pytest.LogCaptureFixture, which: str, why: str
 ) -> None:
     _, tokenizer = zoo.load("gpt2")
     model = unlike(tokenizer, which)
     entry = BY_NAME["pairs-sk"]
     with caplog.at_level(logging.WARNING):
         scores = gest_dataset.score((model, tokenizer), entry.config, limit=entry.rows, device="cpu")
-    notes = [note for note in scores.metadata["notes"] if "beginnings" in note]
-    assert len(notes) == caplog.text.count("beginnings that texts share") == 1
+    notes = [note for note in scores.metadata["notes"] if "shared prefixes" in note]
+    assert len(notes) == caplog.text.count("shared prefixes are computed") == 1
     assert why in notes[0]
     assert scores.metadata["passes"]["way"] == "plain"
 
@@ -302,7 +283,7 @@ def the_beginning_alone(tensors: dict[str, torch.Tensor]) -> None:
 @pytest.mark.parametrize("fault", [running_positions, other_branches, the_beginning_alone])
 @pytest.mark.parametrize("animal", ["gpt2", "llama"])
 def test_a_fault_in_rows_is_found_before_the_run(
-    at_any_price: None, monkeypatch: pytest.MonkeyPatch, animal: str, fault: Any
+    always_pack: None, monkeypatch: pytest.MonkeyPatch, animal: str, fault: Any
 ) -> None:
     """Then the plain way gives the scores, and the run says why."""
 
@@ -315,18 +296,19 @@ def test_a_fault_in_rows_is_found_before_the_run(
     entry = BY_NAME["pairs-sk"]
     scores = run(reader(animal), entry.config, {}, limit=entry.rows)
     assert scores.metadata["passes"]["way"] == "plain"
-    assert "texts in one row get other values" in scores.metadata["notes"][0]
+    assert "packed texts get other values" in scores.metadata["notes"][0]
     assert_equal(scores, expected(animal, "pairs-sk"), entry)
 
 
 def test_padding_that_is_attended_changes_what_a_row_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault that rows of one length hide: what pads the shorter row is seen by its tokens."""
     model, _ = zoo.load("llama")
-    scorer = LanguageModel(model, "causal", None, owned=False)
+    scorer = LanguageModelScorer(model, "causal", None, owned=False)
     tree = Input((5, 6, 7, 8), parents=(-1, 0, 0, 2))
     asks = [Ask(3, 9, True)]
     other = (Input(tuple(range(10, 22))), [Ask(11, 9, True)])
-    ((alone,), (beside, _)) = scorer.answer([tree], [asks]), scorer.answer([tree, other[0]], [asks, other[1]])
+    (alone,) = scorer.log_probs([tree], [asks])
+    beside, _ = scorer.log_probs([tree, other[0]], [asks, other[1]])
     np.testing.assert_allclose(beside, alone, atol=1e-5)
 
     def leaking(*given: Any) -> dict[str, torch.Tensor]:
@@ -335,11 +317,11 @@ def test_padding_that_is_attended_changes_what_a_row_answers(monkeypatch: pytest
         return tensors
 
     monkeypatch.setattr(scorers, "tree_tensors", leaking)
-    assert abs(float(scorer.answer([tree, other[0]], [asks, other[1]])[0][0] - alone[0])) > 1e-3
+    assert abs(float(scorer.log_probs([tree, other[0]], [asks, other[1]])[0][0] - alone[0])) > 1e-3
 
 
 def test_memory_that_a_row_does_not_fit_into_leaves_the_plain_way(
-    at_any_price: None, monkeypatch: pytest.MonkeyPatch
+    always_pack: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def narrow(*given: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
@@ -351,7 +333,7 @@ def test_memory_that_a_row_does_not_fit_into_leaves_the_plain_way(
     assert_equal(scores, expected("gpt2", "pairs-sk"), entry)
 
 
-def test_overflow_in_a_row_goes_over_to_float32(at_any_price: None) -> None:
+def test_overflow_in_a_row_goes_over_to_float32(always_pack: None) -> None:
     model, tokenizer = zoo.load("gpt2")
     with torch.no_grad():
         model.transformer.ln_f.weight.mul_(40_000)
@@ -359,53 +341,3 @@ def test_overflow_in_a_row_goes_over_to_float32(at_any_price: None) -> None:
     scores = gest_dataset.score((model, tokenizer), entry.config, limit=9, device="cpu", dtype="float16")
     assert scores.metadata["dtype"] == "float16+float32"
     assert scores.table.num_rows == 9
-
-
-# ---- stopped and resumed --------------------------------------------------------------------------------
-
-
-class StoppedError(Exception):
-    pass
-
-
-def test_a_stopped_run_goes_on_with_the_same_bytes(
-    at_any_price: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(shards, "SECONDS", 0.0)
-    entry = BY_NAME["pairs-sk"]
-    given: dict[str, Any] = {"limit": entry.rows, "batch_tokens": 80}
-    whole = run(reader("gpt2"), entry.config, {}, **given)
-    answered, left = LanguageModel.answer, [3]
-
-    def stopping(scorer: Any, *more: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise StoppedError
-        return answered(scorer, *more)
-
-    monkeypatch.setattr(LanguageModel, "answer", stopping)
-    with pytest.raises(StoppedError):
-        run(reader("gpt2"), entry.config, {}, output=tmp_path, **given)
-    left[0] = 10**6
-    again = run(reader("gpt2"), entry.config, {}, output=tmp_path, **given)
-    assert 10**6 - left[0] == whole.metadata["passes"]["batches"] - 3
-    assert again.table.equals(whole.table)
-    assert again.metadata["passes"] == whole.metadata["passes"]
-
-
-def test_answers_of_the_other_way_do_not_count(
-    at_any_price: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Shards carry the mark of the rows: what was computed in the plain way is computed again."""
-    monkeypatch.setattr(shards, "SECONDS", 0.0)
-    asked = [Query((1, 2, 3, n), (3,), (5,)) for n in range(9)]
-    answer(asked, Tree(agrees=False), 8, store=shards.Shards(tmp_path))
-    with caplog.at_level(logging.WARNING):
-        tree = Tree()
-        found, _ = answer(asked, tree, 8, store=shards.Shards(tmp_path))
-    assert "is of other work" in caplog.text
-    assert [list(values) for values in found] == tree.expected(asked)
-    digests = {
-        shards._mark([(Input((1, 2, 3), parents=parents), [])], 8) for parents in ((-1, 0, 0), (-1, 0, 1))
-    }
-    assert len(digests) == 2
