@@ -105,7 +105,7 @@ class _Field:
 
     parse: Callable[[Any], Any]
     description: str
-    feature: Any = STRING
+    feature: Any
 
 
 def _parse_text(value: Any) -> str:
@@ -155,9 +155,9 @@ def _parse_spans(value: Any) -> list[list[int]] | None:
 
 
 _INTEGER = Value("int32")
-_TEXT = _Field(_parse_text, "a text")
-_ID = _Field(_parse_id, "the name of a sample")
-_UNIT = _Field(_parse_unit, "the name of a unit")
+_TEXT = _Field(_parse_text, "a text", STRING)
+_ID = _Field(_parse_id, "the name of a sample", STRING)
+_UNIT = _Field(_parse_unit, "the name of a unit", STRING)
 _SPAN = _Field(_parse_span, "[start, end] in characters", SPAN)
 _FIELDS = {
     "word_index": _Field(_parse_integer, "the number of a word, from 0", _INTEGER),
@@ -173,5 +173,5 @@ _TOPICS = {
         f"the number of a stereotype, 1 to {len(STEREOTYPES)}",
         _INTEGER,
     ),
-    "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}"),
+    "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}", STRING),
 }

@@ -117,7 +117,7 @@ def test_again_is_read(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "mine: this run is finished; nothing is computed again." in told
     code, _, told = gest(*arguments, "--limit", "9")
     assert code == 1
-    assert "limit: none there, 9 now" in told
+    assert "limit: none (existing), 9 (new)" in told
     assert "gest score bert --output mine --templates 1" in told
 
 

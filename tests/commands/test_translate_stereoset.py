@@ -261,7 +261,7 @@ def test_folders_and_files_that_do_not_fit(gest_here: Called, deepl: Server, tmp
     assert gest_here(*ARGUMENTS).returncode == 0
     other = gest_here(*ARGUMENTS[:1], "cs", *ARGUMENTS[2:])
     assert other.returncode == 1
-    assert "language: sk there, cs now" in other.stderr
+    assert "language: sk (existing), cs (new)" in other.stderr
     assert gest_here(*ARGUMENTS[:1], "xx", *ARGUMENTS[2:]).returncode == 2
     assert gest_here(*ARGUMENTS, "--corrections", "none.csv").returncode == 2
     (tmp_path / "few.csv").write_text("source,translation\nnothing,nič\n")

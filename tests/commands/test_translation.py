@@ -94,8 +94,8 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     again_there = ("--output", "gest-runs/sk--translations/sk")
     other = gest(*arguments, "--limit", "7", "--convention", "published", *again_there)
     assert other.returncode == 1
-    assert "limit: none there, 7 now" in other.stderr
-    assert "convention: plain there, published now" in other.stderr
+    assert "limit: none (existing), 7 (new)" in other.stderr
+    assert "convention: plain (existing), published (new)" in other.stderr
     assert "parser:" not in other.stderr
     assert reading.read_run(run.path).result == run.result
 

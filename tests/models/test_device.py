@@ -1,4 +1,4 @@
-"""Models that are spread over devices, and quantised ones. A CPU and its disk are two places as well."""
+"""Devices and number types; models spread over devices (here CPU and disk), and quantised ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import torch
 
 import gest_dataset
 from gest_dataset.errors import ModelError, OutputError, SettingError
-from gest_dataset.models import placement
+from gest_dataset.models import device
 from gest_dataset.models.loading import load_model
-from gest_dataset.models.placement import is_fixed, main_device
+from gest_dataset.models.device import is_fixed, main_device, pick_device, pick_dtype
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -57,7 +57,7 @@ def test_a_spread_model_has_the_scores_of_a_plain_one(animal: str) -> None:
 
 
 @pytest.mark.parametrize("animal", SPREAD)
-def test_what_is_on_meta_has_the_identity_of_the_whole(animal: str) -> None:
+def test_a_spread_model_has_the_identity_of_a_plain_one(animal: str) -> None:
     plain = load_model(str(zoo.directory(animal)), "cpu", "float32")
     spread = load_model(str(zoo.directory(animal)), "auto", "float32", device_map=places(animal))
     assert any(weight.is_meta for weight in spread.model.state_dict().values())
@@ -67,16 +67,16 @@ def test_what_is_on_meta_has_the_identity_of_the_whole(animal: str) -> None:
     assert any(weight.is_meta for weight in spread.model.state_dict().values()), "it stays where it was"
 
 
-def test_a_spread_run_is_read_again_and_not_mixed_with_a_plain_one(tmp_path: Path) -> None:
+def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
     """The last digits differ: a head that is spread is not cut down to the words that are asked for."""
     model, spread = str(zoo.directory("bert")), places("bert")
     first = _score(model, "en", device_map=spread, output=tmp_path)
     assert _score(model, "en", device_map=spread, output=tmp_path).table.equals(first.table)
-    with pytest.raises(OutputError, match="spread: true there, none now"):
+    with pytest.raises(OutputError, match=r"spread: true \(existing\), none \(new\)"):
         _score(model, "en", device="cpu", output=tmp_path)
 
 
-def test_auto_takes_one_device_where_that_is_enough() -> None:
+def test_auto_uses_one_device_if_that_is_enough() -> None:
     model = str(zoo.directory("bert"))
     assert _score(model, "en", device_map="auto").table.equals(_score(model, "en").table)
 
@@ -84,14 +84,14 @@ def test_auto_takes_one_device_where_that_is_enough() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"device": "cpu", "device_map": "auto"}, "give one of the two"),
-        ({"device_map": "evenly"}, "There is no device map 'evenly'. Use one of auto, balanced"),
-        ({"quantization": "2bit"}, "There is no quantization '2bit'. Use 8bit or 4bit"),
-        ({"endpoint": "http://127.0.0.1:9", "device_map": "auto"}, "for a model that is loaded here"),
-        ({"endpoint": "http://127.0.0.1:9", "quantization": "8bit"}, "for a model that is loaded here"),
+        ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
+        ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
+        ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use 8bit or 4bit"),
+        ({"endpoint": "http://127.0.0.1:9", "device_map": "auto"}, "apply to loaded models, not to served ones"),
+        ({"endpoint": "http://127.0.0.1:9", "quantization": "8bit"}, "apply to loaded models, not to served ones"),
     ],
 )
-def test_what_does_not_go_together(given: dict[str, Any], said: str) -> None:
+def test_options_that_exclude_each_other(given: dict[str, Any], said: str) -> None:
     with pytest.raises((SettingError, ModelError), match=said):
         _score(str(zoo.directory("bert")), "en", **given)
 
@@ -101,15 +101,15 @@ def test_loaded_objects_stay_where_they_are() -> None:
     pair = (spread.model, spread.tokenizer)
     again = _score(str(zoo.directory("bert")), "en", device_map=places("bert"))
     assert _score(pair, "en").table.equals(again.table)
-    with pytest.raises(SettingError, match="neither moved nor turned into torch"):
+    with pytest.raises(SettingError, match="cannot be moved or converted"):
         _score(pair, "en", dtype="float16")
-    with pytest.raises(SettingError, match="load it so yourself"):
+    with pytest.raises(SettingError, match="apply to models loaded by name"):
         _score(pair, "en", device_map="auto")
-    with pytest.raises(ModelError, match="score it without --null"):
+    with pytest.raises(ModelError, match="without --null"):
         _score(pair, "en", null=1)
 
 
-def test_what_overflows_in_a_spread_model_has_no_score(tmp_path: Path) -> None:
+def test_an_overflow_in_a_spread_model(tmp_path: Path) -> None:
     """It cannot go over to float32, as its weights are elsewhere."""
     model, tokenizer = zoo.load("bert")
     with torch.no_grad():
@@ -152,7 +152,7 @@ def test_quantised_models_answer_nearly_the_same(bits: str, near: float, wide: s
     assert "quantization" not in plain.signature
     page = gest_dataset.report([tmp_path / "run"], tmp_path / "page.html")
     assert f"cpu, float32, {bits}" in page.read_text(encoding="utf-8")
-    with pytest.raises(OutputError, match=f"quantization: {bits} there, none now"):
+    with pytest.raises(OutputError, match=rf"quantization: {bits} \(existing\), none \(new\)"):
         gest_dataset.score(wide, "sk_pairs", device="cpu", output=tmp_path / "run")
     again = gest_dataset.score(wide, "sk_pairs", device="cpu", quantization=bits, output=tmp_path / "run")
     assert again.table.equals(found.table)
@@ -163,13 +163,13 @@ def test_a_quantised_model_is_fixed(wide: str) -> None:
     loaded = load_model(wide, "cpu", "float32", quantization="8bit")
     assert is_fixed(loaded.model)
     assert loaded.settings(None) == load_model(wide, "cpu", "float32", quantization="8bit").settings(None)
-    with pytest.raises(ModelError, match="score it without --null"):
+    with pytest.raises(ModelError, match="without --null"):
         gest_dataset.score(wide, "demo_sk_pairs", device="cpu", quantization="8bit", null=1)
 
 
-def test_what_quantising_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"in 8bit needs one more package: pip install bitsandbytes"):
+def test_quantisation_needs_bitsandbytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"in 8bit requires: pip install bitsandbytes"):
         _score(str(zoo.directory("bert")), "en", quantization="8bit")
 
 
@@ -178,5 +178,37 @@ def test_a_checkpoint_that_is_quantised_is_not_quantised_again(wide: str, tmp_pa
     loaded = load_model(wide, "cpu", "float32", quantization="8bit")
     loaded.model.save_pretrained(tmp_path)
     loaded.tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(SettingError, match="is quantised already"):
+    with pytest.raises(SettingError, match="is already quantised"):
         load_model(str(tmp_path), "cpu", "float32", quantization="4bit")
+
+
+# Devices and number types -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "best"), [(2, True, "cuda"), (2, False, "cuda"), (0, True, "mps"), (0, False, "cpu")]
+)
+def test_the_best_available_device(monkeypatch: pytest.MonkeyPatch, cuda: int, mps: bool, best: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert pick_device("auto") == torch.device(best)
+    for name, available in (("cpu", True), ("cuda:1", cuda), ("cuda:2", False), ("mps", mps)):
+        if available:
+            assert pick_device(name) == torch.device(name)
+        else:
+            with pytest.raises(SettingError, match=f"This machine has no device '{name}'"):
+                pick_device(name)
+
+
+def test_number_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pick_dtype("auto", torch.device("cpu")) == torch.float32
+    assert pick_dtype("auto", torch.device("mps")) == torch.float16
+    assert pick_dtype("bfloat16", torch.device("cpu")) == torch.bfloat16
+    for in_hardware, dtype in ((True, torch.bfloat16), (False, torch.float16)):
+        monkeypatch.setattr(
+            torch.cuda,
+            "is_bf16_supported",
+            lambda has=in_hardware, including_emulation=True: has and not including_emulation,
+        )
+        assert pick_dtype("auto", torch.device("cuda")) == dtype

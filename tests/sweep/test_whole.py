@@ -156,7 +156,7 @@ def test_other_settings_are_refused_for_what_is_kept(
 ) -> None:
     folder = tmp_path / "out"
     shutil.copytree(swept, folder)
-    with pytest.raises(ConfigError, match=r"one: .* has it asked otherwise \(limit: none there, 3 now\)"):
+    with pytest.raises(ConfigError, match=r"one: .* has it asked otherwise \(limit: none \(existing\), 3 \(new\)\)"):
         run(str(folder), models, "one", resume=True, limit=3)
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_nobody_noted_and_that_was_asked_otherwise_does_not_count(
     rows, engine = run(str(folder), models, "one", resume=True, limit=20)
     assert [job.configs for job in engine.jobs] == [tuple(CONFIGS)]
     assert {cell.state for cell in rows["one"].cells.values()} == {FAILED}
-    assert "limit: none there, 20 now" in rows["one"].cells[CONFIGS[0]].reason
+    assert "limit: none (existing), 20 (new)" in rows["one"].cells[CONFIGS[0]].reason
 
 
 def test_a_config_that_a_checkpoint_could_not_do_is_not_tried_again(
