@@ -26,7 +26,7 @@ from gest_dataset.data.foreign import parse_json, told, turning
 from gest_dataset.errors import DataError
 from gest_dataset.models.batching import Pass
 from gest_dataset.models.stretches import Batch, Share, State
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 from gest_dataset.runs.progress import Telling
 from gest_dataset.storage import replacing
 
