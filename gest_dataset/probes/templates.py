@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
 from gest_dataset.probes.queries import (
@@ -26,6 +25,7 @@ from gest_dataset.probes.queries import (
     sum_difference,
 )
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
+from gest_dataset.storage import parse_json
 
 
 @dataclass(frozen=True)

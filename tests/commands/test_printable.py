@@ -20,7 +20,7 @@ import gest_dataset
 from gest_dataset import cli
 from gest_dataset.commands import console
 from gest_dataset.data.parquet import read_table
-from gest_dataset.printable import csv_cell, one_line, printable
+from gest_dataset.display import csv_cell, one_line, printable
 from gest_dataset.runs import reading
 from tests.support import zoo
 
@@ -177,7 +177,7 @@ def test_half_of_a_letter_is_no_name(gest: Gest, honest: Path, tmp_path: Path) -
     for command in ("report", "compare"):
         code, out, err = gest(command, str(honest), "other")
         assert code == 1
-        assert "it holds half of a surrogate pair, which is no letter" in err
+        assert "it contains half of a surrogate pair" in err
         harmless(out, err)
 
 
