@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all fuzz mutants lint types docs page screenshots bench clean
+.PHONY: install demo test test-all validate fuzz mutants lint types docs page screenshots bench clean
 
 install: $(STAMP)
 
@@ -34,6 +34,10 @@ $(VENV)/.all: $(VENV)/.smollm2
 
 test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
+
+# models with planted odds, and faults planted into the package: ARGS=--quick for four small models only
+validate: $(STAMP)
+	$(BIN)/python -m tests.validation $(ARGS)
 
 # damaged files of every kind that the package reads, for FUZZ_SECONDS in all; what fails is left in build/fuzz
 fuzz: $(STAMP)

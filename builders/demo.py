@@ -24,7 +24,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 
 FOLDER = Path(str(resources.files("gest_dataset"))) / "demo"
-TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets (calibration/toy.py)
+TOY_MODEL = FOLDER / "model"  # learnt from the pairs and the control sets
 SENTENCES, CONTROLS = "demo_en", "demo_controls"
 # A West, an East and a South Slavic language
 PAIRS = {language: f"demo_{language}_pairs" for language in ("sk", "uk", "sl")}
