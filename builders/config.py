@@ -119,7 +119,10 @@ def _read_fields() -> dict[str, dict[str, Field]]:
     tables = yaml.safe_load(Path(__file__).with_name("fields.yaml").read_text(encoding="utf-8"))
     del tables["shared"]  # the anchors
     return {
-        table: {name: Field(entry["meaning"], _feature(entry.get("type", "string"))) for name, entry in fields.items()}
+        table: {
+            name: Field(entry["meaning"], _feature(entry.get("type", "string")))
+            for name, entry in fields.items()
+        }
         for table, fields in tables.items()
     }
 

@@ -63,7 +63,9 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 CONFIGS = [
-    Config(name, CROWS, description, (_PAIRS[name][0],), config.FIELDS["crows"], partial(read_crows, name), rows)
+    Config(
+        name, CROWS, description, (_PAIRS[name][0],), config.FIELDS["crows"], partial(read_crows, name), rows
+    )
     for name, description, rows in (
         ("crows_gender", "CrowS-Pairs, the gender pairs as published", 262),
         ("crows_gender_revised", "CrowS-Pairs, the gender pairs with errors repaired", 250),

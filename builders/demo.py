@@ -68,9 +68,7 @@ def _config(
 ) -> Config:
     path = FOLDER / f"{name}.jsonl"
     description = f"{content}; {NOT_VALIDATED}"
-    return Config(
-        name, family, description, (), fields, partial(read, path), rows, languages, embedded=path
-    )
+    return Config(name, family, description, (), fields, partial(read, path), rows, languages, embedded=path)
 
 
 CONFIGS = [

@@ -17,7 +17,6 @@ import regex
 
 from gest_dataset.builders.reading import File, read_text
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.storage import parse_json
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (

@@ -63,11 +63,11 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield every collected sentence with the first annotator's votes and the second one's verdict."""
     file = files[ANNOTATIONS]
 
-    def stereotype(text: str) -> int:
+    def stereotype(text: str, line: int) -> int:
         numbered = re.search(r"#(\d+)", text)
         return stereotype_id(numbered[1] if numbered else text, file, line)
 
-    def vote(columns: dict[str, str]) -> str:
+    def vote(columns: dict[str, str], cells: dict[str, str], line: int) -> str:
         marked = [label for column, label in columns.items() if cells[column].strip()]
         if len(marked) != 1:
             raise DataError.at(file, line, f"{len(marked)} votes in {'/'.join(columns)}")
@@ -77,11 +77,13 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
         yield {
             "id": f"collected-{row:04d}",
             "sentence": cells["sentence"],
-            "stereotype": stereotype(cells["stereotype"]),
-            "gender_vote": vote(_GENDER_VOTES),
-            "match_vote": vote(_MATCH_VOTES),
+            "stereotype": stereotype(cells["stereotype"], line),
+            "gender_vote": vote(_GENDER_VOTES, cells, line),
+            "match_vote": vote(_MATCH_VOTES, cells, line),
             "verdict": cells["final_verdict"] or "none",
-            "final_stereotype": stereotype(cells["final_stereotype"]) if cells["final_stereotype"] else None,
+            "final_stereotype": stereotype(cells["final_stereotype"], line)
+            if cells["final_stereotype"]
+            else None,
             **{name: cells[name] for name in _COPIED_COLUMNS},
         }
 

@@ -84,6 +84,7 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
 
 
 FIELDS = config.FIELDS["neutral"]
+SPAN = FIELDS["masculine_span"].feature
 
 _ROWS = {
     "be": 780,

@@ -127,9 +127,9 @@ def _factory(load: Any) -> type:
         def get_module(self) -> Any:
             if self.name != NAME:
                 return super().get_module()
-            from gest_dataset.data.sources import published
+            from gest_dataset.data.sources import hub_repository
 
-            if repo := published():
+            if repo := hub_repository():
                 return _published(load, repo, self.download_config, self.download_mode)
             from datasets.data_files import DataFilesDict
 

@@ -36,17 +36,16 @@ def run(
     A config that is already there is not built again. The demo's own data (demo_…) are no test
     set: they are written only where they or their group are named.
     """
-    from gest_dataset.builders import CONFIGS
+    from gest_dataset.builders import CONFIGS, select_configs
     from gest_dataset.data import build as building
     from gest_dataset.data.card import write_card
     from gest_dataset.data.croissant import write_croissant
-    from gest_dataset.data.selection import names
     from gest_dataset.hub.benchmark import write_benchmark
     from gest_dataset.storage import folder_lock
 
     asked = [*(configs or []), *([] if config is None else [config])]
-    chosen = list(names(",".join(asked) if asked else "all"))
-    building.claim_folder(out_dir)
+    chosen = list(select_configs(",".join(asked) if asked else "all"))
+    building.check_build_folder(out_dir)
     done: list[dict[str, Any]] = []
     failed: dict[str, object] = {}
     bar = progress_bar()

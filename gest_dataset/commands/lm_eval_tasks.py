@@ -39,10 +39,10 @@ def run(
     The tasks give causal models the scores of [bold]gest score[/bold], and g_s with its interval; they need
     this package beside [bold]lm_eval[/bold]. What an earlier call has written to the folder is replaced.
     """
-    from gest_dataset.data.selection import names
+    from gest_dataset.builders import select_configs
     from gest_dataset.harness import task_folder
 
-    tasks, left_out = task_folder.choose(names(config or "all"), data)
+    tasks, left_out = task_folder.choose(select_configs(config or "all"), data)
     groups = task_folder.write(folder, tasks, data)
     table = new_table(f"Written to {folder}", out, "task", "config", "in the group")
     group_of = {member: group for group, members in groups.items() for member in members}

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.builders import select_configs
 from gest_dataset.data.rows import fingerprint_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.templates import TEMPLATES
 from gest_dataset.measures.words import TOY
@@ -131,7 +131,7 @@ def _planned(asked: Asked, model: str, batches: Sequence[Batch]) -> list[_Part]:
     for batch in batches:
         if batch.models and model not in batch.models:
             continue
-        wanted = names(batch.configs)
+        wanted = select_configs(batch.configs)
         home = asked.folder / RUNS / (f"{own}+{batch.folder}" if batch.folder else own)
         there = {name: _finished(home / name, name, model, asked) for name in wanted}
         kept = {name: run for name, run in there.items() if run is not None}

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gest_dataset.builders import select_configs
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.probes.probe import Options
@@ -74,7 +74,7 @@ def _suits(run: Run) -> bool:
 
 def _batches(sets: str, cs: bool) -> list[Batch]:
     """The sets in the ways that they are asked: CrowS controls in both readings."""
-    wanted = list(names(sets))
+    wanted = list(select_configs(sets))
     wrong = [name for name in wanted if name not in SETS]
     if wrong:
         raise ConfigError(f"{wrong[0]} has no controls. The sets of this study are {', '.join(SETS)}.")

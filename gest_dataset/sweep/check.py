@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.data.selection import names
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.handles import rows_of_model
 from gest_dataset.published.standing import paper_name
@@ -66,7 +65,7 @@ def runs_of(suite: Suite, place: Place) -> tuple[list[Run], int]:
     """The finished runs of a suite, and how many of its cells have none."""
     found, lacking = [], 0
     for subject in suite.subjects:
-        for config in names(",".join(subject.asking.configs)):
+        for config in select_configs(",".join(subject.asking.configs)):
             name = run_name(subject.name, config)
             run = None
             if place.read(f"{name}/{MANIFEST}") is not None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from gest_dataset.builders import CONFIGS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.selection import split
@@ -83,7 +82,7 @@ def row_of(subject: Subject, look: Look) -> tuple[Row, list[str]]:
     if not asking.configs:  # they are wrong, and that is told
         return Row(subject, look, {}), []
     # none counts as named: of a grid each model does what it can, and the rest is left out
-    wanted = dict.fromkeys(names(",".join(asking.configs)), False)
+    wanted = dict.fromkeys(select_configs(",".join(asking.configs)), False)
     try:
         chosen, left_out = split(wanted, look.kind, subject.model)
     except ConfigError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from huggingface_hub.dataclasses import type_validator
 
-from gest_dataset.data.selection import names
+from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError
 from gest_dataset.models.device import DTYPES
 from gest_dataset.models.served.client import address_of
@@ -60,7 +60,7 @@ def _configs(value: str | list[str]) -> None:
     wrong = []
     for name in listed(value):
         try:
-            names(name)
+            select_configs(name)
         except ConfigError as error:
             wrong.append(str(error).partition("\n")[0])
     if wrong or not listed(value):

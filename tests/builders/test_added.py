@@ -16,14 +16,13 @@ import pytest
 from datasets import ClassLabel, List, Value, get_dataset_config_names, load_dataset
 
 from gest_dataset import builders, languages
-from gest_dataset.builders import CONFIGS, GROUPS, fingerprint, get_config
-from gest_dataset.builders.added import NewConfig
+from gest_dataset.builders import CONFIGS, GROUPS, fingerprint, get_config, select_configs
 from gest_dataset.builders.config import Family, Field
 from gest_dataset.builders.keeping import forget, keep
 from gest_dataset.builders.pairs import FIELDS, pair_row
+from gest_dataset.custom.store import NewConfig
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, Language
 
@@ -47,7 +46,7 @@ def rows(*endings: tuple[str, str]) -> list[dict[str, Any]]:
 @pytest.fixture
 def hindi(home: Path) -> Path:
     """A home with Hindi and one config."""
-    languages.keep(HINDI)
+    languages.add(HINDI)
     keep(NEW, rows())
     return home
 
@@ -60,8 +59,8 @@ def test_an_added_config_is_there_at_once(hindi: Path) -> None:
     assert loaded.info.license == "CC0-1.0"
     assert get_dataset_config_names("gest")[-1] == "hi_pairs"
     assert CONFIGS["hi_pairs"].fields["systems"] == LABELS
-    assert list(names("added")) == ["hi_pairs"]
-    assert "hi_pairs" not in names("all"), "all is the same on every machine"
+    assert list(select_configs("added")) == ["hi_pairs"]
+    assert "hi_pairs" not in select_configs("all"), "all is the same on every machine"
     with pytest.raises(ConfigError, match="Did you mean 'hi_pairs'"):
         get_config("hi_pair")
 
@@ -90,15 +89,15 @@ def test_the_built_folder_and_its_card_have_it(hindi: Path, tmp_path: Path) -> N
     for said in ("## GEST in Hindi", "| `hi_pairs` | same | 2 |", "- hi\n", "CC0-1.0", "Few rows."):
         assert said in card
     assert load_dataset(str(out), "hi_pairs", split="test").num_rows == 2
-    build.claim_folder(out)
+    build.check_build_folder(out)
 
 
 def test_a_code_with_a_script_can_be_built(home: Path, tmp_path: Path) -> None:
     """The line of checksums has to take the hyphen."""
-    languages.keep(replace(HINDI, code="hi-Latn", script="Latn"))
+    languages.add(replace(HINDI, code="hi-Latn", script="Latn"))
     keep(replace(NEW, name="hi-Latn_pairs", languages=("hi-Latn", "en")), rows())
     built, _ = build.build_config(CONFIGS["hi-Latn_pairs"], tmp_path)
-    assert build.built_before(built.config, tmp_path) == built
+    assert build.find_built(built.config, tmp_path) == built
 
 
 def test_adding_again(hindi: Path) -> None:
@@ -140,7 +139,7 @@ def test_words_of_the_facts_are_in_the_fingerprint(hindi: Path) -> None:
     ],
 )
 def test_what_cannot_be_added(home: Path, change: dict[str, Any], said: str) -> None:
-    languages.keep(HINDI)
+    languages.add(HINDI)
     with pytest.raises(ConfigError, match=said):
         keep(replace(NEW, **change), rows())
     assert not (home / "configs").exists()
@@ -148,7 +147,7 @@ def test_what_cannot_be_added(home: Path, change: dict[str, Any], said: str) -> 
 
 
 def test_no_rows_are_no_config(home: Path) -> None:
-    languages.keep(HINDI)
+    languages.add(HINDI)
     with pytest.raises(ConfigError, match="has no rows"):
         keep(NEW, [])
 
@@ -161,7 +160,7 @@ def test_two_names_that_one_file_system_cannot_tell_apart(hindi: Path) -> None:
 def test_bulgarian_pairs_are_new_and_its_language_is_not(home: Path) -> None:
     keep(replace(NEW, name="bg_pairs", languages=("bg", "en")), rows())
     assert "bg_pairs" in CONFIGS
-    assert "bg_pairs" not in names("slavic")
+    assert "bg_pairs" not in select_configs("slavic")
 
 
 def test_taken_away(hindi: Path) -> None:
@@ -205,7 +204,7 @@ def test_damaged_facts_are_no_hindrance_to_others(
     with caplog.at_level(logging.WARNING, "gest_dataset"):
         builders.refresh()
     assert [record.getMessage().split(":")[0] for record in caplog.records] == ["hi_pairs cannot be used"]
-    assert list(names("added")) == ["hi_other"]
+    assert list(select_configs("added")) == ["hi_other"]
     with pytest.raises(DataError, match=r"is not as it was written|is no JSON") as caught:
         get_config("hi_pairs")
     assert "Add hi_pairs again, or remove" in str(caught.value)
@@ -266,18 +265,18 @@ def test_changed_rows_are_an_error_of_that_config(hindi: Path) -> None:
 
 
 def test_languages(home: Path) -> None:
-    languages.keep(HINDI)
+    languages.add(HINDI)
     assert list(LANGUAGES)[-1] == "hi"
-    languages.keep(HINDI)
+    languages.add(HINDI)
     with pytest.raises(ConfigError, match="was added with other facts"):
-        languages.keep(replace(HINDI, name="Hindustani"))
-    assert languages.keep(replace(HINDI, name="Hindustani"), replace=True) == LANGUAGES["hi"]
+        languages.add(replace(HINDI, name="Hindustani"))
+    assert languages.add(replace(HINDI, name="Hindustani"), replace=True) == LANGUAGES["hi"]
     assert languages.target_languages("hi") == ["hi"]
     with pytest.raises(ConfigError, match="sk is Slovak, which is there already"):
-        languages.keep(replace(LANGUAGES["sk"], name="Other"))
+        languages.add(replace(LANGUAGES["sk"], name="Other"))
     with pytest.raises(ConfigError, match="is no code"):
-        languages.keep(replace(HINDI, code="../x"))
-    languages.forget("hi")
+        languages.add(replace(HINDI, code="../x"))
+    languages.remove("hi")
     assert "hi" not in LANGUAGES
 
 

@@ -16,11 +16,18 @@ from gest_dataset.builders.frames import (
     MARKS,
     SCAFFOLDS,
     Frame,
-    frame_for,
-    frames_of,
-    sources_of,
+    choose_frame,
+    frame_sources,
+    read_frames,
 )
-from gest_dataset.builders.neutral import DIGEST, NOT_NEUTRAL, digest, neutral_row, neutral_texts, packed
+from gest_dataset.builders.neutral import (
+    HASH_BYTES,
+    NOT_NEUTRAL,
+    neutral_hashes,
+    neutral_row,
+    pack_hashes,
+    text_hash,
+)
 from gest_dataset.builders.pairs import MERGED
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
@@ -32,7 +39,7 @@ TEN = ["be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"]
 
 
 def files(language: str) -> Mapping[str, sources.Verified]:
-    return {key: sources.fetch(key) for key in sources_of(language)}
+    return {key: sources.fetch(key) for key in frame_sources(language)}
 
 
 # Frames -------------------------------------------------------------------------------------------
@@ -58,7 +65,7 @@ def files(language: str) -> Mapping[str, sources.Verified]:
 def test_a_sentence_in_its_frame(
     frame: Frame, sentence: str, masculine: str, feminine: str, words: tuple[str, str]
 ) -> None:
-    (own, own_span), (other, other_span) = frame.around(sentence)
+    (own, own_span), (other, other_span) = frame.quote(sentence)
     assert (own, other) == (masculine, feminine)
     assert (own[slice(*own_span)], other[slice(*other_span)]) == words
     assert own[: own_span[0]] == other[: other_span[0]]
@@ -71,17 +78,17 @@ def test_frames_are_eurogests_or_ours() -> None:
     names = {code: name for name, code in codes.items()}
     for language in TEN:
         for kind, sides in KINDS.items():
-            frames = frames_of(language, files(language), kind)
+            frames = read_frames(language, files(language), kind)
             assert len(frames) == (2 if language == "sr" else 1)
             if language not in ("be", "sr"):
                 name = names[language]
                 assert [frames[0].masculine, frames[0].feminine] == [scaffolds[side][name] for side in sides]
                 assert [frames[0].opening, frames[0].closing] == marks[name]
-    serbian = frames_of("sr", {})
-    assert frame_for("Смејем се.", serbian).masculine == "рекао је"
-    assert frame_for("Smejem se.", serbian).feminine == "rekla je"
-    assert frame_for("Smejem se.", frames_of("be", {})).masculine == "сказаў ён"
-    assert frames_of("en", {}, "noun")[0].around("I sing.")[1][0] == '"I sing," the woman said.'
+    serbian = read_frames("sr", {})
+    assert choose_frame("Смејем се.", serbian).masculine == "рекао је"
+    assert choose_frame("Smejem se.", serbian).feminine == "rekla je"
+    assert choose_frame("Smejem se.", read_frames("be", {})).masculine == "сказаў ён"
+    assert read_frames("en", {}, "noun")[0].around("I sing.")[1][0] == '"I sing," the woman said.'
 
 
 @pytest.mark.parametrize(
@@ -96,9 +103,9 @@ def test_frames_are_eurogests_or_ours() -> None:
 )
 def test_frames_that_tell_no_gender_are_refused(language: str, kind: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        frames_of(language, files(language), kind)
+        read_frames(language, files(language), kind)
     if language in ("hu", "ca"):
-        assert frames_of(language, files(language), "noun")[0].tells_gender
+        assert read_frames(language, files(language), "noun")[0].shows_gender
 
 
 @pytest.mark.parametrize(
@@ -130,11 +137,11 @@ def test_rows_are_the_neutral_translations(language: str) -> None:
     """Naive: every translation that the table of digests has, then grouped by its texts."""
     rows, dropped = read(f"{language}_neutral")
     content = base64.b64decode(json.loads(neutral.TABLE.read_text(encoding="utf-8"))["texts"][language])
-    known = [content[i : i + DIGEST] for i in range(0, len(content), DIGEST)]
+    known = [content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES)]
     expected: dict[tuple[str, int, str], set[str]] = {}
     left_out = 0
     for row in read(f"{language}_translations")[0]:
-        if digest(language, row["translation"]) in known:
+        if text_hash(language, row["translation"]) in known:
             key = (row["source"], row["stereotype"], row["translation"])
             expected.setdefault(key, set()).add(row["system"])
         else:
@@ -175,7 +182,7 @@ def test_a_text_that_changed_is_not_taken_as_checked(edited: Edit) -> None:
 
 
 def test_ids_are_of_the_texts() -> None:
-    frame = frames_of("sk", files("sk"))[0]
+    frame = read_frames("sk", files("sk"))[0]
     row = neutral_row("sk", ["deepl"], 9, "I sing.", "Spievam.", frame)
     others = [
         neutral_row("sk", ["nllb"], 9, "I sing.", "Spievam.", frame),
@@ -186,10 +193,10 @@ def test_ids_are_of_the_texts() -> None:
 
 
 def test_digests_are_kept_as_they_are() -> None:
-    assert neutral_texts("sk") >= {digest("sk", "Smejem sa na vlastných vtipoch.")}
-    assert digest("sk", "Smejem sa.") != digest("cs", "Smejem sa.")
-    one, other = (digest("sk", text) for text in ("a", "b"))
-    assert base64.b64decode(packed([other, one])) == b"".join(sorted([one, other]))
+    assert neutral_hashes("sk") >= {text_hash("sk", "Smejem sa na vlastných vtipoch.")}
+    assert text_hash("sk", "Smejem sa.") != text_hash("cs", "Smejem sa.")
+    one, other = (text_hash("sk", text) for text in ("a", "b"))
+    assert base64.b64decode(pack_hashes([other, one])) == b"".join(sorted([one, other]))
     assert neutral.TABLE.stat().st_size < 100_000
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gest_dataset.builders import CONFIGS, GROUPS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import CONFIGS, GROUPS, select_configs
 from tests.commands.conftest import Gest
 
 
@@ -21,7 +20,7 @@ def test_list_shows_the_groups(gest: Gest) -> None:
     line = gest("list").stdout.splitlines()[-1]
     assert line.startswith("Groups: ")
     for group in GROUPS:
-        assert f"{group} ({len(names(group))})" in line
+        assert f"{group} ({len(select_configs(group))})" in line
 
 
 def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
@@ -42,7 +41,7 @@ def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
         assert told["families"][facts["family"]]["citation"] == config.family.citation
         for group in facts["groups"]:
             assert facts["name"] in told["groups"][group]
-    assert told["groups"] == {group: list(names(group)) for group in GROUPS}
+    assert told["groups"] == {group: list(select_configs(group)) for group in GROUPS}
 
 
 def test_json_in_an_encoding_that_lacks_letters(gest: Gest) -> None:

@@ -327,7 +327,7 @@ def test_a_language_twice(tmp_path: Path) -> None:
 def test_a_language_does_not_stay_without_its_configs(tmp_path: Path) -> None:
     path = translations_file(tmp_path / "t.csv", "hi")
     gest_dataset.add_language("hi", path)
-    languages.forget("hi")  # as where somebody has removed its folder
+    languages.remove("hi")  # as where somebody has removed its folder
     write_csv(path, ["source", "translation"], [(TIRED, HINDI)])
     with pytest.raises(ConfigError, match="was added before"):
         gest_dataset.add_language("hi", path)

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
         use(MIRROR, patch)
-        build.claim_folder(out)
+        build.check_build_folder(out)
         for config in CONFIGS.values():
             build.build_config(config, out)
         write_card(out)
@@ -132,7 +132,7 @@ def test_finished_config_is_not_built_again_but_an_old_one_is(
 
 
 def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
-    found = build.built_before(CONFIGS["sk_pairs"], folder)
+    found = build.find_built(CONFIGS["sk_pairs"], folder)
     assert found is not None
     assert found.dropped["more than one word differs"] > 0
 
@@ -140,15 +140,15 @@ def test_left_out_rows_are_kept_with_the_file(folder: Path) -> None:
 def test_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(OutputError, match="not part of what `gest build` writes"):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
     (other / "README.md").write_text("# Mine")
     with pytest.raises(OutputError, match="not part of what `gest build` writes"):
-        build.claim_folder(other)
+        build.check_build_folder(other)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be used"):
-        build.claim_folder(tmp_path / "file")
+        build.check_build_folder(tmp_path / "file")
 
 
 def test_foreign_parquet_is_not_overwritten(tmp_path: Path, folder: Path) -> None:
@@ -202,13 +202,13 @@ def test_build_that_fails_at_its_first_config_can_be_repeated(
     def fail(*args: object, **options: object) -> None:
         raise failure
 
-    build.claim_folder(tmp_path)
+    build.check_build_folder(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(parquet.pq, "write_table", fail)
         with pytest.raises((OutputError, KeyboardInterrupt)):
             build.build_config(CONFIGS["en"], tmp_path)
     (tmp_path / "en" / ".test-00000-of-00001.parquet.abc.gest.part").write_text("left by a kill")
-    build.claim_folder(tmp_path)
+    build.check_build_folder(tmp_path)
     assert build.build_config(CONFIGS["en"], tmp_path)[1]
     assert (tmp_path / "en" / "test-00000-of-00001.parquet").exists()
 
@@ -221,7 +221,7 @@ def test_two_builds_in_one_folder(tmp_path: Path) -> None:
     ):
         raise AssertionError("both are at work")
     with storage.folder_lock(tmp_path):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -243,7 +243,7 @@ def test_a_flipped_bit_is_built_again(tmp_path: Path) -> None:
         damaged[place] ^= 1 << place % 8
         built.path.write_bytes(damaged)
         with suppress(OutputError):  # it may look like somebody else's file now
-            assert build.built_before(CONFIGS["en"], tmp_path) is None, place
+            assert build.find_built(CONFIGS["en"], tmp_path) is None, place
     built.path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
     build.build_config(CONFIGS["en_1_0"], tmp_path)
     assert build.present(tmp_path) == ["en", "en_1_0"]
@@ -285,9 +285,9 @@ def test_pages_of_built_files_have_checksums(folder: Path) -> None:
 def test_somebody_s_checksums_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  thesis.tex\n")
     with pytest.raises(OutputError, match="SHA256SUMS, which is not part of what `gest build` writes"):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
     build.build_config(CONFIGS["en"], tmp_path / "built")
-    build.claim_folder(tmp_path / "built")
+    build.check_build_folder(tmp_path / "built")
 
 
 def test_config_of_another_version_is_not_on_the_card(

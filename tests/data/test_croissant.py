@@ -202,14 +202,14 @@ def test_build_writes_it_and_takes_its_own_folder_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["croissant.json", "eval.yaml"])
 def test_what_a_kill_has_left_of_them_is_ours(tmp_path: Path, name: str) -> None:
     (tmp_path / f".{name}.gest-1-{'0' * 16}.part").write_text("{")
-    build.claim_folder(tmp_path)
+    build.check_build_folder(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["croissant.json", "eval.yaml"])
 def test_somebody_elses_metadata_are_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("{}")
     with pytest.raises(OutputError, match=f"{name}.*no part of what `gest build` writes"):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
 
 
 @pytest.mark.parametrize(

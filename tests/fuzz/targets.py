@@ -27,14 +27,14 @@ from hypothesis import Phase
 import gest_dataset
 from gest_dataset import builders
 from gest_dataset.builders import CONFIGS, added
-from gest_dataset.builders.builder import tables
+from gest_dataset.builders.builder import config_tables
 from gest_dataset.builders.config import Family, Field
 from gest_dataset.builders.frames import Frame
 from gest_dataset.builders.keeping import keep
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.custom import eurogest
 from gest_dataset.data import sources
-from gest_dataset.data.build import build_config, built_before
+from gest_dataset.data.build import build_config, find_built
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.gender import own, write_rules
 from gest_dataset.gender.grammars.grammar import Grammar
@@ -133,7 +133,7 @@ def _sound_templates(_: Any, found: list[templates.Template]) -> None:
     for template in found:
         assert type(template.id) is int
         for word in (template.masculine, template.feminine):
-            text, start, end = template.around("I cook.", word)
+            text, start, end = template.quote("I cook.", word)
             assert text[start:end] == word
             assert "I cook." in text.encode().decode()
     assert len({template.id for template in found}) == len(found)
@@ -259,7 +259,7 @@ def _make_upstream(folder: Path, name: str) -> None:
 def _read_upstream(folder: Path, name: str) -> list[dict[str, Any]]:
     config = CONFIGS[name]
     files = {key: folder / str(number) for number, key in enumerate(config.sources)}
-    return [row for table in tables(config, files, Counter()) for row in table.to_pylist()]
+    return [row for table in config_tables(config, files, Counter()) for row in table.to_pylist()]
 
 
 def _sound_rows(_: Any, found: list[dict[str, Any]]) -> None:
@@ -305,7 +305,7 @@ def _read_built_rows(folder: Path) -> list[dict[str, Any]]:
 
 def _read_built(folder: Path) -> Any:
     """What the next `gest build` takes for built."""
-    built = built_before(CONFIGS["en"], folder)
+    built = find_built(CONFIGS["en"], folder)
     return built and (built.rows, built.dropped, built.fingerprint)
 
 
@@ -321,7 +321,7 @@ def _make_added(folder: Path) -> None:
 def _read_added(folder: Path) -> Any:
     facts = read_facts(folder / added.FOLDER / "x" / FACTS)
     config = added.config_of((), "x", facts)
-    return [row for table in tables(config, {}, Counter()) for row in table.to_pylist()]
+    return [row for table in config_tables(config, {}, Counter()) for row in table.to_pylist()]
 
 
 def _make_rules(folder: Path) -> None:
