@@ -127,5 +127,5 @@ def _read_fields() -> dict[str, dict[str, Field]]:
     }
 
 
-FIELDS = _read_fields()  # by kind of config
-BIAS_TYPE: ClassLabel = FIELDS["quadruplets"]["bias_type"].feature
+KIND_FIELDS = _read_fields()  # by kind of config
+BIAS_TYPE: ClassLabel = KIND_FIELDS["quadruplets"]["bias_type"].feature

@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-from gest_dataset.builders import config
-from gest_dataset.builders.config import Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import STEREOSET_CONTROL
 from gest_dataset.builders.reading import File, keyword_span, read_lines
 from gest_dataset.builders.stereoset import read_stereoset, source
 from gest_dataset.builders.words import differing_words, split
 
-QUADRUPLET = config.FIELDS["quadruplets"]
+QUADRUPLET = KIND_FIELDS["quadruplets"]
 # The four sentences of a quadruplet
 FIELDS = ("original_stereotype", "original_antistereotype", "control_stereotype", "control_antistereotype")
 

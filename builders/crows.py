@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders import config
-from gest_dataset.builders.config import Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
 from gest_dataset.builders.families import CROWS, CROWS_CONTROL
 from gest_dataset.builders.reading import read_cells, read_csv
@@ -64,7 +63,7 @@ def read_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 CONFIGS = [
     Config(
-        name, CROWS, description, (_PAIRS[name][0],), config.FIELDS["crows"], partial(read_crows, name), rows
+        name, CROWS, description, (_PAIRS[name][0],), KIND_FIELDS["crows"], partial(read_crows, name), rows
     )
     for name, description, rows in (
         ("crows_gender", "CrowS-Pairs, the gender pairs as published", 262),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders.config import FIELDS, Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.reading import not_empty, read_csv, stereotype_id
 from gest_dataset.errors import DataError
@@ -44,7 +44,7 @@ def read_sentences(release: str, files: Files, dropped: Dropped) -> Iterator[Row
 
 # An annotator put an x into one column of each kind of vote
 _GENDER_VOTES, _MATCH_VOTES = (
-    {f"{kind}_{vote}": vote for vote in FIELDS["annotations"][f"{kind}_vote"].feature.names}
+    {f"{kind}_{vote}": vote for vote in KIND_FIELDS["annotations"][f"{kind}_vote"].feature.names}
     for kind in ("gender", "match")
 )
 _COPIED_COLUMNS = ("comment", "fix", "first_annotator", "second_annotator", "creator")
@@ -88,7 +88,7 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
         }
 
 
-SENTENCE_FIELDS = FIELDS["sentences"]
+SENTENCE_FIELDS = KIND_FIELDS["sentences"]
 CONFIGS = [
     Config(name, GEST, description, (RELEASES[name],), SENTENCE_FIELDS, partial(read_sentences, name), 3565)
     for name, description in (
@@ -102,7 +102,7 @@ CONFIGS.append(
         GEST,
         "Every collected sentence with both annotators' votes",
         (ANNOTATIONS,),
-        FIELDS["annotations"],
+        KIND_FIELDS["annotations"],
         read_annotations,
         4001,
     )

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from gest_dataset.builders import config
-from gest_dataset.builders.config import Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import NEUTRAL
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
 from gest_dataset.builders.pairs import merge_rows, pair_id
@@ -83,7 +82,7 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
     yield from merge_rows(rows(), dropped)
 
 
-FIELDS = config.FIELDS["neutral"]
+FIELDS = KIND_FIELDS["neutral"]
 SPAN = FIELDS["masculine_span"].feature
 
 _ROWS = {

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from gest_dataset.builders import config
-from gest_dataset.builders.config import Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import DATA
 from gest_dataset.builders.reading import read_csv, stereotype_id
@@ -141,7 +140,7 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     yield from merge_rows(rows(), dropped)
 
 
-FIELDS = config.FIELDS["pairs"]
+FIELDS = KIND_FIELDS["pairs"]
 
 # Table 7 of the paper: the number of pairs by system, before pairs of several systems are merged
 YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders import config
-from gest_dataset.builders.config import Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.errors import DataError
@@ -76,7 +75,7 @@ def word_in_place(context: str, sentence: str) -> str | None:
     return word if word.join(parts).casefold() == sentence.casefold() else None
 
 
-FIELDS = {test: config.FIELDS[f"stereoset_{test}"] for test in TESTS}
+FIELDS = {test: KIND_FIELDS[f"stereoset_{test}"] for test in TESTS}
 _ROWS = {"intrasentence": 2106, "intersentence": 2123}
 
 

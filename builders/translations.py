@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders.config import FIELDS, Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import TRANSLATIONS
 from gest_dataset.builders.gest import DATA, RELEASES, read_sentences
 from gest_dataset.builders.reading import read_csv
@@ -61,6 +61,9 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
                 raise DataError.at(file, "end of file", f"no translation of {text!r}")
 
 
+FIELDS = KIND_FIELDS["translations"]
+
+
 def _config(code: str) -> Config:
     language = LANGUAGES[code]
     systems = ", ".join(language.systems)
@@ -69,7 +72,7 @@ def _config(code: str) -> Config:
         TRANSLATIONS,
         f"GEST in {language.name} by {systems}{' (in part)' if language.in_part else ''}",
         (_SENTENCES, *(_source(system, code) for system in language.systems)),
-        FIELDS["translations"],
+        FIELDS,
         partial(read_translations, code),
         937 if language.in_part else 3565 * len(language.systems),
         (code, "en"),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from gest_dataset.builders.config import FIELDS, Config, Dropped, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
@@ -97,7 +97,7 @@ CONFIGS = [
         WINOBIAS,
         f"WinoBias, type {kind[-1]} sentences, upstream's {split} split",
         (*_LISTS.values(), _source("pro", kind, split), _source("anti", kind, split)),
-        FIELDS["winobias"],
+        KIND_FIELDS["winobias"],
         partial(read_winobias, kind, split),
         rows,
     )

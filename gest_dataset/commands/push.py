@@ -57,7 +57,8 @@ def run(
     if not err.is_terminal and constants.HF_HUB_DISABLE_PROGRESS_BARS is None:
         disable_progress_bars()
     bar = progress_bar()
-    task = bar.add_task("", total=len(select_configs(config or "all")), visible=config is not None or not metrics)
+    number = len(select_configs(config or "all"))
+    task = bar.add_task("", total=number, visible=config is not None or not metrics)
 
     def on_config(name: str) -> None:
         bar.update(task, description=name, advance=1)

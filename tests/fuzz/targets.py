@@ -21,26 +21,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import ClassLabel, List
 from hypothesis import Phase
 
 import gest_dataset
-from gest_dataset import builders
-from gest_dataset.builders import CONFIGS, added
-from gest_dataset.builders.builder import config_tables
-from gest_dataset.builders.config import Family, Field
+from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.frames import Frame
-from gest_dataset.builders.keeping import keep
-from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.builders.pairs import merge_rows
 from gest_dataset.custom import eurogest
-from gest_dataset.data import sources
 from gest_dataset.data.build import build_config, find_built
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.gender import own, write_rules
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
-from gest_dataset.home import FACTS, HOME_VARIABLE, read_facts
 from gest_dataset.models.batching import Pass, State
 from gest_dataset.models.own_data import read_own
 from gest_dataset.models.shards import Shards
@@ -50,9 +43,7 @@ from gest_dataset.runs.reading import read_run
 from gest_dataset.translation import store
 from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.translator import Translation, Translator
-from tests.conftest import MANIFEST as MIRROR_TABLE
 from tests.conftest import MIRROR
-from tests.fuzz.apart import apart
 from tests.fuzz.damage import BYTES, JSON, TABLE
 from tests.fuzz.gguf import write_gguf
 from tests.support import zoo
@@ -226,40 +217,10 @@ def _make_eurogest(folder: Path) -> None:
 
 
 def _read_eurogest(folder: Path, name: str) -> list[dict[str, Any]]:
-    """The rows that an import would keep."""
-    lines = list(eurogest.read_lines([folder / name]))
-    pairs = eurogest.pair_rows("sk", lines, first_letter=True, dropped=Counter())
-    return [*pairs, *eurogest.neutral_rows("sk", lines, _FRAMES, Counter())]
-
-
-# Upstream -------------------------------------------------------------------------------------------
-
-# One config of every reader of upstream files
-UPSTREAM = (
-    "en",
-    "annotations",
-    "bg_translations",
-    "sk_pairs",
-    "stereoset_en_intrasentence",
-    "stereoset_de_intersentence",
-    "stereoset_control_gender",
-    "crows_gender",
-    "crows_gender_revised",
-    "crows_control_negation",
-    "slovak_gender",
-    "winobias_type1_test",
-)
-
-
-def _make_upstream(folder: Path, name: str) -> None:
-    for number, key in enumerate(CONFIGS[name].sources):
-        shutil.copyfile(MIRROR / key, folder / str(number))
-
-
-def _read_upstream(folder: Path, name: str) -> list[dict[str, Any]]:
-    config = CONFIGS[name]
-    files = {key: folder / str(number) for number, key in enumerate(config.sources)}
-    return [row for table in config_tables(config, files, Counter()) for row in table.to_pylist()]
+    """The rows that an import would store."""
+    lines = eurogest.read_lines(folder / name)
+    rows = [*eurogest.pair_rows("sk", lines), *eurogest.neutral_rows("sk", lines, _FRAMES)]
+    return merge_rows(rows, Counter())
 
 
 def _sound_rows(_: Any, found: list[dict[str, Any]]) -> None:
@@ -270,24 +231,6 @@ def _sound_rows(_: Any, found: list[dict[str, Any]]) -> None:
         for name, value in row.items():
             if name.endswith("span"):
                 assert 0 <= value[0] < value[1]
-
-
-def _read_sources(folder: Path) -> Any:
-    """Tables are read once, so each damaged one has a name of its own."""
-    sources._read_table.cache_clear()
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv(sources.TABLE_VARIABLE, str(folder / MIRROR_TABLE))
-        return sources.table()
-
-
-def _sound_sources(_: Any, found: Mapping[str, sources.Source]) -> None:
-    for source in found.values():
-        assert all(isinstance(value, str) for value in asdict(source).values())
-
-
-def _sound_frame(_: Any, found: Mapping[Any, list[Any]]) -> None:
-    assert len({len(column) for column in found.values()}) <= 1
-    assert all(isinstance(name, str) for name in found)
 
 
 def _make_built(folder: Path) -> None:
@@ -307,21 +250,6 @@ def _read_built(folder: Path) -> Any:
     """What the next `gest build` takes for built."""
     built = find_built(CONFIGS["en"], folder)
     return built and (built.rows, built.dropped, built.fingerprint)
-
-
-def _make_added(folder: Path) -> None:
-    fields = {"id": Field("a name"), "systems": Field("who", List(ClassLabel(names=["a", "b"])))}
-    new = added.NewConfig("x", Family("x", "X", "", "", "", ""), "", ("sk",), "MIT", fields, {"same": 1})
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv(HOME_VARIABLE, str(folder))
-        keep(new, [{"id": "1", "systems": [1]}, {"id": "2", "systems": []}])
-    builders.refresh()
-
-
-def _read_added(folder: Path) -> Any:
-    facts = read_facts(folder / added.FOLDER / "x" / FACTS)
-    config = added.config_of((), "x", facts)
-    return [row for table in config_tables(config, {}, Counter()) for row in table.to_pylist()]
 
 
 def _make_rules(folder: Path) -> None:
@@ -435,7 +363,6 @@ def marks_of(target: Target) -> tuple[pytest.MarkDecorator, ...]:
     return (*target.marks, pytest.mark.xfail(strict=False, reason=reason)) if reason else target.marks
 
 
-_PICKLE = "intrasentence/df_intrasentence_de.pkl"
 TARGETS: tuple[Target, ...] = (
     Target("manifest", _make_run, ("run.json",), JSON, _read_run, _sound_run),
     Target("result", _make_run, ("result.json",), JSON, _read_run, _same),
@@ -479,35 +406,6 @@ TARGETS: tuple[Target, ...] = (
         for name, acts in zip(_EUROGEST, (TABLE, BYTES), strict=True)
     ),
     Target("conllu", _make_conllu, (_CONLLU,), TABLE, _read_conllu, _sound_trees),
-    *(
-        Target(
-            f"upstream-{name}",
-            partial(_make_upstream, name=name),
-            tuple(str(number) for number in range(len(CONFIGS[name].sources))),
-            TABLE,
-            apart(partial(_read_upstream, name=name)),
-            _sound_rows,
-        )
-        for name in UPSTREAM
-    ),
-    Target(
-        "pickle",
-        lambda folder: shutil.copyfile(next(MIRROR.rglob(_PICKLE)), folder / "frame.pkl") and None,
-        ("frame.pkl",),
-        BYTES,
-        apart(lambda folder: read_frame(folder / "frame.pkl")),
-        _sound_frame,
-    ),
-    Target(
-        "sources",
-        lambda folder: shutil.copyfile(MIRROR / MIRROR_TABLE, folder / MIRROR_TABLE) and None,
-        (MIRROR_TABLE,),
-        JSON,
-        _read_sources,
-        _sound_sources,
-    ),
-    Target("added", _make_added, (f"{added.FOLDER}/x/{FACTS}",), BYTES, _read_added, _same),
-    Target("added-json", _make_added, (f"{added.FOLDER}/x/{FACTS}",), JSON, _read_added, _same),
     Target(
         "rules",
         _make_rules,

@@ -46,7 +46,9 @@ def frames(language: str, kind: str = "pronoun") -> list[Frame]:
 def rows() -> Dataset:
     """Sentences of our own in the frames of the test mirror; only called with that in force."""
     made = [
-        neutral_row(language, [], stereotype, f"Sentence {i}.", text, choose_frame(text, frames(language, kind)))
+        neutral_row(
+            language, [], stereotype, f"Sentence {i}.", text, choose_frame(text, frames(language, kind))
+        )
         for i, (language, stereotype, text) in enumerate(SENTENCES)
         for kind in ("pronoun", "noun")
     ]
