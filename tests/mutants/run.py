@@ -88,7 +88,8 @@ def main() -> None:
     parser.add_argument("--sample", type=int, choices=range(10), help="last digit of the mutants to try")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    if not all([run_package(package, options.sample, options.jobs) for package in options.packages]):
+    passed = [run_package(package, options.sample, options.jobs) for package in options.packages]
+    if not all(passed):
         sys.exit(1)
 
 
