@@ -115,7 +115,7 @@ def _engine(name: str, address: str | None) -> Iterator[Engine]:
     from gest_dataset.statistics import checks
     from gest_dataset.sweep import cluster, local
 
-    checks.choice("--engine", name, ["local", "ray"])
+    checks.check_choice("--engine", name, ["local", "ray"])
     made: Engine = cluster.connect(address) if name == "ray" else local.Local(local.devices())
     try:
         yield made

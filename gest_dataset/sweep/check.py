@@ -19,8 +19,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.data.selection import names
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.published.handles import rows_of_model
-from gest_dataset.published.standing import paper_name
+from gest_dataset.published.models import published_name, rows_for_model
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.reading import Run, read_run
@@ -104,7 +103,7 @@ def _english(run: Run) -> Iterator[Beside]:
     facts = run.manifest.metadata
     if run.manifest.config != _ENGLISH or facts["options"]:
         return
-    model, measured = paper_name(facts), Measured(run, run.manifest.subject, 0)
+    model, measured = published_name(facts), Measured(run, run.manifest.subject, 0)
     for table, name in (("GEST, table 9", "gest_english_mlm"), ("GEST, table 10", "gest_english_glm")):
         for row in published.load(name)["rows"]:
             result = measured.templates.get(row["template"])
@@ -124,7 +123,7 @@ def _slavic(run: Run) -> Iterator[Beside]:
     if config is None or config.family.name != "pairs" or run.manifest.metadata["options"]:
         return
     result = Measured(run, run.manifest.subject, 0).result
-    rows = rows_of_model(published.load("gest_slavic_mlm")["rows"], run.manifest.metadata, "model")
+    rows = rows_for_model(published.load("gest_slavic_mlm")["rows"], run.manifest.metadata, "model")
     for row in (row for row in rows if row["language"] == run.manifest.language):
         for place, printed in enumerate(row["q"]):
             ours = _as_printed(Estimate.of(result, "q", place))

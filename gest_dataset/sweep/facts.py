@@ -11,9 +11,9 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import of_templates
+from gest_dataset.measures.result import template_results
 from gest_dataset.models.names import gguf_file
-from gest_dataset.probes.options import told_options
+from gest_dataset.probes.options import effective_options
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run
 from gest_dataset.storage import json_value
@@ -32,7 +32,7 @@ def told_facts(
     """Value and bounds of the headline (of templates their mean, and each), verdict, counts, origin."""
     measure = MEASURES[metadata["measure"]]
     head = measure.headline(result)
-    parts = of_templates(result) if "by_template" in result else {}
+    parts = template_results(result) if "by_template" in result else {}
     facts: dict[str, Any] = json_value(
         {
             "measure": measure.name,
@@ -65,8 +65,9 @@ def is_run_of(manifest: Manifest, subject: Subject, config: str) -> bool:
         (manifest.subject, manifest.config) == (subject.model if file is None else file.name, config)
         and manifest.data_fingerprint == fingerprint_of(config)
         and settings.get("endpoint") == (None if subject.server is None else subject.server.endpoint)
-        and settings["templates"] == [number for number in probe.askers(kind, asked.options) if number]
-        and settings["options"] == told_options(asked.options, probe, kind)
+        and settings["templates"]
+        == [number for number in probe.query_builders(kind, asked.options) if number]
+        and settings["options"] == effective_options(asked.options, probe, kind)
         and settings["limit"] == asked.limit
         and settings.get("null", 0) == asked.null
         and settings.get("quantization") == asked.quantization

@@ -96,10 +96,10 @@ def _unsuited(subject: Subject, kind: str, configs: Sequence[str]) -> Iterator[s
     """Options that the probe of a config does not take from such a model."""
     for config in configs:
         probe = measure_of(list(CONFIGS[config].features), config)[1]
-        if probe.between and kind == "masked":
+        if probe.intersentence and kind == "masked":
             continue  # its checkpoint may have a next-sentence head, which loading it tells
         try:
-            probe.askers(kind, subject.asking.options)
+            probe.query_builders(kind, subject.asking.options)
         except ConfigError as error:
             yield f"{subject.name}: {_first(str(error))}"
 

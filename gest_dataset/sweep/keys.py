@@ -16,10 +16,10 @@ from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.models.device import DTYPES
 from gest_dataset.models.served.client import address_of
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import named
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.probes.templates import EXTENDED_NAME, choose
+from gest_dataset.probes.templates import EXTENDED_NAME, select_templates
 
 # Those of `scoring.placement`, which brings torch: the process that watches over a sweep does without
 QUANTIZATIONS = ("8bit", "4bit")
@@ -71,7 +71,7 @@ def _templates(value: str | list[int]) -> None:
     if isinstance(value, str) and value != EXTENDED_NAME and not Path(value).is_file():
         raise ConfigError(f"{value!r} is neither a list of numbers, nor extended, nor a file that is there")
     # any kind of model will do here: whether a template suits the model's own shows when that is known
-    choose(value, "masked")
+    select_templates(value, "masked")
 
 
 def _address(value: str) -> None:
@@ -113,7 +113,7 @@ ASKING: Mapping[str, Key] = {
     "multi_token": Key(bool, _SWITCH),
     "cs": Key(bool, _SWITCH),
     "intersentence": Key(str, _TEXT, _one_of(Options().intersentence, *_METHODS)),
-    "rules": Key(str | list[str], "names with commas, or a list of names", named),
+    "rules": Key(str | list[str], "names with commas, or a list of names", parse_rules),
     "null": Key(int, _NUMBER, _at_least(0)),
     "limit": Key(int, _NUMBER, _at_least(1)),
     "batch_tokens": Key(int, _NUMBER, _at_least(1)),

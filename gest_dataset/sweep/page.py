@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.display import one_line
+from gest_dataset.measures.formatting import TOY_NOTE, format_distinct
 from gest_dataset.measures.measure import Headline
-from gest_dataset.measures.words import TOY, told_apart
 from gest_dataset.report.page import dress, environment
 from gest_dataset.sweep.board import MOST, Line, Pairs, failed_of, lines_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Row
@@ -38,7 +38,7 @@ def rendered(title: str, rows: Sequence[Row], pairs: Sequence[Pairs], command: S
             title=title,
             lead=_lead(rows, counts),
             toys=toys,
-            toy_words=TOY,
+            toy_words=TOY_NOTE,
             sections=sections,
             panels=panels(rows),
             failed=[(name, reason) for name, reason in failed_of(rows).items()],
@@ -70,7 +70,7 @@ def _section(number: int, config: str, lines: Sequence[Line], pairs: Pairs | Non
         "anchor": f"config-{number}",
         "config": config,
         "symbol": head.symbol,
-        "what": head.what,
+        "what": head.label,
         "null": head.null,
         "many": many,
         "lines": [_line(line, head, reach) for line in lines],
@@ -87,7 +87,7 @@ def _line(line: Line, head: Headline, reach: float) -> dict[str, Any]:
     known = not any(map(math.isnan, own))
     interval = ""
     if known:
-        bounds, _ = told_apart(own[1:], (head.null, *zone))
+        bounds, _ = format_distinct(own[1:], (head.null, *zone))
         interval = " to ".join(bounds)
     verdict = line.facts["verdict"] if known else "unknown"
     return {
@@ -131,7 +131,7 @@ def _pair(one: Any) -> dict[str, Any]:
     found = one.found
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
     null = 1.0 if found.ratio else 0.0
-    (low_text, high_text), _ = told_apart((low, high), (null,))
+    (low_text, high_text), _ = format_distinct((low, high), (null,))
     return {
         "name": one_line(one.run),
         "beside": one_line(one.baseline),

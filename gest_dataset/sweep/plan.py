@@ -180,21 +180,21 @@ def _share(name: str, config: Any) -> float:
 def questions(loaded: Loaded, config: str, row: Row) -> Questions:
     """What a model is asked on a config, from some of its rows."""
     from gest_dataset.models.request import prepare
-    from gest_dataset.probes.options import rules_of
+    from gest_dataset.probes.options import applicable_rules
 
     asking = row.subject.asking
     request = prepare(config, asking.limit, asking.options, asking.batch_tokens)
-    kind = "nsp" if request.probe.between and loaded.kind == "masked" else loaded.kind
-    reader = loaded.reader(request.probe, rules_of(request.options, request.probe, kind))
-    askers = request.probe.askers(kind, request.options)
+    kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
+    reader = loaded.reader(request.probe, applicable_rules(request.options, request.probe, kind))
+    builders = request.probe.query_builders(kind, request.options)
     some = _some(request.rows)
     start = time.perf_counter()
-    inputs, tokens, decoded, normalised = _counted(some, askers, reader, kind)
+    inputs, tokens, decoded, normalised = _counted(some, builders, reader, kind)
     seconds = time.perf_counter() - start
     share = len(request.rows) / max(len(some), 1)
     return Questions(
         len(request.rows),
-        len(request.rows) * len(askers),
+        len(request.rows) * len(builders),
         *(share * value for value in (inputs, tokens, decoded, normalised, seconds)),
     )
 
@@ -209,19 +209,19 @@ def _some(rows: Dataset) -> list[dict[str, Any]]:
 
 
 def _counted(
-    rows: Sequence[Mapping[str, Any]], askers: Mapping[int, Any], reader: Any, kind: str
+    rows: Sequence[Mapping[str, Any]], builders: Mapping[int, Any], reader: Any, kind: str
 ) -> tuple[int, int, int, int]:
     """Inputs that are different, their tokens, those of the decoder, and rows of the head."""
     from gest_dataset.models.batching import longest_hosts
-    from gest_dataset.probes.query import Input
-    from gest_dataset.probes.text import CannotAskError
+    from gest_dataset.probes.queries import Input
+    from gest_dataset.probes.tokenization import SkipSampleError
 
     asked: dict[Input, set[int]] = {}
     for row in rows:
-        for ask in askers.values():
+        for ask in builders.values():
             try:
                 queries = ask(row, reader).queries
-            except CannotAskError:
+            except SkipSampleError:
                 continue
             for query in queries:
                 own = asked.setdefault(Input(query.input_ids, query.decoder_ids, query.type_ids), set())

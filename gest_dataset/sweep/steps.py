@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gest_dataset.measures.words import MANY, shown
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number
 from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, series
 from gest_dataset.report.panel import Panel
 from gest_dataset.sweep.board import Line, lines_of
@@ -52,11 +52,12 @@ def _panel(name: str, family: str, config: str, lines: Sequence[Line]) -> Panel:
     ]
     words = (
         f"{head.symbol} of {family} on {config} at {len(lines)} checkpoints; the dashed line is "
-        f"{shown(head.null)}, nothing found. Band: 95 % intervals. {MANY} {cut}"
+        f"{format_number(head.null)}, nothing found. Band: 95 % intervals. {MANY_INTERVALS_NOTE} {cut}"
     )
     first, last = estimates[0], estimates[-1]
     alt = (
-        f"A line from {head.symbol} {shown(first.value)} at step {steps[0]:,} to {shown(last.value)} at step "
+        f"A line from {head.symbol} {format_number(first.value)} at step {steps[0]:,} to "
+        f"{format_number(last.value)} at step "
         f"{steps[-1]:,}."
     )
     columns = ("checkpoint", "step", head.name, "low", "high", "verdict")

@@ -14,8 +14,8 @@ import yaml
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.models.served.client import address_of
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import named
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.storage import json_value
 from gest_dataset.sweep.keys import ASKING, OF_MODEL, OF_SUITE, listed, problems, size
@@ -291,7 +291,7 @@ def _asking(told: Mapping[str, Any]) -> Asking:
         templates = str(Path(templates).resolve())
     options = Options(
         tuple(templates) if isinstance(templates, list) else templates,
-        rules=named(listed(told.get("rules", ()))),
+        rules=parse_rules(listed(told.get("rules", ()))),
         **given,
     )
     own = {

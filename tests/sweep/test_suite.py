@@ -10,10 +10,9 @@ import pytest
 from gest_dataset import published
 from gest_dataset.errors import ConfigError
 from gest_dataset.models import placement
+from gest_dataset.probes.author_rules import RULES
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import RULES
-from gest_dataset.published.handles import hub_ids
-from gest_dataset.published.standing import language_models
+from gest_dataset.published.models import hub_ids, language_models
 from gest_dataset.sweep import keys
 from gest_dataset.sweep.keys import size
 from gest_dataset.sweep.suite import Asking, Needs, Server, Suite, find_suite, read_suite, step_of, suite_of
