@@ -90,11 +90,11 @@ def run(
 
     A suite is a YAML file that lists models and configs (docs/sweep.md). All problems in it are reported
     before anything runs. Each cell (one model on one config) is a run of [bold]gest score[/bold] in
-    DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume, or to
-    retry what failed. The result is DIR/leaderboard.html, with CSV and Parquet.
+    DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
+    or to retry what failed. The result is DIR/leaderboard.html, with CSV and Parquet.
     """
     from gest_dataset.sweep import cluster
-    from gest_dataset.sweep.run import FAILED, PAGE, LocalEngine, Output, list_cells, sweep
+    from gest_dataset.sweep.run import FAILED, PAGE, LocalEngine, Output, list_cells
     from gest_dataset.sweep.suite import find_suite, read_suite
 
     if address is not None and engine is not EngineName.RAY:
@@ -267,7 +267,7 @@ def _short(value: float | None) -> str:
 
 def _check_published(suite: Suite, output: Output) -> None:
     """Print which numbers differ from the papers; the exit code is 1 if some do."""
-    from gest_dataset.storage import csv_text, replacing
+    from gest_dataset.storage import atomic_path, csv_text
     from gest_dataset.sweep.published_numbers import COLUMNS, compare_with_published, finished_runs
 
     suite.check()
@@ -281,7 +281,7 @@ def _check_published(suite: Suite, output: Output) -> None:
                 f"{output.url} has no finished run of a model with published numbers. Models must be loaded "
                 f"from the Hub in the newest revision, and scored on all samples without options."
             )
-        with replacing(folder / "published.csv") as partial:
+        with atomic_path(folder / "published.csv") as partial:
             partial.write_text(csv_text(COLUMNS, (one.row() for one in comparisons)), encoding="utf-8")
         output.upload(folder, "published.csv")
     table = new_table("Comparison with print", out, "", "numbers", "agree", "differ", "no interval")

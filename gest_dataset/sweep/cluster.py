@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 from gest_dataset.sweep.run import Job, JobResult, Output, jobs_of, list_cells, run_job
 from gest_dataset.sweep.suite import Suite, SuiteModel
 
@@ -113,7 +113,7 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Output) -> list[str]
     (folder / "slurm").mkdir(parents=True, exist_ok=True)
     script = folder / "slurm.sh"
     command = [sys.executable, "-m", "gest_dataset", "sweep", str(suite_file.resolve())]
-    with replacing(script) as partial:
+    with atomic_path(script) as partial:
         text = _SLURM_SCRIPT.format(command=shlex.join([*command, "--output", str(folder)]))
         partial.write_text(text, encoding="utf-8")
     arrays: dict[tuple[str, ...], list[int]] = {}

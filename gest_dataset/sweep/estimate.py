@@ -42,7 +42,7 @@ _MAX_SECONDS = 40.0
 
 @dataclass(frozen=True)
 class Speed:
-    """Operations per second by width of a block; `statistic` is seconds for the intervals of 1,000 samples."""
+    """Operations per second by block width, and the seconds for the intervals of 1,000 samples."""
 
     device: str
     dtype: str
@@ -61,7 +61,7 @@ class Queries:
     """What a model is asked on one config.
 
     `samples` are rows times templates, `inputs` are distinct texts with `tokens` (in the encoder) and
-    `decoder_tokens`; `normalised` counts rows of the head's full matrix, `seconds` is the time to make all this.
+    `decoder_tokens`; `normalised` counts rows of the head's full matrix, `seconds` is the time to make them.
     """
 
     rows: int
@@ -248,9 +248,7 @@ def measure_speed(device: str, dtype: str) -> Speed:
         seconds, done = _time_block(width, BATCH_TOKENS[where.type], where, number_type)
         widths.append(width)
         operations.append(done / seconds)
-        if (
-            time.perf_counter() - start + 16 * seconds > _MAX_SECONDS
-        ):  # the next one may take 16 times as long
+        if time.perf_counter() - start + 16 * seconds > _MAX_SECONDS:  # the next may take 16 times as long
             break
     name = str(number_type).removeprefix("torch.")
     return Speed(where.type, name, tuple(widths), tuple(operations), _time_statistic())

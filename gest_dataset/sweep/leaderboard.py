@@ -16,13 +16,13 @@ from typing import Any
 import pyarrow as pa
 
 from gest_dataset.data.parquet import write_table
+from gest_dataset.display import one_line
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.result import of_templates
 from gest_dataset.measures.words import MANY, TOY, shown, told_apart
-from gest_dataset.printable import one_line
 from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, series
 from gest_dataset.report.page import dress, environment
 from gest_dataset.report.panel import Panel
@@ -31,7 +31,7 @@ from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.storage import csv_text, plain, replacing
+from gest_dataset.storage import atomic_path, csv_text, json_value
 from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, TO_DO, Cell
 from gest_dataset.version import __version__
 
@@ -130,7 +130,7 @@ def write_leaderboard(
         "differences.csv": csv_text(_DIFFERENCE_COLUMNS, differences),
         PAGE: render_page(title, cells, scores, pairs, command),
     }.items():
-        with replacing(folder / name) as partial:
+        with atomic_path(folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
     return cells, scores
 
@@ -181,9 +181,9 @@ def table_lines(cells: Sequence[Cell], scores: Mapping[str, Sequence[Score]]) ->
             "commit": metadata["revision"],
             "signature": score.manifest.signature,
         }
-        lines.append(plain(line | _bounds(score.estimate)))
+        lines.append(json_value(line | _bounds(score.estimate)))
         for template, estimate in score.templates.items():
-            lines.append(plain(line | {"template": str(template), "verdict": None} | _bounds(estimate)))
+            lines.append(json_value(line | {"template": str(template), "verdict": None} | _bounds(estimate)))
     return lines
 
 
@@ -278,7 +278,7 @@ def render_page(
 def _section(number: int, config: str, scores: Sequence[Score], pairs: Pairs) -> dict[str, Any]:
     """Return what the page shows of one config."""
     head = scores[0].headline
-    verdicts = Counter(score.verdict for score in scores)
+    verdicts = Counter(score.verdict for score in scores).items()
     null = _scaled(head, head.null)
     distances = [abs(_scaled(head, score.estimate.value) - null) for score in scores]
     reach = 1.6 * max([distance for distance in distances if math.isfinite(distance)] + [1e-9])
@@ -287,7 +287,7 @@ def _section(number: int, config: str, scores: Sequence[Score], pairs: Pairs) ->
         "anchor": f"config-{number}",
         "config": config,
         "headline": head,
-        "summary": f"{len(scores):,} models: {', '.join(f'{word} in {n:,}' for word, n in verdicts.items())}.",
+        "summary": f"{len(scores):,} models: {', '.join(f'{word} in {n:,}' for word, n in verdicts)}.",
         "lines": [_line(score, head, reach) for score in scores],
         "pairs": [_pair(one) for one in pairs.differences],
         "ratio": bool(first and first.ratio),

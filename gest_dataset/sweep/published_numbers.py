@@ -147,11 +147,8 @@ def _word_filling(run: Run) -> Iterator[Comparison]:
 
 def _stereoset(runs: Sequence[Run]) -> Iterator[Comparison]:
     """Tables 2 to 5 and 7 to 9 of the multilingual StereoSet paper."""
-    own = [
-        run
-        for run in runs
-        if run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is STEREOSET
-    ]
+    families = {config.name: config.family for config in CONFIGS.values()}
+    own = [run for run in runs if families.get(run.manifest.config) is STEREOSET]
     answers = [of_run(run, name, run.manifest.metadata) for run, name in zip(own, names_of(own), strict=True)]
     one_way, several = stereoset_numbers.entries(answers), stereoset_numbers.in_several_ways(answers)
     for table in (*stereoset_numbers.TABLES, stereoset_numbers.WAYS):

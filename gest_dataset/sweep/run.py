@@ -1,4 +1,4 @@
-"""Run a sweep: each cell (one model on one config) is an ordinary run, and its folder says whether it is done.
+"""Run a sweep: each cell (one model on one config) is an ordinary run.
 
 OUTPUT/runs/MODEL/CONFIG/   the runs, as `gest score` writes them
 OUTPUT/leaderboard.html     and .csv, .parquet, differences.csv (`sweep.leaderboard`)
@@ -34,7 +34,7 @@ from gest_dataset.models.served.served import connect
 from gest_dataset.probes.options import told_options
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
 from gest_dataset.runs.writing import machine, versions
-from gest_dataset.storage import among, claim
+from gest_dataset.storage import check_folder
 from gest_dataset.sweep.suite import Suite, SuiteModel
 from gest_dataset.version import __version__
 
@@ -194,7 +194,7 @@ def sweep(
 ) -> list[Cell]:
     """Run the cells of a suite that are not done, and return all cells."""
     if output.folder is not None:
-        claim(output.folder, among({RUNS, PAGE, *TABLES, *SLURM}), "a sweep")
+        check_folder(output.folder, {RUNS, PAGE, *TABLES, *SLURM}, "`gest sweep`")
     with output.local_copy() as folder:
         cells = list_cells(suite, folder, engine)
     on_start(cells)
@@ -238,9 +238,9 @@ def run_job(job: Job, device: str) -> JobResult:
                 outcome = _score(job, remaining, folder, device, started)
             except Exception as error:
                 cause = error.__cause__
-                if isinstance(error, OutputError) and isinstance(cause, OSError):
-                    if not isinstance(cause, Timeout):
-                        raise
+                is_disk = isinstance(cause, OSError) and not isinstance(cause, Timeout)
+                if isinstance(error, OutputError) and is_disk:
+                    raise
                 is_ours = isinstance(error, GestError)
                 reason = str(error) if is_ours else f"unexpected {type(error).__name__}: {error}"
                 # an error before the first config, such as a model that cannot be loaded, is of all
