@@ -284,5 +284,7 @@ def test_a_sweep_as_a_slurm_job_array(
         logs = "".join(path.read_text() for path in (output / "slurm").glob("*.log"))
         assert time.monotonic() < end, logs
         time.sleep(1)
+    while subprocess.run(["squeue", "--noheader"], capture_output=True).stdout:
+        time.sleep(0.5)
     assert len(finished_runs(output)) == 2
     assert "2 of 2 cells are done" in (output / "leaderboard.html").read_text()
