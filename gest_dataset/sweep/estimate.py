@@ -24,9 +24,9 @@ from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.models.loading import Loaded, load_shape
 from gest_dataset.models.names import gguf_file
 from gest_dataset.models.request import prepare
-from gest_dataset.probes.options import rules_of
-from gest_dataset.probes.query import Input
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.options import applicable_rules
+from gest_dataset.probes.queries import Input
+from gest_dataset.probes.tokenization import SkipSampleError
 from gest_dataset.statistics import stereotype_rate
 from gest_dataset.sweep.suite import SuiteModel
 
@@ -200,17 +200,17 @@ def count_queries(loaded: Loaded, config: str, model: SuiteModel) -> Queries:
     """Count what a model is asked on a config, from a sample of its rows."""
     settings = model.settings
     request = prepare(config, settings.limit, settings.options, settings.batch_tokens)
-    kind = "nsp" if request.probe.between and loaded.kind == "masked" else loaded.kind
-    reader = loaded.reader(request.probe, rules_of(request.options, request.probe, kind))
-    askers = request.probe.askers(kind, request.options)
+    kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
+    reader = loaded.reader(request.probe, applicable_rules(request.options, request.probe, kind))
+    builders = request.probe.query_builders(kind, request.options)
     rows = _sample(request.rows)
     start = time.perf_counter()
     positions: dict[Input, set[int]] = {}
     for row in rows:
-        for ask in askers.values():
+        for ask in builders.values():
             try:
                 queries = ask(row, reader).queries
-            except CannotAskError:
+            except SkipSampleError:
                 continue
             for query in queries:
                 key = Input(query.input_ids, query.decoder_ids, query.type_ids)
@@ -226,7 +226,7 @@ def count_queries(loaded: Loaded, config: str, model: SuiteModel) -> Queries:
         time.perf_counter() - start,
     )
     share = len(request.rows) / max(len(rows), 1)
-    return Queries(len(request.rows), len(request.rows) * len(askers), *(share * count for count in counts))
+    return Queries(len(request.rows), len(request.rows) * len(builders), *(share * count for count in counts))
 
 
 def _sample(rows: datasets.Dataset) -> list[dict[str, Any]]:

@@ -19,10 +19,10 @@ from gest_dataset.data.parquet import write_table
 from gest_dataset.display import one_line
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, TOY_NOTE, format_distinct, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
-from gest_dataset.measures.result import of_templates
-from gest_dataset.measures.words import MANY, TOY, shown, told_apart
+from gest_dataset.measures.result import template_results
 from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, series
 from gest_dataset.report.page import dress, environment
 from gest_dataset.report.panel import Panel
@@ -90,7 +90,7 @@ class Score:
     @property
     def templates(self) -> dict[int, Estimate]:
         """The headline of each template, if there are several."""
-        parts = of_templates(self.result) if "by_template" in self.result else {}
+        parts = template_results(self.result) if "by_template" in self.result else {}
         return {number: Estimate.of(part, self.headline.name) for number, part in parts.items()}
 
 
@@ -257,7 +257,7 @@ def render_page(
         title=title,
         lead=lead,
         toys=list(dict.fromkeys(toys)),
-        toy_words=TOY,
+        toy_note=TOY_NOTE,
         sections=[
             _section(number, config, own, pairs_of.get(config, Pairs(config)))
             for number, (config, own) in enumerate(scores.items(), start=1)
@@ -307,7 +307,7 @@ def _line(score: Score, head: Headline, reach: float) -> dict[str, Any]:
     return {
         "name": one_line(score.name),
         "value": estimate.value,
-        "interval": " to ".join(told_apart(estimate[1:], (head.null, *zone))[0]) if has_interval else "",
+        "interval": " to ".join(format_distinct(estimate[1:], (head.null, *zone))[0]) if has_interval else "",
         "verdict": score.verdict if has_interval else "unknown",
         "scored": metadata["scored"],
         "samples": metadata["asked"],
@@ -328,7 +328,7 @@ def _scaled(head: Headline, point: float) -> float:
 def _pair(one: Difference) -> dict[str, Any]:
     found = one.found
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
-    bounds, _ = told_apart((low, high), (1.0 if found.ratio else 0.0,))
+    bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
     return {
         "name": one_line(one.run),
         "baseline": one_line(one.baseline),
@@ -376,11 +376,11 @@ def _checkpoint_panel(name: str, family: str, config: str, scores: Sequence[Scor
     cut = ratio_axis(axes.yaxis, values) if head.ratio else ""
     caption = (
         f"{head.symbol} of {family} on {config} at {len(scores)} checkpoints; the dashed line is "
-        f"{shown(head.null)}, no stereotype. Band: 95 % intervals. {MANY} {cut}"
+        f"{format_number(head.null)}, no stereotype. Band: 95 % intervals. {MANY_INTERVALS_NOTE} {cut}"
     )
     alt = (
-        f"A line from {head.symbol} {shown(values[0])} at step {steps[0]:,} to {shown(values[-1])} at step "
-        f"{steps[-1]:,}."
+        f"A line from {head.symbol} {format_number(values[0])} at step {steps[0]:,} to "
+        f"{format_number(values[-1])} at step {steps[-1]:,}."
     )
     columns = ("checkpoint", "step", head.name, "low", "high", "verdict")
     rows = [

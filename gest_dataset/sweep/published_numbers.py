@@ -17,8 +17,7 @@ from gest_dataset.builders.families import STEREOSET
 from gest_dataset.data.selection import names
 from gest_dataset.errors import GestError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.published.handles import rows_of_model
-from gest_dataset.published.standing import paper_name
+from gest_dataset.published.models import published_name, rows_for_model
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
@@ -97,7 +96,7 @@ def _english(run: Run) -> Iterator[Comparison]:
     manifest = run.manifest
     if manifest.config != "en_1_0" or manifest.metadata["options"]:
         return
-    paper_model, templates = paper_name(manifest.metadata), Measured(run, manifest.subject, 0).templates
+    paper_model, templates = published_name(manifest.metadata), Measured(run, manifest.subject, 0).templates
     for table, name in (("GEST, table 9", "gest_english_mlm"), ("GEST, table 10", "gest_english_glm")):
         for row in published.load(name)["rows"]:
             result = templates.get(row["template"])
@@ -121,7 +120,7 @@ def _slavic(run: Run) -> Iterator[Comparison]:
     if config is None or config.family.name != "pairs" or manifest.metadata["options"]:
         return
     result = Measured(run, manifest.subject, 0).result
-    rows = rows_of_model(published.load("gest_slavic_mlm")["rows"], manifest.metadata, "model")
+    rows = rows_for_model(published.load("gest_slavic_mlm")["rows"], manifest.metadata, "model")
     for row in (row for row in rows if row["language"] == manifest.language):
         for index, printed in enumerate(row["q"]):
             where = ("GEST, table 11", manifest.subject, manifest.config, f"q_{index + 1}")

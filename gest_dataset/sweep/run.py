@@ -31,7 +31,7 @@ from gest_dataset.models.names import gguf_file
 from gest_dataset.models.score import Entry, Outcome, score_configs
 from gest_dataset.models.selection import split
 from gest_dataset.models.served.served import connect
-from gest_dataset.probes.options import told_options
+from gest_dataset.probes.options import effective_options
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
 from gest_dataset.runs.writing import machine, versions
 from gest_dataset.storage import check_folder
@@ -318,8 +318,8 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
         "endpoint": model.endpoint,
-        "templates": [number for number in probe.askers(kind, settings.options) if number],
-        "options": told_options(settings.options, probe, kind),
+        "templates": [number for number in probe.query_builders(kind, settings.options) if number],
+        "options": effective_options(settings.options, probe, kind),
         "limit": settings.limit,
         "null": settings.null,
         "quantization": settings.quantization,
@@ -353,10 +353,10 @@ def _cells_of(model: SuiteModel, kind: str) -> Iterator[Cell]:
 def _option_problems(cell: Cell, kind: str) -> Iterator[str]:
     """Options that do not suit the kind of model."""
     probe = measure_of(list(CONFIGS[cell.config].features), cell.config)[1]
-    if cell.status == LEFT_OUT or (probe.between and kind == "masked"):
+    if cell.status == LEFT_OUT or (probe.intersentence and kind == "masked"):
         return  # whether a masked model has a next-sentence head is known when it is loaded
     try:
-        probe.askers(kind, cell.model.settings.options)
+        probe.query_builders(kind, cell.model.settings.options)
     except ConfigError as error:
         yield f"{cell.model.name}: {_one_line(error)}"
 

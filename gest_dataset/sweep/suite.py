@@ -19,10 +19,10 @@ from gest_dataset.models.device import DTYPES
 from gest_dataset.models.placement import QUANTIZATIONS
 from gest_dataset.models.served.client import address_of
 from gest_dataset.models.served.served import CONNECTIONS
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import named
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.probes.templates import EXTENDED_NAME, choose
+from gest_dataset.probes.templates import EXTENDED_NAME, select_templates
 from gest_dataset.runs.reading import default_folder
 
 PAPERS = Path(__file__).parent / "papers"
@@ -167,7 +167,9 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     folders = [model.name.lower() for model in models]
     for model in models:
         if folders.count(model.name.lower()) > 1:
-            problems.append(f"models: several models are named {model.name}. Give each a different `label`.")
+            problems.append(
+                f"models: several models are named {model.name}. Give each a different `label`."
+            )
     price, title = (None if key in problems.keys else content.get(key) for key in ("price", "title"))
     return Suite(name, title or name, tuple(models), price, tuple(dict.fromkeys(problems)))
 
@@ -269,7 +271,7 @@ def _settings(content: Mapping[str, Any]) -> ScoreSettings:
         templates = str(Path(templates).resolve())
     options = Options(
         tuple(templates) if isinstance(templates, list) else templates,
-        rules=named(_split(content.get("rules", ()))),
+        rules=parse_rules(_split(content.get("rules", ()))),
         **{key: content[key] for key in ("multi_token", "cs", "intersentence") if key in content},
     )
     others = ("limit", "batch_tokens", "null", "dtype", "quantization", "trust_remote_code")
@@ -326,7 +328,7 @@ def _check_configs(value: str | list[str]) -> None:
 def _check_templates(value: str | list[int]) -> None:
     if isinstance(value, str) and value != EXTENDED_NAME and not Path(value).is_file():
         raise ConfigError(f"{value!r} is neither a list of numbers, nor extended, nor an existing file")
-    choose(value, "masked")  # whether a template suits the model is checked when its kind is known
+    select_templates(value, "masked")  # whether a template suits the model is checked when its kind is known
 
 
 def _check_address(value: str) -> None:
@@ -352,7 +354,7 @@ SETTINGS = {
     "multi_token": Key(*_SWITCH),
     "cs": Key(*_SWITCH),
     "intersentence": Key(*_TEXT, _one_of(Options().intersentence, *sorted(_METHODS))),
-    "rules": Key(*_NAMES, named),
+    "rules": Key(*_NAMES, parse_rules),
     "null": Key(*_NUMBER, _at_least(0)),
     "limit": Key(*_NUMBER, _at_least(1)),
     "batch_tokens": Key(*_NUMBER, _at_least(1)),

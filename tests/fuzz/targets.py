@@ -45,7 +45,7 @@ from gest_dataset.models.batching import Pass, State
 from gest_dataset.models.own_data import read_own
 from gest_dataset.models.shards import Shards
 from gest_dataset.probes import templates
-from gest_dataset.probes.query import Ask, Input
+from gest_dataset.probes.queries import Input, Lookup
 from gest_dataset.runs.reading import read_run
 from gest_dataset.translation import store
 from gest_dataset.translation.file import read_translations
@@ -366,7 +366,7 @@ def _no_namesake(whole: Any, found: Any) -> None:
 # What is kept on the way ----------------------------------------------------------------------------
 
 _WORK: list[Pass] = [
-    (Input(tuple(range(start, start + 5)), (), ()), [Ask(1, 7, True), Ask(2, start, False)])
+    (Input(tuple(range(start, start + 5)), (), ()), [Lookup(1, 7, True), Lookup(2, start, False)])
     for start in range(12)
 ]
 _BUDGET = 40
@@ -445,7 +445,7 @@ TARGETS: tuple[Target, ...] = (
         _make_templates,
         ("templates.json",),
         JSON,
-        lambda folder: templates.choose(folder / "templates.json", "masked"),
+        lambda folder: templates.select_templates(folder / "templates.json", "masked"),
         _sound_templates,
     ),
     *(

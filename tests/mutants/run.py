@@ -165,7 +165,7 @@ def verdicts(folder: Path) -> dict[str, str]:
 
 
 def survivors(folder: Path, names: list[str]) -> list[Survivor]:
-    """The changes behind names such as `gest_dataset.statistics.ranks.x_pearson__mutmut_4`."""
+    """The changes behind names such as `gest_dataset.statistics.correlation.x_pearson__mutmut_4`."""
     functions: dict[str, dict[str, str]] = {}
     found = []
     for name in sorted(names):

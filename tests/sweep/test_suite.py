@@ -9,9 +9,9 @@ import pytest
 
 from gest_dataset import published
 from gest_dataset.errors import ConfigError
+from gest_dataset.probes.author_rules import RULES
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import RULES
-from gest_dataset.published.standing import language_models
+from gest_dataset.published.models import language_models
 from gest_dataset.sweep.suite import (
     LOADED_ONLY,
     ScoreSettings,

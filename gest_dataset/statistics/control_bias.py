@@ -28,9 +28,9 @@ from gest_dataset.errors import DataError
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, UNDEFINED, Interval, linear
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.intervals import bounded, proportion
-from gest_dataset.statistics.ranks import pearson
-from gest_dataset.statistics.units import chosen, resample
+from gest_dataset.statistics.correlation import pearson
+from gest_dataset.statistics.proportions import interval_entries, proportion
+from gest_dataset.statistics.resampling import resample, select_units
 
 SampleScores = dict[str, Floats]
 
@@ -69,14 +69,16 @@ def control_scores(
     """The scores of each sample, by name, as far as they are defined: sets differ in what they have."""
     scores: SampleScores = {}
     if predictions is not None:
-        original_s, original_a, control_s, control_a = checks.finite("predictions", predictions, 4).T
+        original_s, original_a, control_s, control_a = checks.finite_array("predictions", predictions, 4).T
         scores["ss_original"] = original_s - original_a
         scores["ss_control"] = control_s - control_a
         scores["csk_original"] = original_s - control_s
         scores["csk_control"] = original_a - control_a
         scores["f"] = scores["ss_original"] - scores["ss_control"]
     if cs is not None:
-        for name, column in zip(("cs_original", "cs_control"), checks.columns("cs", cs, 2), strict=True):
+        for name, column in zip(
+            ("cs_original", "cs_control"), checks.nullable_columns("cs", cs, 2), strict=True
+        ):
             if column is not None:
                 scores[name] = column
     return scores
@@ -100,21 +102,21 @@ def control_bias(
     logarithms to `log_base`. Samples of one of the `units` (copies of an original pair with other control
     groups) are resampled together.
     """
-    unit = checks.logarithm_base(log_base)
+    unit = checks.log_of_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}
     if not inputs:
         raise DataError.at(
             "predictions", "index 0", "neither predictions nor cs: there is nothing to measure"
         )
     number = checks.same_length(**inputs)
-    together = checks.units("units", units, number)
+    together = checks.unit_codes("units", units, number)
     scores = control_scores(predictions, cs)
     if predictions is None:
-        checks.undefined("no predictions: ss, csk, f and what is built from them are nan")
+        checks.warn_undefined("no predictions: ss, csk, f and what is built from them are nan")
     if number < 2:
-        checks.undefined("one sample only: bounds of means and correlations are nan")
+        checks.warn_undefined("one sample only: bounds of means and correlations are nan")
     elif together is not None and not together.any():
-        checks.undefined("one unit only: bounds are nan")
+        checks.warn_undefined("one unit only: bounds are nan")
     result = _means(scores, unit, together, draws, seed)
     for name, score in SHARES.items():
         (values,) = _complete(scores, score)
@@ -123,7 +125,7 @@ def control_bias(
         x, y = _complete(scores, first, second)
         result[name] = pearson(x, y) if len(x) else math.nan
         if len(x) > 1 and math.isnan(result[name]):
-            checks.undefined(f"{name} is nan: {first} or {second} is the same in all samples")
+            checks.warn_undefined(f"{name} is nan: {first} or {second} is the same in all samples")
     for name, (first, second) in AGREEMENTS.items():
         x, y = _complete(scores, first, second)
         result |= proportion(name, (x > 0) == (y > 0), _units_of(together, scores, first, second))
@@ -148,7 +150,7 @@ def _units_of(units: Ints | None, scores: SampleScores, *names: str) -> Ints | N
     """The units of the samples that have all of some scores."""
     if any(name not in scores for name in names):
         return None
-    return chosen(units, _there(scores, *names))
+    return select_units(units, _there(scores, *names))
 
 
 def _means(scores: SampleScores, unit: float, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def _means(scores: SampleScores, unit: float, units: Ints | None, draws: int, se
             intervals[name] = resamples.interval(linear(np.eye(len(group))[[column]]))
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
-        result |= bounded(name, intervals.get(score, UNDEFINED))
+        result |= interval_entries(name, intervals.get(score, UNDEFINED))
     for name in SPREADS:
         (values,) = _complete(scores, MEANS[name])
         result[f"{name}_spread"] = float(np.sort(values).std(ddof=1)) / unit if len(values) > 1 else math.nan
@@ -188,6 +190,8 @@ def _errors(scores: SampleScores, units: Ints | None) -> dict[str, float]:
     ):
         preferred = sign * original > 0
         if len(original) and not preferred.any():
-            checks.undefined(f"{name} is nan: the model prefers no {what} keyword")
-        result |= proportion(name, (sign * control > sign * original)[preferred], chosen(units, preferred))
+            checks.warn_undefined(f"{name} is nan: the model prefers no {what} keyword")
+        result |= proportion(
+            name, (sign * control > sign * original)[preferred], select_units(units, preferred)
+        )
     return result

@@ -11,12 +11,16 @@ it is an estimate, n is also multiplied by (z / t)^2, with Student's t of the un
                                       (Yan and Su, 2010, Statistics in Biopharmaceutical Research 2)
     p - p'                            their distances from p and p', squared and added (Newcombe, 1998;
                                       Zou, 2008, with the correlation of two sums over the same units)
+
+Intervals of single proportions, and how bounds are named in a result.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -28,7 +32,7 @@ Z = float(special.ndtri(1 - (1 - LEVEL) / 2))
 
 
 @dataclass(frozen=True)
-class Shares:
+class StratifiedCounts:
     """x of n samples in each stratum, and the same by unit [units, strata] where samples come in units."""
 
     positive: Floats
@@ -42,14 +46,14 @@ class Shares:
             return self.positive / self.number
 
 
-def shares_of(hits: Floats, strata: Ints, number: int, units: Ints | None) -> Shares:
+def count_hits(hits: Floats, strata: Ints, number: int, units: Ints | None) -> StratifiedCounts:
     """From samples that are a hit or not, in strata 0 to `number` - 1."""
     kinds = np.stack([hits, np.ones(len(hits))])
     total: list[Floats] = [
         np.bincount(strata, weights=kind, minlength=number).astype(np.float64) for kind in kinds
     ]
     if units is None or len(np.unique(units)) == len(units):
-        return Shares(total[0], total[1])
+        return StratifiedCounts(total[0], total[1])
     names, places = np.unique(units, return_inverse=True)
     cells = places * number + strata
     each: list[Floats] = [
@@ -58,10 +62,10 @@ def shares_of(hits: Floats, strata: Ints, number: int, units: Ints | None) -> Sh
     ]
     # in an order of their own, so that sums over them do not depend on that of the samples
     order = np.lexsort(np.hstack(each).T)
-    return Shares(total[0], total[1], (each[0][order], each[1][order]))
+    return StratifiedCounts(total[0], total[1], (each[0][order], each[1][order]))
 
 
-def worth(shares: Shares, weights: Floats, z: float = Z) -> float:
+def effective_ratio(shares: StratifiedCounts, weights: Floats, z: float = Z) -> float:
     """How many independent samples one is worth in a sum of rates with these weights, 0 or above.
 
     nan where a stratum has one unit only.
@@ -85,7 +89,7 @@ def worth(shares: Shares, weights: Floats, z: float = Z) -> float:
     return (z / students) ** 2 / max(1.0, over_units / independent)
 
 
-def _residuals(shares: Shares, weights: Floats) -> Floats:
+def _residuals(shares: StratifiedCounts, weights: Floats) -> Floats:
     """What each unit moves the weighted sum of rates [units]; the sum of squares is its variance."""
     if shares.by_unit is None:
         return np.zeros(1)
@@ -105,7 +109,7 @@ def wilson(share: float, number: float) -> tuple[float, float]:
     return centre - reach, centre + reach
 
 
-def _mean(shares: Shares, weights: Floats) -> tuple[float, float, float]:
+def _mean(shares: StratifiedCounts, weights: Floats) -> tuple[float, float, float]:
     """The mean of rates with weights of 0 and above, and its bounds."""
     used = weights > 0
     x, n, w = shares.positive[used], shares.number[used], weights[used] / weights.sum()
@@ -114,10 +118,10 @@ def _mean(shares: Shares, weights: Floats) -> tuple[float, float, float]:
     rates = (x + added * mean) / (n + added)
     variance = float((rates * (1 - rates) / n) @ w**2)
     number = mean * (1 - mean) / variance if variance > 0 else 1 / float((1 / n) @ w**2)
-    return mean, *wilson(mean, number * worth(shares, weights))
+    return mean, *wilson(mean, number * effective_ratio(shares, weights))
 
 
-def rate_contrast(shares: Shares, weights: Floats, *, centres: bool = False) -> Interval:
+def rate_contrast(shares: StratifiedCounts, weights: Floats, *, centres: bool = False) -> Interval:
     """A weighted sum of independent proportions p_i = x_i / n_i, or of their Agresti-Coull centres.
 
     A centre is s p + (1 - s) / 2 with s = n / (n + z^2), so the bounds of a sum of centres are those of
@@ -156,10 +160,76 @@ def _correlation(first: Floats, second: Floats) -> float:
     return float(np.clip(first @ second / size, -1, 1)) if size else 0.0
 
 
-def _price_bonett(shares: Shares, weights: Floats, added: float) -> tuple[float, float]:
+def _price_bonett(shares: StratifiedCounts, weights: Floats, added: float) -> tuple[float, float]:
     """Standard error and centre."""
     used = weights != 0
     trials = shares.number[used] + added
     rates = (shares.positive[used] + added / 2) / trials
     variance = float((rates * (1 - rates) / trials) @ weights[used] ** 2)
-    return math.sqrt(variance / worth(shares, np.abs(weights))), float(rates @ weights[used])
+    return math.sqrt(variance / effective_ratio(shares, np.abs(weights))), float(rates @ weights[used])
+
+
+def agresti_coull(positive: Floats, number: Floats, z: float = Z) -> tuple[Floats, Floats, Floats]:
+    """Centre and bounds of proportions (Agresti and Coull, 1998); nan where there is no trial.
+
+    centre = (x + z^2 / 2) / (n + z^2), bounds = centre -+ z sqrt(centre (1 - centre) / (n + z^2))
+    """
+    trials = np.where(number > 0, number, np.nan) + z**2
+    centre = (positive + z**2 / 2) / trials
+    reach = z * np.sqrt(centre * (1 - centre) / trials)
+    return centre, np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
+
+
+def proportion(name: str, hits: Any, units: Ints | None = None, scale: float = 1.0) -> dict[str, float]:
+    """The share of samples that are a hit with its Agresti-Coull bounds, as entries of a result.
+
+    nan of nothing. Of samples that come in units the bounds are those of as many independent samples as
+    they are worth (`shares.worth`: n / deff).
+    """
+    values = np.asarray(hits, dtype=np.float64)
+    if not len(values):
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), math.nan)
+    shares = count_hits(values, np.zeros(len(values), dtype=np.int64), 1, units)
+    each = effective_ratio(shares, np.ones(1))
+    _, low, high = agresti_coull(each * shares.positive, each * shares.number)
+    return {
+        name: scale * int(shares.positive[0]) / len(values),
+        f"{name}_low": scale * float(low[0]),
+        f"{name}_high": scale * float(high[0]),
+    }
+
+
+def interval_entries(
+    name: str,
+    statistic: Interval,
+    scale: Callable[[float], float] = float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> dict[str, Any]:
+    """A statistic and its bounds as entries of a result, on an increasing scale, within its range.
+
+    Bounds that are centred elsewhere (a shrunk proportion) are widened to hold the value itself.
+    """
+
+    def bound(choose: Callable[[float, float], float], limit: float) -> float:
+        if math.isnan(limit) or math.isnan(statistic.value):
+            return math.nan
+        return float(np.clip(scale(choose(limit, statistic.value)), *limits))
+
+    return {
+        name: float(scale(statistic.value)),
+        f"{name}_low": bound(min, statistic.low),
+        f"{name}_high": bound(max, statistic.high),
+        f"{name}_analytic_low": bound(min, statistic.analytic_low),
+        f"{name}_analytic_high": bound(max, statistic.analytic_high),
+    }
+
+
+def interval_list_entries(
+    name: str,
+    statistics: list[Interval],
+    scale: Callable[[float], float] = float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> dict[str, list[float]]:
+    """The same for a list of statistics: lists of values and of bounds."""
+    each = [interval_entries(name, entries, scale, limits) for entries in statistics]
+    return {key: [entries[key] for entries in each] for key in each[0]}

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, Smooth
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.units import Resamples, resample
+from gest_dataset.statistics.resampling import Resamples, resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 
-def resampled_templates(
+def resample_templates(
     log_ratios: Floats,
     stereotypes: Ints,
     units: Ints | None = None,
@@ -41,7 +41,7 @@ def ln_mean_g_s(
     seed: int = SEED,
 ) -> Interval:
     """ln of the mean g_s; each template's g_s is that of its own samples."""
-    return resampled_templates(log_ratios, stereotypes, units, draws, seed).interval(LN_MEAN)
+    return resample_templates(log_ratios, stereotypes, units, draws, seed).interval(LN_MEAN)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
@@ -63,7 +63,7 @@ def _gradient(mean: Floats) -> Floats:
         return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
 
 
-def _ln_q(stereotype: int) -> Smooth:
+def _ln_q(stereotype: int) -> SmoothFunction:
     """The mean over templates of ln q of one stereotype."""
     own = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
 
@@ -78,8 +78,8 @@ def _ln_q(stereotype: int) -> Smooth:
             slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
         return np.where(own, slopes, 0.0)
 
-    return Smooth(value, gradient)
+    return SmoothFunction(value, gradient)
 
 
-LN_MEAN = Smooth(_value, _gradient)
+LN_MEAN = SmoothFunction(_value, _gradient)
 LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))

@@ -14,7 +14,7 @@ from gest_dataset.errors import ModelError
 _BOUNDARY = ("▁", "Ġ")
 
 
-class CannotAskError(Exception):
+class SkipSampleError(Exception):
     """A sample that cannot be turned into queries; the message is the reason that is reported."""
 
 
@@ -43,9 +43,9 @@ class Tokens:
             if not self.special[i] and first < end and last > start
         ]
         if not covering:
-            raise CannotAskError("no token covers the slot")
+            raise SkipSampleError("no token covers the slot")
         if covering != list(range(covering[0], covering[-1] + 1)):
-            raise CannotAskError("the tokens of the slot are not next to each other")
+            raise SkipSampleError("the tokens of the slot are not next to each other")
         slot = range(covering[0] - self._is_lone_boundary(covering[0]), covering[-1] + 1)
         self.check_known(slot)
         return slot
@@ -61,7 +61,7 @@ class Tokens:
     def check_known(self, slot: range) -> None:
         """Refuse a slot with an unknown token, whose probability is that of no word."""
         if not self.unknown.isdisjoint(self.slice(slot)):
-            raise CannotAskError("the word has a part that the tokeniser does not know")
+            raise SkipSampleError("the word has a part that the tokeniser does not know")
 
     def replaced(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids with other ones in the place of a slot."""
@@ -72,7 +72,7 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Reader:
+class ProbeTokenizer:
     """A tokeniser as the probes use it, with what they need to know of the model."""
 
     tokenise: Callable[..., Any]
@@ -93,12 +93,12 @@ class Reader:
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), special ones included."""
         if not text.strip():
-            raise CannotAskError("empty sentence")
+            raise SkipSampleError("empty sentence")
         if self.reserved and self.reserved in text:
-            raise CannotAskError(f"contains {self.reserved}, with which the model is asked")
+            raise SkipSampleError(f"contains {self.reserved}, with which the model is asked")
         encoding = self.tokenise(text, pair)
         if self.vocabulary is not None and max(encoding.ids, default=0) >= self.vocabulary:
-            raise CannotAskError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
+            raise SkipSampleError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
         return Tokens(
             text,
             tuple(encoding.tokens),
@@ -112,7 +112,7 @@ class Reader:
     def fitting(self, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids, if the model can take that many."""
         if self.limit is not None and len(ids) > self.limit:
-            raise CannotAskError(f"{len(ids)} tokens, the model takes {self.limit}")
+            raise SkipSampleError(f"{len(ids)} tokens, the model takes {self.limit}")
         return tuple(ids)
 
     def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
@@ -137,7 +137,9 @@ def start_token(tokenizer: Any) -> tuple[str, int] | None:
     return None
 
 
-def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()) -> Reader:
+def make_probe_tokenizer(
+    tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()
+) -> ProbeTokenizer:
     """What the probes need of a loaded model; `rules` are those of the authors to follow (`probes.rules`)."""
     if kind == "masked" and tokenizer.mask_token_id is None:
         raise ModelError(
@@ -165,12 +167,12 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
                 f"The {role} token of the tokenizer has the number {number}, and the model embeds "
                 f"{vocabulary}. Use the tokenizer that the model was trained with."
             )
-    return Reader(
+    return ProbeTokenizer(
         tokenise=tokenizer.backend_tokenizer.encode,
         kind=kind,
         limit=_limit(tokenizer, model),
         vocabulary=vocabulary,
-        unknown=unknown_ids(tokenizer),
+        unknown=unknown_token_ids(tokenizer),
         mask_id=special["mask"],
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
         start_id=special["start"],
@@ -179,11 +181,11 @@ def make_reader(tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = f
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
         rules=rules,
-        typed=kind == "nsp" and takes_type_ids(tokenizer, model),
+        typed=kind == "nsp" and accepts_type_ids(tokenizer, model),
     )
 
 
-def takes_type_ids(tokenizer: Any, model: Any) -> bool:
+def accepts_type_ids(tokenizer: Any, model: Any) -> bool:
     """Whether a model is told which of two sentences each token is of.
 
     The pipeline of every tokeniser numbers them; a T5 has no place for it, and a GPT-2 would add the
@@ -193,7 +195,7 @@ def takes_type_ids(tokenizer: Any, model: Any) -> bool:
     return name in tokenizer.model_input_names and name in signature(model.forward).parameters
 
 
-def unknown_ids(tokenizer: Any) -> frozenset[int]:
+def unknown_token_ids(tokenizer: Any) -> frozenset[int]:
     """The ids that stand for what the tokeniser does not know: the class's own and the pipeline's."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     named = state.get("unk_token")

@@ -17,10 +17,18 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, UNDEFINED, Smooth, linear, observed, stratify
+from gest_dataset.statistics.bootstrap import (
+    DRAWS,
+    SEED,
+    UNDEFINED,
+    SmoothFunction,
+    linear,
+    sample_moments,
+    stratify,
+)
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.intervals import bounded, proportion
-from gest_dataset.statistics.units import chosen, resample
+from gest_dataset.statistics.proportions import interval_entries, proportion
+from gest_dataset.statistics.resampling import resample, select_units
 
 _PERCENT = (0.0, 100.0)
 
@@ -37,12 +45,12 @@ def icat(lms: Any, ss: Any) -> Any:
     return lms * np.minimum(ss, 100 - ss) / 50
 
 
-def percent(value: float) -> float:
+def to_percent(value: float) -> float:
     """A share in per cent."""
     return 100.0 * value
 
 
-def icat_of_means(weights: Floats, stereotyped: bool) -> Smooth:
+def icat_of_means(weights: Floats, stereotyped: bool) -> SmoothFunction:
     """ICAT of the weighted means of LMS and SS as a smooth function, on one side of SS = 50.
 
     The minimum in eq. 3 has an edge at SS = 50; the side is that of the data. Within two standard
@@ -60,7 +68,7 @@ def icat_of_means(weights: Floats, stereotyped: bool) -> Smooth:
         parts = (2 * (offset + sign * ss) * weights, 2 * lms * sign * weights)
         return np.stack(np.broadcast_arrays(*parts), axis=-1)
 
-    return Smooth(value, gradient)
+    return SmoothFunction(value, gradient)
 
 
 def stereoset_icat(
@@ -80,19 +88,19 @@ def stereoset_icat(
     """
     inputs = {"predictions": predictions, "references": references}
     length = checks.same_length(**inputs, **({} if bias_types is None else {"bias_types": bias_types}))
-    together = checks.units("units", units, length)
-    scores = checks.finite("predictions", predictions, width=3)
+    together = checks.unit_codes("units", units, length)
+    scores = checks.finite_array("predictions", predictions, width=3)
     rows = wins(scores)
-    targets, names = checks.targets("references", references)
+    targets, names = checks.group_codes("references", references)
     result = _overall(rows, together, draws, seed)
     result |= _multiclass(rows, targets, len(names), together, draws, seed)
     by_type: dict[str, Any] = {}
     if bias_types is not None:
-        types, type_names = checks.targets("bias_types", bias_types)
+        types, type_names = checks.group_codes("bias_types", bias_types)
         for code, name in enumerate(type_names):
             own = types == code
-            by_type[name] = _overall(rows[own], chosen(together, own), draws, seed)
-    ties = percent(float((scores[:, 0] == scores[:, 1]).mean()))
+            by_type[name] = _overall(rows[own], select_units(together, own), draws, seed)
+    ties = to_percent(float((scores[:, 0] == scores[:, 1]).mean()))
     return result | {"ss_ties": ties, "by_bias_type": by_type, "n": len(rows)}
 
 
@@ -103,14 +111,14 @@ def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[st
     lms = resamples.interval(linear(np.array([[1.0, 0.0]])))
     both = resamples.interval(icat_of_means(whole, int(rows[:, 1].sum()) * 2 > len(rows)))
     if len(rows) < 2:
-        checks.undefined("one sample only: the bounds of lms and icat are nan")
+        checks.warn_undefined("one sample only: the bounds of lms and icat are nan")
     elif units is not None and len(np.unique(units)) < 2:
-        checks.undefined("one unit only: the bounds of lms, ss and icat are nan")
+        checks.warn_undefined("one unit only: the bounds of lms, ss and icat are nan")
     return {
-        **bounded("lms", lms, percent, _PERCENT),
+        **interval_entries("lms", lms, to_percent, _PERCENT),
         **proportion("ss", rows[:, 1], units, scale=100.0),
         "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
-        **bounded("icat", both, percent, _PERCENT),
+        **interval_entries("icat", both, to_percent, _PERCENT),
         "n": len(rows),
     }
 
@@ -120,18 +128,20 @@ def _multiclass(
 ) -> dict[str, Any]:
     """Averages over the targets. Macro ICAT has no bounds: see docs/metrics.md."""
     if number < 2:
-        checks.undefined("fewer than two targets: the multi-class scores are nan")
+        checks.warn_undefined("fewer than two targets: the multi-class scores are nan")
         nothing: dict[str, Any] = {"macro_icat": math.nan}
         for name in ("multiclass_lms", "multiclass_ss", "micro_icat"):
-            nothing |= bounded(name, UNDEFINED)
+            nothing |= interval_entries(name, UNDEFINED)
         return nothing
-    means = observed(stratify(rows, targets, number)).mean
+    means = sample_moments(stratify(rows, targets, number)).mean
     owner = _owners(targets, number, units)
     if owner is None:
         resamples = resample(rows, targets, number, units, draws, seed)
-        if (checks.number_of_units(targets, units, number) < 2).any():
+        if (checks.count_units(targets, units, number) < 2).any():
             what = "sample" if units is None else "unit"
-            checks.undefined(f"a target has one {what} only: the bounds of the multi-class scores are nan")
+            checks.warn_undefined(
+                f"a target has one {what} only: the bounds of the multi-class scores are nan"
+            )
     else:
         resamples = resample(means, np.zeros(number, dtype=np.int64), 1, owner, draws, seed)
     strata = number if owner is None else 1
@@ -143,14 +153,14 @@ def _multiclass(
     }
     result: dict[str, Any] = {}
     for name, function in columns.items():
-        result |= bounded(name, resamples.interval(function), percent, _PERCENT)
+        result |= interval_entries(name, resamples.interval(function), to_percent, _PERCENT)
     result["macro_icat"] = float(icat(*(100 * means.T)).mean())
     return result
 
 
 def _owners(targets: Ints, number: int, units: Ints | None) -> Ints | None:
     """The unit of each target where units hold whole targets, so that targets are what is drawn."""
-    if units is None or checks.number_of_units(targets, units, number).max() > 1:
+    if units is None or checks.count_units(targets, units, number).max() > 1:
         return None
     owner = np.empty(number, dtype=np.int64)
     owner[targets] = units

@@ -124,7 +124,7 @@ RULES = {
 }
 
 
-def named(asked: str | Sequence[str]) -> tuple[str, ...]:
+def parse_rules(asked: str | Sequence[str]) -> tuple[str, ...]:
     """The names of rules, from a list or with commas; `authors` is all of them."""
     names = [name.strip() for name in asked.split(",")] if isinstance(asked, str) else list(asked)
     unknown = [name for name in names if name not in (AUTHORS, *RULES)]
@@ -133,6 +133,6 @@ def named(asked: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(RULES) if AUTHORS in names else tuple(name for name in RULES if name in names)
 
 
-def applying(names: Iterable[str], probe: str, kind: str) -> frozenset[str]:
+def matching_rules(names: Iterable[str], probe: str, kind: str) -> frozenset[str]:
     """Those of the named rules that mean something to a probe and a kind of models."""
     return frozenset(name for name in names if probe in RULES[name].probes and kind in RULES[name].kinds)

@@ -9,10 +9,13 @@ in unit u and n_u their number, the stratum's mean is a ratio of means over unit
 so every statistic stays a smooth function of means (Cochran, Sampling Techniques, 1977, chapter 6),
 and the bootstrap draws units. Where units cross strata, all strata make one, whose rows hold each
 stratum's sums. Units of one row each are the samples themselves.
+
+Weighted sums of the means of strata: what every rate of log-ratios is, before its scale.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,11 +24,12 @@ import numpy as np
 from gest_dataset.statistics.bootstrap import (
     Interval,
     Moments,
-    Smooth,
+    SmoothFunction,
+    bootstrap_moments,
     in_order,
     interval,
-    observed,
-    resampled,
+    linear,
+    sample_moments,
     stratify,
 )
 from gest_dataset.statistics.checks import Bools, Floats, Ints
@@ -40,9 +44,9 @@ class Resamples:
 
     data: Moments
     draws: Moments
-    adapted: Callable[[Smooth], Smooth]
+    adapted: Callable[[SmoothFunction], SmoothFunction]
 
-    def interval(self, function: Smooth) -> Interval:
+    def interval(self, function: SmoothFunction) -> Interval:
         """A function of the strata's means with its bounds."""
         return interval(self.adapted(function), self.data, self.draws)
 
@@ -62,22 +66,24 @@ def resample(
     """
     order, ends = in_order(columns, strata, number)
     samples = [rows(stratum) for stratum in np.split(columns[order], ends)]
-    adapted: Callable[[Smooth], Smooth] = _as_it_is
+    adapted: Callable[[SmoothFunction], SmoothFunction] = _as_it_is
     if units is not None and len(np.unique(units)) < len(units):
         samples, adapted = _by_unit(samples, units[order])
-    return Resamples(observed(samples), resampled(samples, draws, seed), adapted)
+    return Resamples(sample_moments(samples), bootstrap_moments(samples, draws, seed), adapted)
 
 
-def chosen(units: Ints | None, rows: Bools) -> Ints | None:
+def select_units(units: Ints | None, rows: Bools) -> Ints | None:
     """The units of some rows."""
     return None if units is None else units[rows]
 
 
-def _as_it_is(function: Smooth) -> Smooth:
+def _as_it_is(function: SmoothFunction) -> SmoothFunction:
     return function
 
 
-def _by_unit(samples: list[Floats], units: Ints) -> tuple[list[Floats], Callable[[Smooth], Smooth]]:
+def _by_unit(
+    samples: list[Floats], units: Ints
+) -> tuple[list[Floats], Callable[[SmoothFunction], SmoothFunction]]:
     """Rows of sums and counts a unit, and how functions of means are functions of theirs."""
     number, width = len(samples), samples[0].shape[1]
     strata = np.repeat(np.arange(number), [len(rows) for rows in samples])
@@ -89,7 +95,7 @@ def _by_unit(samples: list[Floats], units: Ints) -> tuple[list[Floats], Callable
     starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
     sums = np.add.reduceat(np.column_stack([columns, np.ones(len(columns))])[order], starts, axis=0)
     own_units, own_strata = np.divmod(cells[starts], number)
-    means = observed(samples).mean
+    means = sample_moments(samples).mean
     if len(np.unique(own_units)) == len(own_units):
         return stratify(sums, own_strata, number), lambda function: _of_ratios(function, means)
     names, places = np.unique(own_units, return_inverse=True)
@@ -102,12 +108,12 @@ def _by_unit(samples: list[Floats], units: Ints) -> tuple[list[Floats], Callable
     )
 
 
-def _used(function: Smooth, means: Floats) -> Floats:
+def _used(function: SmoothFunction, means: Floats) -> Floats:
     """Which strata a function uses [strata]."""
     return np.asarray((function.gradient(np.nan_to_num(means)) != 0).any(axis=-1))
 
 
-def _of_ratios(function: Smooth, means: Floats) -> Smooth:
+def _of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
     """A function of sums / counts, as one of the means of both [..., strata, k + 1]."""
     used = _used(function, means)
 
@@ -122,10 +128,12 @@ def _of_ratios(function: Smooth, means: Floats) -> Smooth:
             by_counts = -(by_sums * mean).sum(axis=-1, keepdims=True)
         return np.concatenate([by_sums, by_counts], axis=-1)
 
-    return Smooth(lambda both: function.value(ratios(both)), gradient)
+    return SmoothFunction(lambda both: function.value(ratios(both)), gradient)
 
 
-def _of_one_stratum(function: Smooth, shape: Sequence[int], each: Floats, units: int) -> Smooth:
+def _of_one_stratum(
+    function: SmoothFunction, shape: Sequence[int], each: Floats, units: int
+) -> SmoothFunction:
     """A function of several strata's sums and counts, as one of the wide rows that hold them all.
 
     `each` is how many of the units a stratum has. Its part of the variance is that of so many, and the
@@ -145,4 +153,32 @@ def _of_one_stratum(function: Smooth, shape: Sequence[int], each: Floats, units:
         return slopes.reshape(wide.shape)
 
     freedom = float((each[used] - 1).sum())
-    return Smooth(lambda wide: function.value(apart(wide)), gradient, freedom)
+    return SmoothFunction(lambda wide: function.value(apart(wide)), gradient, freedom)
+
+
+def contrasts(
+    values: Floats,
+    strata: Ints,
+    weights: Sequence[Floats],
+    draws: int,
+    seed: int,
+    units: Ints | None = None,
+) -> list[Interval]:
+    """One interval for each row of weights over the strata, all from the same resamples."""
+    resamples = resample(values[:, None], strata, len(weights[0]), units, draws, seed)
+    return [resamples.interval(linear(np.asarray(row)[:, None])) for row in weights]
+
+
+def pooled_deviation(values: Floats, strata: Ints) -> float:
+    """The standard deviation of samples within a stratum: the root of the strata's mean variance.
+
+    What an effect is measured by that does not depend on how strongly a model speaks. Strata of one sample
+    have none; nan where no stratum has two.
+    """
+    order = np.lexsort((values, strata))  # rounding does not depend on the order of samples
+    values, strata = values[order], strata[order]
+    sizes = np.bincount(strata)
+    means = np.bincount(strata, values) / np.maximum(sizes, 1)
+    squares = np.bincount(strata, (values - means[strata]) ** 2)
+    several = sizes > 1
+    return math.sqrt((squares[several] / (sizes[several] - 1)).mean()) if several.any() else math.nan

@@ -6,13 +6,15 @@
 The standing is the one answer of terminal, JSON and report. Only like stands beside like: models of the
 same kind, in the same templates or on pairs of the same language, without options. Over several templates
 g_s is the mean of theirs, as in the paper's figure 4.
+
+Which published row is of a user's model: handles as printed, and where the Hub keeps them today.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,7 +42,7 @@ class LanguageModel:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedRates:
     """The rates of one published model (or translator) in one template (or language)."""
 
     model: str
@@ -64,7 +66,7 @@ def language_models() -> dict[str, LanguageModel]:
     }
 
 
-def families() -> dict[str, list[str]]:
+def model_families() -> dict[str, list[str]]:
     """Names of the models that are sizes of one family."""
     members: dict[str, list[str]] = {}
     for model in language_models().values():
@@ -74,10 +76,10 @@ def families() -> dict[str, list[str]]:
 
 
 @cache
-def english() -> tuple[Published, ...]:
+def english_models() -> tuple[PublishedRates, ...]:
     """Tables 9 and 10 of [A]: masked and causal models in English templates, on GEST 1.0."""
     return tuple(
-        Published(
+        PublishedRates(
             row["model"], kind, row["template"], np.power(10, row["mean_log10_ratio"]).tolist(), row["g_s"]
         )
         for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
@@ -86,27 +88,27 @@ def english() -> tuple[Published, ...]:
 
 
 @cache
-def slavic() -> tuple[Published, ...]:
+def slavic_models() -> tuple[PublishedRates, ...]:
     """Table 11 of [A]: multilingual masked models on pairs; the digits are those of print."""
     models = []
     for row in published.load("gest_slavic_mlm")["rows"]:
         means = np.log(row["q"]) * LN10  # of ln r
         g_s = float(np.exp(means @ MALE_MINUS_FEMALE))
         model = row["model"].rpartition("/")[2]
-        models.append(Published(model, "masked", row["language"], np.exp(means).tolist(), g_s))
+        models.append(PublishedRates(model, "masked", row["language"], np.exp(means).tolist(), g_s))
     return tuple(models)
 
 
 @cache
-def translators() -> tuple[Published, ...]:
+def translators() -> tuple[PublishedRates, ...]:
     """Tables 6 and 8 of [A]: masculine rates of translators, by `convention="published"`."""
     return tuple(
-        Published(row["system"], "translator", row["language"], row["p"], float("nan"))
+        PublishedRates(row["system"], "translator", row["language"], row["p"], float("nan"))
         for row in published.load("gest_mt_masculine_rates")["rows"]
     )
 
 
-def beside(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[Published, ...]:
+def comparable_models(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[PublishedRates, ...]:
     """What a run may stand beside: models of its kind in its template (a number) or on pairs of its language.
 
     The paper's were asked in its own templates and on pairs that differ in one token, so a run with
@@ -114,20 +116,22 @@ def beside(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[Pub
     """
     if options:
         return ()
-    return tuple(model for model in (*english(), *slavic()) if (model.kind, model.where) == (kind, where))
+    return tuple(
+        model for model in (*english_models(), *slavic_models()) if (model.kind, model.where) == (kind, where)
+    )
 
 
 def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
     """g_s of each English model, averaged over those of its templates that are asked for."""
     values: dict[tuple[str, str], list[float]] = {}
-    for model in english():
+    for model in english_models():
         if model.where in templates:
             values.setdefault((model.model, model.kind), []).append(model.g_s)
     return {key: sum(over_templates) / len(over_templates) for key, over_templates in values.items()}
 
 
 @dataclass(frozen=True)
-class Standing:
+class Ranking:
     """A model's g_s among the paper's; `models` are theirs, without the paper's entry for this model.
 
     `own` is that entry. `namesake` is a model of the paper that is called like this one, but need not
@@ -178,11 +182,11 @@ class Standing:
         return "nothing" if name is None else f"{name} ({self.models[name]:.2f})"
 
 
-def standing(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Standing | None:
+def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Ranking | None:
     """The standing of a run by its metadata; None where the paper has measured nothing of the kind."""
     wheres, told = _places(metadata)
     tables = [
-        {model.model: model.g_s for model in beside(metadata["kind"], where, metadata["options"])}
+        {model.model: model.g_s for model in comparable_models(metadata["kind"], where, metadata["options"])}
         for where in wheres
     ]
     models = {
@@ -193,9 +197,9 @@ def standing(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Standing
     g_s = result.get("g_s")
     if not models or g_s is None or math.isnan(g_s):
         return None
-    own = models.pop(paper_name(metadata) or "", None)
+    own = models.pop(published_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
-    return Standing(
+    return Ranking(
         g_s,
         f"{metadata['kind']} models in {told}",
         models,
@@ -219,9 +223,43 @@ def _places(metadata: Mapping[str, Any]) -> tuple[tuple[int | str, ...], str]:
     return (language,), LANGUAGES[language].name
 
 
-def paper_name(metadata: Mapping[str, Any]) -> str | None:
+def published_name(metadata: Mapping[str, Any]) -> str | None:
     """The name that the paper has for the run's model: for the same id on the Hub, of which it is."""
     if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
         return None
     known = language_models().values()
     return next((model.name for model in known if metadata["model"] in model.hub_ids), None)
+
+
+# The Hub has given owners to the models that had none; the longest beginning of a name that fits says which
+_OWNERS = {
+    "albert-": "albert",
+    "bert-": "google-bert",
+    "distilbert-": "distilbert",
+    "gpt2": "openai-community",
+    "roberta-": "FacebookAI",
+    "t5-": "google-t5",
+    "xlm-roberta-": "FacebookAI",
+}
+
+
+def hub_ids(handle: str) -> tuple[str, ...]:
+    """The ids that a model has on the Hub: the handle itself, and its address of today.
+
+    >>> hub_ids("bert-base-cased"), hub_ids("google/mt5-base")
+    (('bert-base-cased', 'google-bert/bert-base-cased'), ('google/mt5-base',))
+    """
+    owner = next((owner for begin, owner in _OWNERS.items() if handle.startswith(begin)), None)
+    return (handle,) if owner is None or "/" in handle else (handle, f"{owner}/{handle}")
+
+
+def rows_for_model(
+    rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], column: str
+) -> list[Mapping[str, Any]]:
+    """The rows of a published table that are of the model of a run, by the `column` with its handle.
+
+    As with `published.standing` only a model that was loaded from the Hub under such an id is the papers'.
+    """
+    if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
+        return []
+    return [row for row in rows if metadata["model"] in hub_ids(row[column])]
