@@ -167,9 +167,7 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     folders = [model.name.lower() for model in models]
     for model in models:
         if folders.count(model.name.lower()) > 1:
-            problems.append(
-                f"models: several models are named {model.name}. Give each a different `label`."
-            )
+            problems.append(f"models: several models are named {model.name}. Give each a different `label`.")
     price, title = (None if key in problems.keys else content.get(key) for key in ("price", "title"))
     return Suite(name, title or name, tuple(models), price, tuple(dict.fromkeys(problems)))
 
