@@ -1,4 +1,4 @@
-"""Runs beside print: planted runs that agree with a paper's table, and planted ones that do not."""
+"""Runs with planted numbers, compared with the tables of the papers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from gest_dataset.runs.manifest import MANIFEST
 from gest_dataset.runs.reading import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.storage import write_json
-from gest_dataset.sweep.check import Beside, check_published, runs_of
-from gest_dataset.sweep.place import Place
-from gest_dataset.sweep.suite import suite_of
+from gest_dataset.sweep.published_numbers import Comparison, compare_with_published, finished_runs
+from gest_dataset.sweep.suite import parse_suite
 from tests.conftest import in_one_thread
 from tests.support import zoo
 from tests.support.printed import Result, english, planted, put
@@ -43,49 +42,49 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def beside(path: Path) -> list[Beside]:
-    return check_published([read_run(path)])
+def compared(path: Path) -> list[Comparison]:
+    return compare_with_published([read_run(path)])
 
 
-def test_the_printed_numbers_agree_with_themselves(real: Path, tmp_path: Path) -> None:
-    found = beside(planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base")))
+def test_printed_numbers_agree_with_themselves(real: Path, tmp_path: Path) -> None:
+    found = compared(planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base")))
     assert len(found) == 4 * 17
     assert {one.differs for one in found} == {False}
     printed = next(
         row for row in published.load("gest_english_mlm")["rows"] if row["model"] == "roberta-base"
     )
     first = found[0]
-    assert (first.number, first.printed) == ("g_s", printed["g_s_published"])
-    assert first.ours.value == pytest.approx(printed["g_s_published"], abs=1e-4)
+    assert (first.metric, first.printed) == ("g_s", printed["g_s_published"])
+    assert first.estimate.value == pytest.approx(printed["g_s_published"], abs=1e-4)
 
 
 @pytest.mark.parametrize("off", [1.05, 0.95])
-def test_a_number_that_is_off_is_named(real: Path, tmp_path: Path, off: float) -> None:
-    found = beside(planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base", off)))
-    assert [(one.where, one.number) for one in found if one.differs] == [("template 3", "q_7")]
+def test_a_number_that_is_off_differs(real: Path, tmp_path: Path, off: float) -> None:
+    found = compared(planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base", off)))
+    assert [(one.where, one.metric) for one in found if one.differs] == [("template 3", "q_7")]
 
 
-def test_the_model_of_today_has_the_address_of_then(real: Path, tmp_path: Path) -> None:
-    found = beside(planted(real, tmp_path, "en_1_0", "FacebookAI/roberta-base", english("roberta-base")))
+def test_renamed_hub_ids_are_recognised(real: Path, tmp_path: Path) -> None:
+    found = compared(planted(real, tmp_path, "en_1_0", "FacebookAI/roberta-base", english("roberta-base")))
     assert len(found) == 4 * 17
 
 
-def test_a_copy_on_disk_is_not_the_papers_model(real: Path, tmp_path: Path) -> None:
+def test_a_local_copy_is_not_the_papers_model(real: Path, tmp_path: Path) -> None:
     path = planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base"))
     told = json.loads((path / MANIFEST).read_text())
     told["metadata"]["from_hub"] = False
     write_json(path / MANIFEST, told)
-    assert beside(path) == []
+    assert compared(path) == []
 
 
 @pytest.mark.parametrize("change", [{"limit": 10}, {"options": {"templates": "mine.json#1"}}])
-def test_what_the_paper_did_not_do_is_not_beside_it(real: Path, tmp_path: Path, change: Result) -> None:
+def test_runs_with_a_limit_or_options_are_not_compared(real: Path, tmp_path: Path, change: Result) -> None:
     path = planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base"))
     told = json.loads((path / MANIFEST).read_text())
     told["metadata"] |= change
     told["settings"] |= change
     write_json(path / MANIFEST, told)
-    assert beside(path) == []
+    assert compared(path) == []
 
 
 def test_pairs(real: Path, tmp_path: Path) -> None:
@@ -101,18 +100,18 @@ def test_pairs(real: Path, tmp_path: Path) -> None:
             # 0.004 is less than rounding to two digits hides
             put(result, "q", math.exp(math.log(q + (0.004 if place else 0.2)) * LN10), place)
 
-    found = beside(planted(real, tmp_path, "sk_pairs", model, plant))
+    found = compared(planted(real, tmp_path, "sk_pairs", model, plant))
     assert len(found) == 16
-    assert [one.number for one in found if one.differs] == ["q_1"]
+    assert [one.metric for one in found if one.differs] == ["q_1"]
 
 
-def test_pairs_with_options_are_not_the_papers(real: Path, tmp_path: Path) -> None:
+def test_pairs_with_options_are_not_compared(real: Path, tmp_path: Path) -> None:
     path = planted(real, tmp_path, "sk_pairs", "xlm-roberta-base", lambda result: None)
-    assert beside(path) != []
+    assert compared(path) != []
     told = json.loads((path / MANIFEST).read_text())
     told["metadata"]["options"] = {"multi_token": True}
     write_json(path / MANIFEST, told)
-    assert beside(path) == []
+    assert compared(path) == []
 
 
 def test_word_filling(real: Path, tmp_path: Path) -> None:
@@ -133,14 +132,14 @@ def test_word_filling(real: Path, tmp_path: Path) -> None:
                     put(result, name, value * (LN10 if "_mu" in name else 1.0))
         put(result, "f_mu", 1.0)
 
-    found = beside(planted(real, tmp_path, config, model, plant))
+    found = compared(planted(real, tmp_path, config, model, plant))
     assert {one.table for one in found} == {
         "Word filling, table 1 and 7",
         "Word filling, table 2 and 9",
         "Word filling, table 3 and 11",
     }
-    assert [one.number for one in found if one.differs] == ["f μ"]
-    assert next(one for one in found if one.number == "ss μ original").ours.value == pytest.approx(0.84)
+    assert [one.metric for one in found if one.differs] == ["f μ"]
+    assert next(one for one in found if one.metric == "ss μ original").estimate.value == pytest.approx(0.84)
 
 
 def test_stereoset(real: Path, tmp_path: Path) -> None:
@@ -152,8 +151,8 @@ def test_stereoset(real: Path, tmp_path: Path) -> None:
         for name, value in {"multiclass_lms": 83.02, "multiclass_ss": 58.63, "micro_icat": 68.69}.items():
             put(result, name, value)
 
-    found = beside(planted(real, tmp_path, config, model, plant))
-    told = {(one.table, one.number): one.differs for one in found}
+    found = compared(planted(real, tmp_path, config, model, plant))
+    told = {(one.table, one.metric): one.differs for one in found}
     assert told[("StereoSet, table 2", "lms")] is False
     assert told[("StereoSet, table 2", "icat")] is True
     assert told[("StereoSet, table 8", "micro_icat")] is False
@@ -161,7 +160,7 @@ def test_stereoset(real: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "printed", "differs"),
+    ("estimate", "printed", "differs"),
     [
         (Estimate(1.0, 0.9, 1.1), 1.1, False),
         (Estimate(1.0, 0.9, 1.1), 1.105, False),
@@ -170,15 +169,15 @@ def test_stereoset(real: Path, tmp_path: Path) -> None:
         (Estimate(1.0, math.nan, math.nan), 1.0, None),
     ],
 )
-def test_what_differs(ours: Estimate, printed: float, differs: bool | None) -> None:
-    assert Beside("", "", "", "", ours, printed, 0.005).differs is differs
+def test_differs(estimate: Estimate, printed: float, differs: bool | None) -> None:
+    assert Comparison("", "", "", "", estimate, printed, 0.005).differs is differs
 
 
-def test_runs_that_are_not_there_are_counted(real: Path, tmp_path: Path) -> None:
+def test_missing_runs_are_counted(real: Path, tmp_path: Path) -> None:
     planted(real, tmp_path, "en_1_0", "roberta-base", english("roberta-base"))
-    suite = suite_of({"configs": "en_1_0", "models": ["roberta-base", "gpt2"]}, "two")
-    runs, lacking = runs_of(suite, Place(str(tmp_path)))
-    assert (len(runs), lacking) == (1, 1)
+    suite = parse_suite({"configs": "en_1_0", "models": ["roberta-base", "gpt2"]}, "two")
+    runs, missing = finished_runs(suite, tmp_path)
+    assert (len(runs), missing) == (1, 1)
     manifest = tmp_path / "runs" / "roberta-base" / "en_1_0" / MANIFEST
     manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
-    assert runs_of(suite, Place(str(tmp_path))) == ([], 2)
+    assert finished_runs(suite, tmp_path) == ([], 2)
