@@ -74,8 +74,8 @@ def get_config(name: str) -> Config:
             f"{name!r} is a group of configs; load one at a time. "
             f"gest_dataset.builders.select_configs({name!r}) lists them."
         )
-    similar = difflib.get_close_matches(name.casefold(), [*CONFIGS, *GROUPS], n=3)
-    suggestion = f" Did you mean {' or '.join(map(repr, similar))}?" if similar else ""
+    similar = difflib.get_close_matches(name.casefold(), [*CONFIGS, *GROUPS], n=1)
+    suggestion = f" Did you mean {similar[0]!r}?" if similar else ""
     raise ConfigError(f"There is no config {name!r}.{suggestion} `gest list` shows all configs and groups.")
 
 

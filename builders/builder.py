@@ -14,7 +14,7 @@ from datasets.exceptions import DatasetGenerationError
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint, get_config
 from gest_dataset.builders.config import Config, Files
 from gest_dataset.data import sources
-from gest_dataset.errors import DataError
+from gest_dataset.errors import DataError, convert_errors
 
 _ROWS_PER_TABLE = 1000
 _VERSION = datasets.Version("1.1.0")
@@ -98,6 +98,9 @@ class GestBuilder(datasets.ArrowBasedBuilder):
 def config_tables(config: Config, files: Files, dropped: Counter[str]) -> Iterator[pa.Table]:
     """Yield the rows of a config as Arrow tables with its features."""
     rows = config.read(files, dropped)
-    while chunk := list(islice(rows, _ROWS_PER_TABLE)):
-        encoded = [config.features.encode_example(row) for row in chunk]
+    while True:
+        with convert_errors(lambda error: DataError(f"The files of {config.name} are invalid: {error!r}.")):
+            encoded = [config.features.encode_example(row) for row in islice(rows, _ROWS_PER_TABLE)]
+        if not encoded:
+            return
         yield pa.Table.from_pylist(encoded, schema=config.features.arrow_schema)

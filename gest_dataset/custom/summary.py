@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gest_dataset.custom.checks import UNSPACED
 from gest_dataset.custom.language import AddedLanguage
-from gest_dataset.statistics import power
+from gest_dataset.statistics.verdict import relative_error, smallest_detectable
 from gest_dataset.stereotypes import STEREOTYPES
 
 _FEW = 20  # with fewer sentences, one of them moves the mean of a stereotype by more than 5 %
@@ -32,7 +32,7 @@ def notes(added: AddedLanguage) -> Iterator[str]:
             1 / female if STEREOTYPES[number].gender == "female" else -1 / (len(STEREOTYPES) - female)
             for number in sizes
         ]
-        smallest = power.smallest_shown(power.error_per_deviation(weights, list(sizes.values())))
+        smallest = smallest_detectable(relative_error(weights, list(sizes.values())))
         yield (
             f"With these pairs, a test has a power of 80 % for a difference between the two groups of "
             f"stereotypes (ln g_s) of about {smallest:.2f} standard deviations of ln r."
