@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from gest_dataset.printable import printable
+from gest_dataset.display import printable
 
 # What draws a figure takes the style from here
 from gest_dataset.report.style import DASHED as DASHED

@@ -21,7 +21,7 @@ from gest_dataset.report.figures_stereotypes import NUMBERED, intervals, stereot
 from gest_dataset.report.panel import Panel
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 _PER_ROW = 4
 _LINE = 0.26  # inches of a run
@@ -70,7 +70,7 @@ def _profiles(profile: Profiles) -> Panel:
         ["run", "model", "language", "stereotype", "name", "value"],
         [
             [run.label, run.model, run.language, each.id, each.name, value]
-            for run, own in zip(runs, plain(values), strict=True)
+            for run, own in zip(runs, json_value(values), strict=True)
             for each, value in zip(STEREOTYPES.values(), own, strict=True)
         ],
     )
@@ -94,7 +94,7 @@ def _correlations(profile: Profiles) -> Panel:
         ["run", "beside", "correlation"],
         [
             [label, other, value]
-            for label, own in zip(labels, plain(likeness), strict=True)
+            for label, own in zip(labels, json_value(likeness), strict=True)
             for other, value in zip(labels, own, strict=True)
         ],
     )
@@ -150,7 +150,7 @@ def _ratios(group: Compared, name: str) -> Panel:
         ratios = [Estimate(*own.times) for own in other.difference.by_stereotype]
         intervals(ax, ratios, 1.0)
         rows += [
-            [other.run.label, baseline, stereotype.id, stereotype.name, *plain(list(ratio))]
+            [other.run.label, baseline, stereotype.id, stereotype.name, *json_value(list(ratio))]
             for stereotype, ratio in zip(STEREOTYPES.values(), ratios, strict=True)
         ]
         ax.set_title(canvas.fitting(other.run.label, canvas.TITLES / per_row), loc="left", fontsize=9)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gest_dataset.display import one_line
 from gest_dataset.measures.grid import Grid
 from gest_dataset.measures.measure import TOO_FEW
 from gest_dataset.measures.words import shown
-from gest_dataset.printable import one_line
 from gest_dataset.report.measured import Measured, short
 from gest_dataset.report.verdict import UNKNOWN, verdict
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.measures.words import shown
-from gest_dataset.printable import one_line
 from gest_dataset.report.page import write
 from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
 from gest_dataset.runs.progress import progress_of

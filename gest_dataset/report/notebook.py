@@ -23,7 +23,7 @@ from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.runs.reading import Run
 from gest_dataset.runs.writing import Finding
 from gest_dataset.statistics.checks import UndefinedWarning
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 _HERE = Path(__file__).parent
 
@@ -61,7 +61,7 @@ def _run(found: Finding) -> Measured:
     facts = found.metadata
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
-        result = plain(found.result())
+        result = json_value(found.result())
     manifest = Manifest(
         measure=facts["measure"],
         subject=facts["model"] if "model" in facts else facts["system"],

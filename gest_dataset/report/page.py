@@ -23,9 +23,9 @@ from markupsafe import Markup
 
 from gest_dataset import statistics
 from gest_dataset.builders import CONFIGS
+from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.words import TOY, shown
-from gest_dataset.printable import printable
 from gest_dataset.report import (
     figures_beside,
     figures_gest,
@@ -42,7 +42,7 @@ from gest_dataset.report.sure_table import sure_tables
 from gest_dataset.report.verdict import over_runs, verdict
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run, find_runs
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -103,13 +103,13 @@ def write(
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         panels = [*extra, *figures(named)]
         text = render_page(named, panels, notes, path)
-    with replacing(path) as unfinished:
+    with atomic_path(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     if figures_to is not None:
         for panel in panels:
             files = {kind: file_bytes(panel.figure, kind) for kind in ("png", "svg")}
             for kind, content in {**files, "csv": panel.csv.encode()}.items():
-                with replacing(figures_to / f"{panel.name}.{kind}") as unfinished:
+                with atomic_path(figures_to / f"{panel.name}.{kind}") as unfinished:
                     unfinished.write_bytes(content)
     return path
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
-from gest_dataset.printable import printable
 from gest_dataset.report import figures_explored, latex, page
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.explorer.beside import beside
@@ -21,7 +21,7 @@ from gest_dataset.report.fitting import fit
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.style import COLUMNS, drawn_for
 from gest_dataset.runs.reading import Run, find_runs
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 DRAWN = ("pdf", "svg")
 FORMATS = (*DRAWN, "csv", "tex")
@@ -47,7 +47,7 @@ def written(
         listed = ", ".join(map(repr, unknown)) or "of no name"
         raise ConfigError(f"There is no format {listed}. Choose from {', '.join(FORMATS)}.")
     for name, content in _files(measured(find_runs(paths_or_runs)), formats):
-        with replacing(folder / name) as unfinished:
+        with atomic_path(folder / name) as unfinished:
             unfinished.write_bytes(content)
         yield folder / name
 

@@ -13,7 +13,7 @@ from gest_dataset.report.measured import Measured
 from gest_dataset.runs.comparison import Difference, compare
 from gest_dataset.statistics import OfStereotype
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Compared:
 
 def _drawn(own: OfStereotype) -> dict[str, Any]:
     """A stereotype's ratio with its bounds, as JSON knows them."""
-    value, low, high = plain(own.times)
+    value, low, high = json_value(own.times)
     return {"stereotype": named(own.stereotype), "value": value, "low": low, "high": high}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from gest_dataset.published.standing import language_models
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.verdict import Verdict
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 # Up to how many parameters, in millions, a model is of this size
 _SIZES = ((200, "up to 200 M"), (1_000, "200 M to 1 B"), (10_000, "1 to 10 B"), (math.inf, "over 10 B"))
@@ -33,7 +33,7 @@ class Place:
         """What the page's script draws."""
         told = self.verdict
         numbers = dict(zip(("value", "low", "high"), told.estimate, strict=True))
-        drawn: dict[str, Any] = plain(
+        drawn: dict[str, Any] = json_value(
             {
                 "run": told.run.number,
                 "label": told.run.label,

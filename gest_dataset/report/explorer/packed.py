@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.printable import printable
+from gest_dataset.display import printable
 from gest_dataset.statistics.checks import Floats
 
 

@@ -21,7 +21,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 # Of 16 pairs: below it lies a correlation of nothing at all in 95 of 100 cases (t with 14 degrees of freedom)
 CHANCE = 0.497
@@ -65,7 +65,7 @@ class Profiles:
                 "label": run.label,
                 "model": short(run.model),
                 "language": language_name(run.language),
-                "values": plain(self.values[number].round(4)),
+                "values": json_value(self.values[number].round(4)),
                 "place": places[number],
             }
             for number, run in enumerate(self.runs)
@@ -77,7 +77,7 @@ class Profiles:
             "stereotypes": names,
             "rows": rows,
             "columns": self.columns,
-            "likeness": plain(self.likeness.round(3)),
+            "likeness": json_value(self.likeness.round(3)),
         }
 
 
