@@ -93,6 +93,12 @@ class ControlRun:
         unit = LN10 if "_mu" in statistic else 1.0
         return Estimate(*(value / unit for value in Estimate.of(self.result, statistic)))
 
+    def printed_row(self, table: str) -> Mapping[str, Any]:
+        """The row of the same model and set in one of the paper's tables; empty without one."""
+        rows = published.load(table_texts()[table]["published"])["rows"]
+        of_model = rows_of_model(rows, self.run.manifest.metadata, "model")
+        return next((row for row in of_model if row["config"] == self.config), {})
+
     def has(self, statistic: str) -> bool:
         return not math.isnan(self.estimate(statistic).value)
 
@@ -181,14 +187,16 @@ def _scores(table: str, found: Sequence[ControlRun]) -> Table:
 
 def _printed(one: ControlRun, table: str, statistic: str) -> tuple[str, str]:
     """The printed number of the same model and set, and the range of all printed models."""
-    rows = [row for row in published.load(table_texts()[table]["published"])["rows"] if row["config"] == one.config]
-    values = [row[statistic] for row in rows if row.get(statistic) is not None]
-    span = f"{min(values):g} to {max(values):g}" if values else ""
-    row = next(iter(rows_of_model(rows, one.run.manifest.metadata, "model")), {})
+    rows = published.load(table_texts()[table]["published"])["rows"]
+    values = [
+        row[statistic] for row in rows if row["config"] == one.config and row.get(statistic) is not None
+    ]
+    value_range = f"{min(values):g} to {max(values):g}" if values else ""
+    row = one.printed_row(table)
     if row.get(statistic) is None:
-        return "", span
+        return "", value_range
     half_width = row.get(f"{statistic}_pm")
-    return f"{row[statistic]:g}" + ("" if half_width is None else f" ± {half_width:g}"), span
+    return f"{row[statistic]:g}" + ("" if half_width is None else f" ± {half_width:g}"), value_range
 
 
 def _readings(found: Sequence[ControlRun]) -> Table:

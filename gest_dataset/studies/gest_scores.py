@@ -74,8 +74,8 @@ def read_authors_scores(folder: Path) -> tuple[list[GestScores], dict[str, str]]
             len(paths) not in _TEMPLATES
         ):
             raise DataError(
-                f"{folder} has {len(paths)} files of {model}. It needs templates 0 to 3 of a masked model, or "
-                f"0 and 1 of a causal one."
+                f"{folder} has {len(paths)} files of {model}. A masked model needs templates 0 to 3, "
+                f"a causal one 0 and 1."
             )
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):

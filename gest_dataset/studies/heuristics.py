@@ -69,7 +69,9 @@ def samples_of_pairs(file: Path) -> list[Sample]:
     names = next((pair for pair in _PAIR_COLUMNS if {*pair} <= {*table.columns}), None)
     if names is None:
         columns = ", ".join(table.columns)
-        raise ConfigError(f"{file} needs columns masculine and feminine, or male and female. It has {columns}.")
+        raise ConfigError(
+            f"{file} needs columns masculine and feminine, or male and female. It has {columns}."
+        )
     first, second = map(table.texts, names)
     languages = table.texts("language") if "language" in table.columns else [""] * len(first)
     samples = {
@@ -109,7 +111,9 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     kind = KINDS[SWAPS]
     stripped = [line.strip() for line in lines]
     rows = []
-    for place, ((first, second), label) in enumerate(zip(pairwise(stripped), stripped[2:], strict=False), start=3):
+    for place, ((first, second), label) in enumerate(
+        zip(pairwise(stripped), stripped[2:], strict=False), start=3
+    ):
         if len(label) == 1 and first and second:
             if label not in kind.labels:
                 raise DataError.at(file, place, f"the label {label!r} is not one of {kind.legend}")
@@ -203,8 +207,7 @@ def _yield(labelled: LabelledSheet) -> Table:
 def _sentences(labelled: LabelledSheet) -> Iterator[str]:
     if labelled.kind.name == SWAPS:
         accepted, rejected = (
-            _percent(_share_right(labelled, {outcome: "C"}))
-            for outcome in ("positive", "negative")
+            _percent(_share_right(labelled, {outcome: "C"})) for outcome in ("positive", "negative")
         )
         yield (
             f"Of the accepted pairs {accepted} are gender-swapped with the same words, of the rejected ones "

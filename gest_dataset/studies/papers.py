@@ -100,9 +100,7 @@ def papers_study(scores: str | Path | None = None) -> Study:
     )
 
 
-def _paper_table(
-    name: str, paper: Paper, items: Sequence[Item], results: Mapping[str, CheckResult]
-) -> Table:
+def _paper_table(name: str, paper: Paper, items: Sequence[Item], results: Mapping[str, CheckResult]) -> Table:
     rows: list[Row] = []
     for item in items:
         if item.paper == name:
@@ -141,7 +139,7 @@ def _sentences(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Ite
     unexplained = sum(not pair.agrees and not pair.why for pair in pairs)
     agree = sum(pair.agrees for pair in pairs)
     yield (
-        f"{agree:,} of {len(pairs):,} numbers that can be computed from released data agree to the last printed "
+        f"{agree:,} of {len(pairs):,} numbers that released data allow to compute agree to the last printed "
         f"digit; of the other {len(pairs) - agree:,}, {shown(unexplained)} have no explanation."
     )
     unavailable = sum(bool(result.unavailable) for result in results.values())

@@ -95,7 +95,9 @@ def draw(
     if sheet.suffix.lower() != ".csv":
         raise ConfigError(f"A sheet is a CSV file, so {sheet} should end with .csv.")
     if sheet.exists() or key_path(sheet).exists():
-        raise ConfigError(f"{sheet} or its key exists and may have labels. Choose another name, or remove it.")
+        raise ConfigError(
+            f"{sheet} or its key exists and may have labels. Choose another name, or remove it."
+        )
     check_output_file(sheet)
     generator = np.random.default_rng(seed)
     strata: dict[Stratum, list[Sample]] = {}
@@ -147,7 +149,9 @@ def read(sheet: Path) -> LabelledSheet:
     empty = [line for line, label in enumerate(labels, start=2) if not label]
     if empty:
         some = ", ".join(map(str, empty[:8])) + (", …" if len(empty) > 8 else "")
-        raise DataError(f"{sheet}: {len(empty)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}.")
+        raise DataError(
+            f"{sheet}: {len(empty)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}."
+        )
     for line, label in enumerate(labels, start=2):
         if label not in kind.labels:
             raise DataError.at(sheet, line, f"the label {label!r} is not one of {kind.legend}")

@@ -80,7 +80,7 @@ def stereoset(
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is FAMILY,
     )
     check_same_data(runs)
-    scored = _scores_of_runs(runs, heads)
+    scored = scores_of_runs(runs, heads)
     sources = sources_of(runs)
     if scores is not None:
         released, hashes = read_authors_scores(Path(scores))
@@ -136,9 +136,9 @@ def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str
     return batches
 
 
-def _scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str]) -> list[Scored]:
+def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) -> list[Scored]:
     """The scores of the runs; those of a next-sentence checkpoint count as its model's."""
-    base = {written_once(head): written_once(model) for model, head in heads.items()}
+    base = {written_once(head): written_once(model) for model, head in (heads or {}).items()}
     names = dict(zip([run.manifest.subject for run in runs], model_names(runs), strict=True))
     metadata = {run.manifest.subject: run.manifest.metadata for run in runs}
     found = []
@@ -199,8 +199,8 @@ def _sentences(found: Sequence[Entry], by_method: Sequence[Entry]) -> Iterator[s
         if ss:
             above, below = sum(one.low > 50 for one in ss), sum(one.high < 50 for one in ss)
             yield (
-                f"{where} sentences the whole interval of SS is above 50 in {above} and below 50 in {below} of "
-                f"{len(ss)} results (a model in a language)."
+                f"{where} sentences the whole interval of SS is above 50 in {above} and below 50 in {below} "
+                f"of {len(ss)} results (a model in a language)."
             )
     yield MANY
     yield "A model that guesses at random has LMS 50, SS 50 and ICAT 50; ICAT alone hides what moved it."
@@ -225,18 +225,18 @@ def _notes(found: Sequence[Entry]) -> Iterator[str]:
         skipped = sum(metadata["skipped"].values())
         if skipped:
             yield (
-                f"{model} on {run.manifest.config}: {skipped:,} of {metadata['asked']:,} samples have no score "
-                f"(see result.json)."
+                f"{model} on {run.manifest.config}: {skipped:,} of {metadata['asked']:,} samples have no "
+                f"score (see result.json)."
             )
         if metadata["options"].get("rules"):
             yield f"{model} on {run.manifest.config} used the authors' rules {metadata['options']['rules']}."
     complete = {(one.model, one.language) for one in found if len(one.tests) == len(TESTS)}
     for one in found:
         if (one.model, one.language) not in complete:
-            yield (
-                f"{one.model} in {LANGUAGES[one.language].name}: {one.tests[0]} only, so not in tables 4 and 5."
-            )
-    generative = {one.model: None for one in found if one.tests == (BETWEEN,) and one.parts[0].kind == "seq2seq"}
+            language = LANGUAGES[one.language].name
+            yield f"{one.model} in {language}: {one.tests[0]} only, so not in tables 4 and 5."
+    between = [one for one in found if one.tests == (BETWEEN,)]
+    generative = {one.model: None for one in between if one.parts[0].kind == "seq2seq"}
     if generative:
         yield (
             f"{', '.join(generative)}: tables 3, 4, 5 and 9 have the generative score, where the paper's T5 "

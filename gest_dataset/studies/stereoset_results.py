@@ -176,7 +176,7 @@ def _by_model(scored: Sequence[Scored]) -> dict[tuple[str, str], list[Scored]]:
         own = found.setdefault((part.model, part.language), [])
         if any((other.test, other.method) == (part.test, part.method) for other in own):
             raise ConfigError(
-                f"There are two runs of {part.model} on stereoset_{part.language}_{part.test}. Give one of them."
+                f"There are two runs of {part.model} on stereoset_{part.language}_{part.test}. Give only one."
             )
         own.append(part)
     return found

@@ -30,7 +30,15 @@ from gest_dataset.report.page import dress, environment
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.writing import versions
-from gest_dataset.storage import LOCK, atomic_path, check_folder, csv_text, folder_lock, json_value, write_json
+from gest_dataset.storage import (
+    LOCK,
+    atomic_path,
+    check_folder,
+    csv_text,
+    folder_lock,
+    json_value,
+    write_json,
+)
 from gest_dataset.version import __version__
 
 STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
@@ -185,7 +193,9 @@ def check_study_folder(folder: Path, name: str) -> list[str]:
             content = json.loads((folder / STUDY).read_text(encoding="utf-8"))
             files, found = [Path(file).name for file in content["files"]], content["name"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise OutputError(f"{folder / STUDY} cannot be read ({error!r}). Choose another folder.") from error
+            raise OutputError(
+                f"{folder / STUDY} cannot be read ({error!r}). Choose another folder."
+            ) from error
         if found != name:
             raise OutputError(f"{folder} holds the study {found}. Choose another folder with --output.")
     check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")

@@ -85,7 +85,10 @@ def templates_study(
 
 
 def _sentences(tables: Sequence[Table]) -> Iterator[str]:
-    pairs = {"between-templates": "two templates of one model", "between-models": "two models in one template"}
+    pairs = {
+        "between-templates": "two templates of one model",
+        "between-models": "two models in one template",
+    }
     for table in tables:
         if table.name in pairs and table.rows:
             yield (

@@ -1,4 +1,6 @@
-"""`gest study validity`: g_s of GEST against the WinoBias rate over models (Pikuliak et al., 2024, appendix B).
+"""`gest study validity`: g_s of GEST against the WinoBias rate over models.
+
+After Pikuliak et al. (2024), appendix B:
 
     r = Pearson's correlation over models of g_s (GEST, mean over templates) and g_s (WinoBias)
 
@@ -225,8 +227,8 @@ def _stereotypes(models: Sequence[ModelRuns], configs: Sequence[str], rates: Rat
 def _sentences(correlations: Table, number: int) -> Iterator[str]:
     if number < LEAST_MODELS:
         yield (
-            f"{number} of the {LEAST_MODELS} models that an interval of a correlation needs have runs of both "
-            f"data sets, so no conclusion is possible. The paper has 11 models."
+            f"A correlation over {number} of the {LEAST_MODELS} models that its interval needs allows no "
+            f"conclusion. The paper has 11 models."
         )
     for config, how, scale, models, r, *_ in correlations.rows:
         if scale == LN and isinstance(r, Estimate) and math.isfinite(r.low):

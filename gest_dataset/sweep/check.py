@@ -1,7 +1,7 @@
 """The runs of a sweep beside the numbers that the papers print, and which differ by more than the interval.
 
-What stands beside what is said where the papers' tables are: `published` (GEST), `studies.controls_numbers`
-(word filling) and `studies.stereoset_numbers`. Only a model that was loaded from the Hub under the paper's
+The studies say which printed number belongs to which of ours: `published` (GEST), `studies.controls` (word
+filling) and `studies.stereoset_results`. Only a model that was loaded from the Hub under the paper's
 name is the paper's. A number differs where all that the printed one can have been before it was rounded lies
 outside our 95 % interval. Both are of the same sentences, so that this is a generous measure: equal models
 and codes agree to the last digits.
@@ -10,7 +10,7 @@ and codes agree to the last digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,10 @@ from gest_dataset.report.measured import Measured
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies import controls_numbers, stereoset_numbers
-from gest_dataset.studies.asking import names_of
-from gest_dataset.studies.stereoset_answers import of_run
+from gest_dataset.studies.controls import SETS, control_runs
+from gest_dataset.studies.stereoset import scores_of_runs
+from gest_dataset.studies.stereoset_results import METHOD_TABLE, TABLES, entries, method_entries
+from gest_dataset.studies.study import table_texts
 from gest_dataset.sweep.place import Place, run_name
 from gest_dataset.sweep.suite import Suite
 
@@ -135,32 +136,31 @@ def _slavic(run: Run) -> Iterator[Beside]:
 
 def _word_filling(run: Run) -> Iterator[Beside]:
     """Tables 1 to 3 and 7 to 12 of the word-filling paper."""
-    if run.manifest.config not in controls_numbers.SETS:
+    if run.manifest.config not in SETS:
         return
-    (measurement,) = controls_numbers.measurements_of([run])
-    for table in controls_numbers.TABLES:
-        row: Mapping[str, Any] = controls_numbers.printed(measurement, table) or {}
-        for statistic in table.statistics:
-            printed = row.get(statistic.name)
+    (one,) = control_runs([run])
+    for table in ("ss", "cs", "f"):
+        row = one.printed_row(table)
+        for statistic, label in table_texts()[table]["statistics"].items():
+            printed = row.get(statistic)
             if printed is not None:
-                ours = controls_numbers.estimate(measurement.result, statistic)
                 title = f"Word filling, table {' and '.join(map(str, row['tables']))}"
-                about = (title, run.manifest.subject, run.manifest.config, statistic.label)
-                yield Beside(*about, ours, printed, _half(printed))
+                about = (title, run.manifest.subject, run.manifest.config, label)
+                yield Beside(*about, one.estimate(statistic), printed, _half(printed))
 
 
 def _stereoset(runs: Sequence[Run]) -> Iterator[Beside]:
     """Tables 2 to 5 and 7 to 9 of the multilingual StereoSet paper: of one test or both, in each language."""
-    own = [run for run in runs if _is_stereoset(run)]
-    answers = [of_run(run, name, run.manifest.metadata) for run, name in zip(own, names_of(own), strict=True)]
-    one_way, several = stereoset_numbers.entries(answers), stereoset_numbers.in_several_ways(answers)
-    for table in (*stereoset_numbers.TABLES, stereoset_numbers.WAYS):
-        for entry in several if table is stereoset_numbers.WAYS else one_way:
-            row = stereoset_numbers.printed(entry, table) if entry.tests == table.tests else None
+    scored = scores_of_runs([run for run in runs if _is_stereoset(run)])
+    one_method, by_method = entries(scored), method_entries(scored)
+    for table in TABLES:
+        for entry in by_method if table is METHOD_TABLE else one_method:
+            row = entry.printed(table) if entry.tests == table.tests else None
             if row is None:
                 continue
-            where = f"{entry.language}, {' and '.join(entry.tests)}{f' ({entry.way})' if entry.way else ''}"
-            for score in table.scores:
+            method = f" ({entry.method})" if entry.method else ""
+            where = f"{entry.language}, {' and '.join(entry.tests)}{method}"
+            for score in table.statistics:
                 about = (f"StereoSet, table {table.number}", entry.model, where, score)
                 yield Beside(*about, Estimate.of(entry.result, score), row[score], _half(row[score]))
 

@@ -24,7 +24,7 @@ def run(
     runs: Annotated[
         list[Path] | None, typer.Argument(metavar="RUN", help="Draw from these runs of gest masculine-rate.")
     ] = None,
-    draw: Annotated[Path | None, typer.Option(help="Draw a sheet into this file.", metavar="FILE.csv")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Draw a sheet.", metavar="FILE.csv")] = None,
     swaps: Annotated[
         Path | None,
         typer.Option(help="Draw from this table of pairs: masculine and feminine (or male and female)."),

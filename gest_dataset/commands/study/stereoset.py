@@ -15,8 +15,8 @@ from gest_dataset.errors import ConfigError
 EXAMPLES = (
     "Examples: [bold]gest study stereoset --model bert-base-cased --model google/mt5-base --language "
     "en,de[/bold], [bold]gest study stereoset gest-runs[/bold], [bold]gest study stereoset --model t5-base "
-    "--nsp t5-base=./t5-nsp[/bold] (with a checkpoint of gest study nsp), [bold]gest study stereoset --scores "
-    "FOLDER[/bold] (files of the authors, such as gpt2_GPT2LM_GPT2LM_d_en.json)"
+    "--nsp t5-base=./t5-nsp[/bold] (with a checkpoint of gest study nsp), [bold]gest study stereoset "
+    "--scores FOLDER[/bold] (files of the authors, such as gpt2_GPT2LM_GPT2LM_d_en.json)"
 )
 
 
@@ -26,7 +26,7 @@ def run(
     language: Annotated[
         str | None,
         typer.Option(
-            help="For --model: some of en,de,fr,es,tr (default: the paper's models in theirs, others in all).",
+            help="For --model: some of en,de,fr,es,tr (default: all; the paper's models in theirs).",
             metavar="CODE,...",
         ),
     ] = None,

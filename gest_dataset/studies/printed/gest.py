@@ -117,8 +117,8 @@ def topical(_: Path | None) -> list[Pair]:
 def topical_first(_: Path | None) -> list[Pair]:
     """Table 3 of the first version: the same means in log10."""
     why = {
-        "English GLMs, female": "the released means of these 22 models give -0.087, which agrees with 0.96 in "
-        "the final version"
+        "English GLMs, female": "the released means of these 22 models give -0.087, which "
+        "agrees with 0.96 in the final version"
     }
     pairs = _table_3(np.asarray, _FIRST_TABLE_3)
     return [Pair(pair.label, pair.computed, pair.printed, why.get(pair.label, "")) for pair in pairs]
@@ -132,7 +132,9 @@ def confusion(_: Path | None) -> list[Pair]:
     unknown = table["U"]
     return [
         Pair("labelled sentences", sum(total.values()), "540"),
-        Pair("right if a gender is predicted, in per cent", right, "98.8", "356 of 360 are 98.89 %, truncated"),
+        Pair(
+            "right if a gender is predicted, in per cent", right, "98.8", "356 of 360 are 98.89 %, truncated"
+        ),
         Pair("neutral among the unknown, in per cent", 100 * unknown["N"] / 180, "77.8"),
         Pair("masculine among the unknown with a gender, in per cent", 100 * unknown["M"] / 40, "75.00"),
     ]
