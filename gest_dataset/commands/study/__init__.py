@@ -8,6 +8,8 @@ COMMANDS = (
     "stereoset",
     "heuristics",
     "all",
+    "nsp",
+    "translate-stereoset",
 )
 HELP = """Repeat the studies of the papers on any models.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible, quiet
+from gest_dataset.commands.console import quiet
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -35,8 +35,7 @@ def run(
     """
     if not papers:
         raise ConfigError("Give --papers, the only study of all papers.")
-    with interruptible("Rerun the same command to start again."):
-        from gest_dataset.studies import papers_study
+    from gest_dataset.studies import papers_study
 
-        quiet(models=False)
-        options.show(papers_study(scores), output or options.HOME / "all", as_json)
+    quiet(models=False)
+    options.show(papers_study(scores), output or options.HOME / "all", as_json)

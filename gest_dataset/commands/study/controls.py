@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Config, Json
 from gest_dataset.commands.study import options
 
@@ -38,10 +37,9 @@ def run(
     negatives; the frequency of the keywords; both readings of the CrowS-Pairs controls. Models are scored on
     all control sets, or on those of --config.
     """
-    folder = output or options.HOME / "controls"
-    with interruptible(options.INTERRUPTED.format(folder=folder)):
-        from gest_dataset.studies import controls
+    from gest_dataset.studies import controls
 
-        inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
-        study = controls(inputs, config, cs) if config else controls(inputs, cs=cs)
-        options.show(study, folder, as_json)
+    folder = output or options.HOME / "controls"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    study = controls(inputs, config, cs) if config else controls(inputs, cs=cs)
+    options.show(study, folder, as_json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import fitted, interruptible, new_table, out, show_json
+from gest_dataset.commands.console import fitted, new_table, out, show_json
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -54,12 +54,11 @@ def run(
         raise ConfigError("--sheet takes no runs and no --swaps: the key of the sheet has its source.")
     from gest_dataset.studies import draw_sheet, heuristics
 
-    with interruptible("No sheet was changed."):
-        if draw is None:
-            assert sheet is not None
-            options.show(heuristics(sheet), output or options.HOME / "heuristics", as_json)
-            return
-        counts = draw_sheet(draw, runs or (), swaps, number, seed)
+    if draw is None:
+        assert sheet is not None
+        options.show(heuristics(sheet), output or options.HOME / "heuristics", as_json)
+        return
+    counts = draw_sheet(draw, runs or (), swaps, number, seed)
     if as_json:
         show_json([[*stratum, *drawn] for stratum, drawn in counts.items()])
         return

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gest_dataset.studies import Inputs, Study
 
 HOME = Path("gest-studies")
-INTERRUPTED = "Finished runs are in {folder}; rerun the same command to resume."
 Runs = Annotated[
     list[Path] | None, typer.Argument(metavar="RUN", help="Finished runs, or folders that contain them.")
 ]

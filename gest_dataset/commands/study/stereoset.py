@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -52,13 +51,12 @@ def run(
     Within and between sentences, both together, and averaged over targets. Table 7 compares methods between
     sentences: two generative ones for causal models, one for encoder-decoders, and a next-sentence head.
     """
-    folder = output or options.HOME / "stereoset"
-    with interruptible(options.INTERRUPTED.format(folder=folder)):
-        from gest_dataset.studies import stereoset
+    from gest_dataset.studies import stereoset
 
-        inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
-        heads = dict(pair.split("=", 1) for pair in nsp or [] if "=" in pair)
-        if len(heads) < len(nsp or []) or not all([*heads, *heads.values()]):
-            raise ConfigError("--nsp takes MODEL=CHECKPOINT once per model, such as t5-base=./t5-nsp.")
-        codes = [code.strip() for code in (language or "").split(",") if code.strip()]
-        options.show(stereoset(inputs, codes, heads, scores), folder, as_json)
+    folder = output or options.HOME / "stereoset"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    heads = dict(pair.split("=", 1) for pair in nsp or [] if "=" in pair)
+    if len(heads) < len(nsp or []) or not all([*heads, *heads.values()]):
+        raise ConfigError("--nsp takes MODEL=CHECKPOINT once per model, such as t5-base=./t5-nsp.")
+    codes = [code.strip() for code in (language or "").split(",") if code.strip()]
+    options.show(stereoset(inputs, codes, heads, scores), folder, as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 
@@ -29,9 +28,8 @@ def run(
     Correlations of q_i and of single samples between templates and between models; feminine ranks; shares of
     the variance of stereotypes, sentences and templates.
     """
-    folder = output or options.HOME / "templates"
-    with interruptible(options.INTERRUPTED.format(folder=folder)):
-        from gest_dataset.studies import templates
+    from gest_dataset.studies import templates
 
-        inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
-        options.show(templates(inputs, scores), folder, as_json)
+    folder = output or options.HOME / "templates"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    options.show(templates(inputs, scores), folder, as_json)

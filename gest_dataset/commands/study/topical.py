@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -41,16 +40,13 @@ def run(
     The masculine rate of male samples with one of some words, and g_s adjusted for negation, length and the
     frequency of words.
     """
-    folder = output or options.HOME / "topical"
-    with interruptible(options.INTERRUPTED.format(folder=folder)):
-        from gest_dataset.studies import topical
+    from gest_dataset.statistics.topical import FAMILY_WORDS
+    from gest_dataset.studies import topical
 
-        inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
-        if words is None:
-            study = topical(inputs, scores=scores)
-        else:
-            study = topical(inputs, _read_words(words), scores)
-        options.show(study, folder, as_json)
+    folder = output or options.HOME / "topical"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    topic = FAMILY_WORDS if words is None else _read_words(words)
+    options.show(topical(inputs, topic, scores), folder, as_json)
 
 
 def _read_words(text: str) -> tuple[str, ...]:

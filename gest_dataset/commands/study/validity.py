@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 
@@ -28,9 +27,8 @@ def run(
     Pearson's r with its interval for each type and split of WinoBias and for single stereotypes. Several
     pronouns in a sentence are averaged, as by the authors, and added.
     """
-    folder = output or options.HOME / "validity"
-    with interruptible(options.INTERRUPTED.format(folder=folder)):
-        from gest_dataset.studies import validity
+    from gest_dataset.studies import validity
 
-        inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
-        options.show(validity(inputs), folder, as_json)
+    folder = output or options.HOME / "validity"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    options.show(validity(inputs), folder, as_json)
