@@ -20,21 +20,21 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.control import sample_scores
+from gest_dataset.measures.control_bias import sample_scores
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.measures.words import MANY, shown
+from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import OWN_NEGATION
-from gest_dataset.published.handles import rows_of_model
+from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.figures_others import control_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.confounders import log_relative_frequency
+from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.word_frequency import log_relative_frequency
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
@@ -96,7 +96,7 @@ class ControlRun:
     def printed_row(self, table: str) -> Mapping[str, Any]:
         """The row of the same model and set in one of the paper's tables; empty without one."""
         rows = published.load(table_texts()[table]["published"])["rows"]
-        of_model = rows_of_model(rows, self.run.manifest.metadata, "model")
+        of_model = rows_for_model(rows, self.run.manifest.metadata, "model")
         return next((row for row in of_model if row["config"] == self.config), {})
 
     def has(self, statistic: str) -> bool:
@@ -166,7 +166,7 @@ def controls_study(found: Sequence[ControlRun], sources: dict[str, str]) -> Stud
         "Do word-filling measures measure a stereotype?",
         tuple(table for table in tables if table.rows),
         tuple(_figures(found)),
-        (*_sentences(groups), MANY),
+        (*_sentences(groups), MANY_INTERVALS_NOTE),
         (*_notes(found), *notes),
         sources,
     )
@@ -294,7 +294,7 @@ def _range(label: str, found: Sequence[ControlRun], statistic: str) -> str:
     values = [one.estimate(statistic).value for one in found if one.has(statistic)]
     if not values:
         return ""
-    low, high = shown(min(values)), shown(max(values))
+    low, high = format_number(min(values)), format_number(max(values))
     return f"{label} {low}" if low == high else f"{label} {low} to {high}"
 
 

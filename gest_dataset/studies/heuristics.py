@@ -21,12 +21,11 @@ from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.runs.reading import Run, find_runs, sha256
-from gest_dataset.statistics.intervals import proportion
-from gest_dataset.statistics.shares import Shares, rate_contrast
+from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.studies import sheets
 from gest_dataset.studies.sheets import GENDER, KINDS, SWAPS, LabelledSheet, Sample, Stratum
 from gest_dataset.studies.study import Row, Study, Table
@@ -182,7 +181,7 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
         return Estimate(math.nan, math.nan, math.nan), number
     weights = np.array([labelled.population[stratum] / number for stratum in strata])
     positive, total = (np.array([count[s] for s in strata], dtype=float) for count in (hits, drawn))
-    interval = rate_contrast(Shares(positive, total), weights)
+    interval = rate_contrast(StratifiedCounts(positive, total), weights)
     return Estimate(interval.value, interval.low, interval.high), number
 
 
@@ -222,7 +221,7 @@ def _sentences(labelled: LabelledSheet) -> Iterator[str]:
     hidden, unknown = weighted_share(labelled, {"U": "MF"})
     decided = sum(number for (_, outcome), number in labelled.population.items() if outcome != "U")
     if decided and not math.isnan(hidden.value):
-        more, low, high = (spoken_percent(value * unknown / decided) for value in hidden)
+        more, low, high = (format_percent(value * unknown / decided) for value in hidden)
         yield (
             f"Deciding all unknown samples that show a gender would give {more} more samples ({low} to "
             f"{high}); the paper expects 2.0 % to 3.9 %."
@@ -232,4 +231,4 @@ def _sentences(labelled: LabelledSheet) -> Iterator[str]:
 def _percent(share: Estimate) -> str:
     if math.isnan(share.value):
         return "– %"
-    return f"{shown(share.value)} % ({shown(share.low)} to {shown(share.high)})"
+    return f"{format_number(share.value)} % ({format_number(share.low)} to {format_number(share.high)})"

@@ -17,8 +17,8 @@ from typing import Any
 from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import TOY
+from gest_dataset.measures.formatting import TOY_NOTE
+from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
 from gest_dataset.studies.study import RUNS, check_study_folder
@@ -212,7 +212,7 @@ def limitations(runs: Sequence[Run], models: Sequence[str]) -> Iterator[str]:
         if limit:
             yield f"{model}: only the first {limit:,} samples of a config; the paper uses all."
     for model in dict.fromkeys(model for model, run in named if run.manifest.metadata.get("toy")):
-        yield f"{model} is {TOY}."
+        yield f"{model} is {TOY_NOTE}."
     configs = sorted({run.manifest.config for run in runs if run.manifest.measure == TEMPLATES.name})
     if len(configs) > 1:
         yield f"The runs use {' and '.join(configs)}, whose sentences differ."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.studies.printed import CHECKS, Pair, Unavailable
 from gest_dataset.studies.printed.comparison import score_folder
 from gest_dataset.studies.study import Row, Study, Table
@@ -140,7 +140,7 @@ def _sentences(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Ite
     agree = sum(pair.agrees for pair in pairs)
     yield (
         f"{agree:,} of {len(pairs):,} numbers that released data allow to compute agree to the last printed "
-        f"digit; of the other {len(pairs) - agree:,}, {shown(unexplained)} have no explanation."
+        f"digit; of the other {len(pairs) - agree:,}, {format_number(unexplained)} have no explanation."
     )
     unavailable = sum(bool(result.unavailable) for result in results.values())
     if unavailable:

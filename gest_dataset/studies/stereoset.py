@@ -19,13 +19,13 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, NO_CONTROL_NOTE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import inputs_of
-from gest_dataset.measures.words import CAVEAT, MANY
+from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.models.names import written_once
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.published.handles import hub_ids
+from gest_dataset.published.models import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
@@ -154,7 +154,7 @@ def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) 
                 test,
                 method,
                 own["kind"],
-                inputs_of(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config)),
+                statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config)),
                 metadata.get(model, {}),
                 run,
             )
@@ -202,7 +202,7 @@ def _sentences(found: Sequence[Entry], by_method: Sequence[Entry]) -> Iterator[s
                 f"{where} sentences the whole interval of SS is above 50 in {above} and below 50 in {below} "
                 f"of {len(ss)} results (a model in a language)."
             )
-    yield MANY
+    yield MANY_INTERVALS_NOTE
     yield "A model that guesses at random has LMS 50, SS 50 and ICAT 50; ICAT alone hides what moved it."
     for head in (one for one in by_method if one.method == NSP):
         for other in by_method:
@@ -214,7 +214,7 @@ def _sentences(found: Sequence[Entry], by_method: Sequence[Entry]) -> Iterator[s
                     f"{head.model} in {LANGUAGES[head.language].name}, between sentences: LMS {lms} with the "
                     f"next-sentence head, {other_lms} {other.method}; SS {ss} and {other_ss}."
                 )
-    yield CAVEAT
+    yield NO_CONTROL_NOTE
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from gest_dataset.languages import STEREOSET
 from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.published.handles import rows_of_model
+from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import stereoset_icat
@@ -123,7 +123,7 @@ class Entry:
 
     def printed(self, source: Source) -> Mapping[str, Any] | None:
         """The paper's row of the same model, language and method."""
-        for row in rows_of_model(source.rows, self.parts[0].metadata, "handle"):
+        for row in rows_for_model(source.rows, self.parts[0].metadata, "handle"):
             # footnote 16: only table 7 has another method for the GPT-2 models
             method = row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)
             if row["language"] == self.language and self.method in ("", method):

@@ -23,8 +23,8 @@ from typing import Any
 import yaml
 
 from gest_dataset.errors import OutputError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.page import dress, environment
 from gest_dataset.report.panel import Panel
@@ -84,8 +84,8 @@ class Table:
         """Headings and cells as people read them."""
         return self._expand(
             lambda name: (name, "95 %"),
-            lambda cell: cell.texts if isinstance(cell, Estimate) else (shown(cell), ""),
-            shown,
+            lambda cell: cell.texts if isinstance(cell, Estimate) else (format_number(cell), ""),
+            format_number,
         )
 
     @property

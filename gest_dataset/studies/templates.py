@@ -21,11 +21,11 @@ import pandas as pd
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs

@@ -21,17 +21,16 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.measures.grid import NOTHING, Estimate
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.sure import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
-from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
 from gest_dataset.studies.inputs import (
@@ -89,7 +88,7 @@ class Scores:
 
     def expected_rate(self, words: Sequence[str]) -> float:
         """The rate on the topic if each sample were like the others of its stereotype."""
-        on_topic = np.array(mentions(self.sentences, words))
+        on_topic = np.array(mentions_any(self.sentences, words))
         means: list[float] = []
         for stereotype in STEREOTYPES.values():
             scored = (self.stereotypes == stereotype.id) & np.isfinite(self.means)
@@ -208,14 +207,14 @@ def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
 
 def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     """The properties of `statistics.confounders`, and the mean ln frequency of words if wordfreq is there."""
-    properties = confounders.properties(sentences)
+    properties = confounders.sentence_properties(sentences)
     try:
         from wordfreq import word_frequency  # an optional dependency
     except ImportError:
         return properties
     means = []
     for sentence in sentences:
-        frequencies = [word_frequency(word, "en") for word in confounders.words_of(sentence)]
+        frequencies = [word_frequency(word, "en") for word in confounders.split_words(sentence)]
         logs = [math.log(max(frequency, _LEAST_FREQUENCY)) for frequency in frequencies]
         means.append(float(np.mean(logs)) if logs else 0.0)
     return properties | {"frequency of words in English": np.array(means)}
@@ -254,7 +253,7 @@ def _parts(models: Sequence[Scores]) -> Table:
                 above = values > np.median(values)
                 parts |= {f"{name}: above the median": above, f"{name}: up to the median": ~above}
         for name, chosen in parts.items():
-            g_s = NOTHING
+            g_s = EMPTY
             if chosen.any():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UndefinedWarning)
@@ -275,10 +274,11 @@ def _sentences(topic: Table) -> Iterator[str]:
             side = "less" if on_topic.high < male.low else "more"
             yield (
                 f"{name}: male samples with one of the words are {side} masculine, {on_topic}, than all male "
-                f"samples, {shown(male.value)}; other samples of the same stereotypes have {shown(expected)}."
+                f"samples, {format_number(male.value)}; other samples of the same stereotypes have "
+                f"{format_number(expected)}."
             )
         else:
             yield (
                 f"{name}: male samples with one of the words ({on_topic}) do not differ measurably from all "
-                f"male samples ({shown(male.value)})."
+                f"male samples ({format_number(male.value)})."
             )

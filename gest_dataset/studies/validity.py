@@ -26,9 +26,8 @@ from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import inputs_of, of_templates
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.winobias import WINOBIAS
+from gest_dataset.measures.result import statistic_inputs, template_results
+from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
 from gest_dataset.report.sure import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import winobias_rate
@@ -72,7 +71,7 @@ class ModelRuns:
     @property
     def g_s_published(self) -> float:
         """The same mean on the printed scale."""
-        ratios = [part["g_s"] for part in of_templates(self.gest.result["result"]).values()]
+        ratios = [part["g_s"] for part in template_results(self.gest.result["result"]).values()]
         return float(np.mean([math.nan if g_s is None else g_s ** (1 / LN10) for g_s in ratios]))
 
     def strengths(self) -> list[float]:
@@ -157,7 +156,7 @@ def winobias_g_s(run: Run, how: str) -> Estimate:
     rows = rows_of(config)
     if run.manifest.data_fingerprint != fingerprint_of(config, rows):
         raise DataError(f"{run.path} was scored on another version of {config}. Score it again.")
-    inputs = inputs_of(WINOBIAS, run.table, rows)
+    inputs = statistic_inputs(WINOBIAS, run.table, rows)
     pronouns = count_pronouns(config)
     is_sum = run.manifest.settings.get("kind") == "causal"
     inputs["predictions"] = [

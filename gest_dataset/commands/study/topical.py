@@ -40,7 +40,7 @@ def run(
     The masculine rate of male samples with one of some words, and g_s adjusted for negation, length and the
     frequency of words.
     """
-    from gest_dataset.statistics.topical import FAMILY_WORDS
+    from gest_dataset.statistics.confounders import FAMILY_WORDS
     from gest_dataset.studies import topical
 
     folder = output or options.HOME / "topical"

@@ -22,8 +22,8 @@ from gest_dataset.errors import GestError
 from gest_dataset.probes.templates import TEMPLATES
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.gest_scores import read_authors_scores
 from gest_dataset.studies.heuristics import confusion_matrix, parse_authors_labels
@@ -102,7 +102,7 @@ def _table_3(scale: Callable[[Floats], Floats], printed: Mapping[str, tuple[str,
     data = load_rows("en_1_0")
     genders = data.features["gender"].names
     is_male = [genders[gender] == "male" for gender in data["gender"]]
-    on_family = mentions(data["sentence"], FAMILY_WORDS)
+    on_family = mentions_any(data["sentence"], FAMILY_WORDS)
     number = sum(male and family for male, family in zip(is_male, on_family, strict=True))
     text = str(published.load("gest_topical_bias")["samples"])
     return [*pairs, Pair("male samples with a word about the family", number, text)]

@@ -18,7 +18,7 @@ import numpy as np
 from gest_dataset.builders.controls import FIELDS, mark_keywords
 from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import GestError
-from gest_dataset.statistics.intervals import agresti_coull
+from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.studies.printed.comparison import (
     Checks,
     Pair,
