@@ -52,7 +52,7 @@ def test_write(tmp_path: Path) -> None:
     assert content["command"] == ["gest", "study", "toy"]
     assert content["tables"][0]["rows"][0] == ["bert", [0.5, 0.25, 0.75], 16, "0.50"]
     assert content["signature"].startswith("gest:study-toy|sources:1|hash:")
-    assert replace(TOY, sources={"a": "2"}).signature != TOY_NOTE.signature
+    assert replace(TOY, sources={"a": "2"}).signature != TOY.signature
     html = page.read_text()
     for text in ("Like table 3 &lt;of&gt; a paper", "0.250 to 0.750", "A sentence.", "One was left out."):
         assert text in html
