@@ -60,7 +60,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
     if not offered:
         raise ConfigError(
             f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build`, `gest "
-            f"pairs` or `gest translate-stereoset` has written."
+            f"pairs` or `gest study translate-stereoset` has written."
         )
     if config is None and len(offered) > 1:
         raise ConfigError(f"{path} has several configs, choose one with --config: {', '.join(offered)}.")

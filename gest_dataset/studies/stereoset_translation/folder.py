@@ -36,7 +36,7 @@ def claim_stereoset(out: Path, settings: Mapping[str, Any]) -> None:
     configs = {config_name(test, code) for test in TESTS for code in LANGUAGES}
     own = {CARD, SUMS, RECORD, PROBLEMS, CORRECTIONS, *configs} if (out / RECORD).exists() else set()
     what = "a translation of StereoSet"
-    claim_same(out / RECORD, {*own, LOCK}, settings, "gest translate-stereoset", what)
+    claim_same(out / RECORD, {*own, LOCK}, settings, "gest study translate-stereoset", what)
 
 
 def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
@@ -177,7 +177,7 @@ def _card(language: str, infos: Mapping[str, Any], record: Mapping[str, Any]) ->
 # {title}
 
 The samples of StereoSet as `{settings["system"]}` translated them, in the format of the configs
-`stereoset_LANGUAGE_intrasentence` and `…_intersentence`. Written by `gest translate-stereoset` of
+`stereoset_LANGUAGE_intrasentence` and `…_intersentence`. Written by `gest study translate-stereoset` of
 gest-dataset {__version__}:
 
 ```bash

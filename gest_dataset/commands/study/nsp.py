@@ -1,4 +1,4 @@
-"""`gest nsp-train`: teach a language model which sentence is next, to score StereoSet between sentences."""
+"""`gest study nsp`: teach a language model which sentence is next, to score StereoSet between sentences."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from gest_dataset.studies.nsp import Trained
 
 EXAMPLES = (
-    "Examples: [bold]gest nsp-train google/mt5-base --data wikimedia/wikipedia:20231101.de --output "
+    "Examples: [bold]gest study nsp google/mt5-base --data wikimedia/wikipedia:20231101.de --output "
     "mt5-nsp[/bold], then [bold]gest score mt5-nsp --config stereoset_de_intersentence[/bold]; [bold]gest "
-    "nsp-train ./my-gpt --data articles.txt --data more.parquet --epochs 3 --output my-gpt-nsp[/bold]"
+    "study nsp ./my-gpt --data articles.txt --data more.parquet --epochs 3 --output my-gpt-nsp[/bold]"
 )
 
 

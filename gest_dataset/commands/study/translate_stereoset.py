@@ -1,4 +1,4 @@
-"""`gest translate-stereoset`: StereoSet in another language, with the problems listed for a person."""
+"""`gest study translate-stereoset`: StereoSet in another language, with the problems listed for a person."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gest_dataset.studies.stereoset_translation.translate import Made
 
 EXAMPLES = (
-    "Examples: [bold]gest translate-stereoset sk --system hf:facebook/nllb-200-distilled-600M --output "
-    "stereoset-sk[/bold]; with problems.csv filled in: [bold]gest translate-stereoset sk --system "
+    "Examples: [bold]gest study translate-stereoset sk --system hf:facebook/nllb-200-distilled-600M --output "
+    "stereoset-sk[/bold]; with problems.csv filled in: [bold]gest study translate-stereoset sk --system "
     "hf:facebook/nllb-200-distilled-600M --corrections filled.csv --output stereoset-sk[/bold]; then "
     "[bold]gest score MODEL --data stereoset-sk --config stereoset_sk_intrasentence[/bold]"
 )
