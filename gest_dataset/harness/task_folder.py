@@ -60,7 +60,7 @@ def task_name(config: str) -> str:
 
 def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], dict[str, str]]:
     """The tasks of configs (`data.selection.names`), and those of a group that are left out, with why."""
-    fitting, left_out = selection.select_configs(configs, KIND, "lm_eval")
+    fitting, left_out = selection.suitable_configs(configs, KIND, "lm_eval")
     tasks = []
     for name in fitting:
         measure, probe = measure_of(list(CONFIGS[name].features), name)

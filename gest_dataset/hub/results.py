@@ -38,8 +38,8 @@ from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import language_models
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
 
 FOLDER = ".eval_results"
@@ -179,12 +179,12 @@ def _model_of(run: Run) -> tuple[str, bool]:
     """The model as the run names it, and whether that is its name on the Hub."""
     manifest = run.manifest
     if MEASURES[manifest.measure].probe:
-        return manifest.subject, manifest.metadata["from_hub"]
-    if not manifest.subject.startswith(_HUGGING_FACE):
-        raise ConfigError(f"The run in {run.path} is of {manifest.subject}, which is no model of the Hub.")
+        return manifest.model, manifest.metadata["from_hub"]
+    if not manifest.model.startswith(_HUGGING_FACE):
+        raise ConfigError(f"The run in {run.path} is of {manifest.model}, which is no model of the Hub.")
     # that of a folder is a hash of its content
     of_hub = _COMMIT.fullmatch(manifest.metadata["revision"] or "") is not None
-    return manifest.subject.removeprefix(_HUGGING_FACE), of_hub
+    return manifest.model.removeprefix(_HUGGING_FACE), of_hub
 
 
 def _read_data(source: Repo, configs: Iterable[str]) -> tuple[Parent, dict[str, bytes]]:

@@ -49,7 +49,7 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_folder(path: Path, config: str | None) -> Dataset:
-    configs = list(folder.noted(path))
+    configs = list(folder.read_checksums(path))
     if not configs:
         raise ConfigError(
             f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`, `gest pairs` or "
@@ -64,7 +64,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
 
     def damaged(error: BaseException) -> DataError:
         return DataError(
-            f"{folder.path_of(path, name)} is damaged ({describe_error(error)}). Build it again."
+            f"{folder.config_path(path, name)} is damaged ({describe_error(error)}). Build it again."
         )
 
     with convert_errors(damaged):
@@ -76,8 +76,8 @@ def _read_file(path: Path) -> Dataset:
     measure, probe = measure_of(list(table.columns), str(path))
     fields = dict.fromkeys(sorted(probe.fields), _TEXT)
     fields |= {field: _FIELDS[field] for field in probe.fields if field in _FIELDS}
-    if probe.about is not None:
-        fields[probe.about] = _TOPICS[probe.about]
+    if probe.label is not None:
+        fields[probe.label] = _TOPICS[probe.label]
     if measure.unit.column in table.columns:
         fields.setdefault(measure.unit.column, _UNIT)
     if "id" in table.columns:

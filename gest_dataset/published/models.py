@@ -260,6 +260,6 @@ def rows_for_model(
 
     As with `published.standing` only a model that was loaded from the Hub under such an id is the papers'.
     """
-    if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
+    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
         return []
     return [row for row in rows if metadata["model"] in hub_ids(row[column])]

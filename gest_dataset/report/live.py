@@ -94,10 +94,10 @@ def _line(folder: Path, manifest: Manifest) -> str:
     progress = read_progress(folder)
     if progress is None:
         return f"{name}: begun {manifest.started}, no answer is kept yet."
-    share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""
-    what = one_line(progress.what)
+    share = f" ({100 * progress.done / progress.total:.0f} %)" if progress.total else ""
+    what = one_line(progress.unit)
     return (
-        f"{name}: {format_number(progress.done)} of {format_number(progress.of)} {what}{share} are answered."
+        f"{name}: {format_number(progress.done)} of {format_number(progress.total)} {what}{share} are answered."
     )
 
 

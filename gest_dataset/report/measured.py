@@ -13,8 +13,8 @@ from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import template_results
+from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.runs.reading import Run
 
 _LONGEST = 44
 
@@ -47,7 +47,7 @@ class Measured:
     @property
     def model(self) -> str:
         """The model or translator as it is named."""
-        return one_line(self.run.manifest.subject)
+        return one_line(self.run.manifest.model)
 
     @property
     def kind(self) -> str:
@@ -87,7 +87,7 @@ class Measured:
 
 def measured(runs: Sequence[Run]) -> list[Measured]:
     """The runs with names that tell them apart: the model, the config, or both."""
-    models = [short(one_line(run.manifest.subject)) for run in runs]
+    models = [short(one_line(run.manifest.model)) for run in runs]
     asked = [run.manifest.config if _asks(run) else run.manifest.language for run in runs]
     configs = [one_line(name) for name in asked]
     labels = [f"{model} · {config}" for model, config in zip(models, configs, strict=True)]

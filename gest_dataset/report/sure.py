@@ -22,7 +22,7 @@ from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import sample_units
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.masculine_rate import unknown_bounds

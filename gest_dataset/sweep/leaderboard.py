@@ -27,8 +27,8 @@ from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, 
 from gest_dataset.report.page import dress, environment
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.comparison import Difference, compare_pairs
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import atomic_path, csv_text, json_value

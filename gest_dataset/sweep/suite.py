@@ -23,7 +23,7 @@ from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.probes.templates import EXTENDED_NAME, select_templates
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 
 PAPERS = Path(__file__).parent / "papers"
 _BYTES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

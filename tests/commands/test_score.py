@@ -36,10 +36,10 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import with_verdict
 from gest_dataset.models import names, selection
 from gest_dataset.models import score as scoring
-from gest_dataset.models.scorers import LanguageModel
+from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
 from gest_dataset.report import page
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
 from gest_dataset.statistics.template_mean import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
@@ -112,7 +112,7 @@ def test_causal_model_gets_its_two_templates(gest: Gest) -> None:
 def test_again_is_read(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("score", "bert", "--output", "mine", "--templates", "1")
     _, first, _ = gest(*arguments)
-    monkeypatch.setattr(LanguageModel, "answer", None)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", None)
     code, again, told = gest(*arguments)
     assert (code, again) == (0, first)
     assert "mine: this run is finished; nothing is computed again." in told
@@ -425,7 +425,7 @@ def test_interrupt_says_how_to_go_on(gest: Gest, monkeypatch: pytest.MonkeyPatch
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LanguageModel, "answer", interrupted)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", interrupted)
     code, _, told = gest("score", "bert")
     assert code == 130
     assert "run the same command again" in told
@@ -437,7 +437,7 @@ def test_a_folder_is_one_model_however_it_is_written(gest: Gest) -> None:
     for name in ("./bert", "./bert/", "bert", "bert//"):
         code, _, told = gest("score", name, *arguments)
         assert code == 0, told
-    assert reading.read_run("run").manifest.subject == "bert"
+    assert reading.read_run("run").manifest.model == "bert"
     model, tokenizer = AutoModelForMaskedLM.from_pretrained("./bert/"), AutoTokenizer.from_pretrained("bert")
     scores = gest_dataset.score((model, tokenizer), "en", [3], 20, device="cpu")
     assert scores.metadata["model"] == "bert"
@@ -449,7 +449,7 @@ def test_checkpoints_of_one_name_have_their_own_runs(gest: Gest) -> None:
         code, _, told = gest("score", f"{parent}/checkpoint-500/", "--templates", "3", "--limit", "20")
         assert code == 0, told
         kept = reading.read_run(f"gest-runs/{parent}--checkpoint-500-limit20/en")
-        assert kept.manifest.subject == f"{parent}/checkpoint-500"
+        assert kept.manifest.model == f"{parent}/checkpoint-500"
 
 
 def process(environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -814,7 +814,7 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
 
 def test_no_config_is_left() -> None:
     with pytest.raises(ScoringError, match="No config is left for m, a causal model: needs a masked"):
-        selection.split(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
+        selection.suitable_configs(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
 
 
 def test_controls_of_an_encoder_decoder(gest: Gest) -> None:

@@ -31,9 +31,8 @@ from gest_dataset.hub.commit import TRIES
 from gest_dataset.hub.results import Pushed, push_results, task_of
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
+from gest_dataset.runs.folder import Run, begun, finish, read_run, recording, sha256
 from gest_dataset.runs.manifest import DETECTIONS, Manifest
-from gest_dataset.runs.reading import Run, read_run, sha256
-from gest_dataset.runs.writing import begun, finish, recording
 from gest_dataset.storage import json_value, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use

@@ -13,8 +13,8 @@ import torch
 import gest_dataset
 from gest_dataset.errors import ModelError, OutputError, SettingError
 from gest_dataset.models import device
-from gest_dataset.models.loading import load_model
 from gest_dataset.models.device import is_fixed, main_device, pick_device, pick_dtype
+from gest_dataset.models.loading import load_model
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -87,8 +87,14 @@ def test_auto_uses_one_device_if_that_is_enough() -> None:
         ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
         ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
         ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use 8bit or 4bit"),
-        ({"endpoint": "http://127.0.0.1:9", "device_map": "auto"}, "apply to loaded models, not to served ones"),
-        ({"endpoint": "http://127.0.0.1:9", "quantization": "8bit"}, "apply to loaded models, not to served ones"),
+        (
+            {"endpoint": "http://127.0.0.1:9", "device_map": "auto"},
+            "apply to loaded models, not to served ones",
+        ),
+        (
+            {"endpoint": "http://127.0.0.1:9", "quantization": "8bit"},
+            "apply to loaded models, not to served ones",
+        ),
     ],
 )
 def test_options_that_exclude_each_other(given: dict[str, Any], said: str) -> None:

@@ -37,9 +37,7 @@ def test_another_start_token_is_another_run(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(zoo.directory("gpt-neox"), tmp_path / "gpt-neox"))
     before = score(folder, tmp_path / "run")
     set_tokenizer(folder, bos_token="<|padding|>")
-    with pytest.raises(
-        OutputError, match=r"was made with other settings:\n  tokenizer_behav"
-    ):
+    with pytest.raises(OutputError, match=r"was made with other settings:\n  tokenizer_behav"):
         score(folder, tmp_path / "run")
     assert score(folder, None).table != before.table, "the scores show the change"
 

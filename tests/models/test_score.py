@@ -17,14 +17,13 @@ from datasets import Dataset
 from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
-from gest_dataset.builders import GROUPS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import GROUPS, select_configs
 from gest_dataset.demo.show import TOY_MODEL
 from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, ScoringError, SourceError
 from gest_dataset.models import loading
 from gest_dataset.models import score as score_module
 from gest_dataset.models.request import NUMBERED
-from gest_dataset.models.selection import select_configs
+from gest_dataset.models.selection import suitable_configs
 from gest_dataset.runs import read_run
 from tests.support import zoo
 
@@ -166,14 +165,14 @@ def test_it_is_an_error_if_all_configs_fail(config: Any, failing: Callable[[str]
 
 
 def test_selection_of_configs() -> None:
-    selected, left_out = select_configs(names("all"), "masked", "m")
+    selected, left_out = suitable_configs(select_configs("all"), "masked", "m")
     assert "en" in selected
     assert left_out["annotations"].endswith("name it to score it")
     assert not set(GROUPS["demo"]) & {*selected, *left_out}
-    selected, _ = select_configs(names("all,annotations,demo"), "masked", "m")
+    selected, _ = suitable_configs(select_configs("all,annotations,demo"), "masked", "m")
     assert {"annotations", *GROUPS["demo"]} <= set(selected)
     with pytest.raises(ConfigError, match="No config is left for m, a causal model"):
-        select_configs(names("crows"), "causal", "m")
+        suitable_configs(select_configs("crows"), "causal", "m")
 
 
 # ---- before the model is loaded --------------------------------------------------------------------------

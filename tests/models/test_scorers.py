@@ -26,7 +26,7 @@ from gest_dataset.errors import ModelError, ScoringError
 from gest_dataset.models import head
 from gest_dataset.models.head import Head
 from gest_dataset.models.scorers import LanguageModelScorer
-from gest_dataset.probes.query import Ask, Input
+from gest_dataset.probes.queries import Input, Lookup
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -88,11 +88,11 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
     inputs = [Input((9, 8, 7, 6, 5), decoder), Input((5, 6, 7), decoder)]
     size = model.get_output_embeddings().out_features
     targets = (0, 6, 7, 99, 100, size - 1)  # on both sides of the ends of slices
-    asks = [[Ask(p, t, True) for p in range(3) for t in targets] for _ in inputs]
+    lookups = [[Lookup(p, t, True) for p in range(3) for t in targets] for _ in inputs]
     scorer = LanguageModelScorer(model, kind, tokenizer.pad_token_id, owned=False)
     monkeypatch.setattr(head, "_SLICE", tokens)
     monkeypatch.setattr(head, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
-    scorer.check(inputs, asks)
+    scorer.check(inputs, lookups)
     assert scorer.cuts, scorer.notes
     columns = Head.columns
     shapes: list[tuple[int, int]] = []
@@ -103,8 +103,8 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
         return logits
 
     monkeypatch.setattr(Head, "columns", counting)
-    answers = scorer.log_probs(inputs, asks)
-    for given, some, values in zip(inputs, asks, answers, strict=True):
+    answers = scorer.log_probs(inputs, lookups)
+    for given, some, values in zip(inputs, lookups, answers, strict=True):
         arguments = {"input_ids": torch.tensor([given.input_ids])}
         if decoder:
             arguments["decoder_input_ids"] = torch.tensor([decoder])
@@ -157,14 +157,14 @@ def test_a_head_that_differs_in_slices_is_detected(monkeypatch: pytest.MonkeyPat
     given = Input((9, 8, 7, 6, 5))
     with torch.no_grad():
         logits = model(torch.tensor([given.input_ids])).logits[0, 2]
-    asks = [Ask(2, int(token), True) for token in logits.topk(3).indices]
+    lookups = [Lookup(2, int(token), True) for token in logits.topk(3).indices]
     model.__class__ = ChoosyBert
     scorer = LanguageModelScorer(model, "masked", tokenizer.pad_token_id, owned=False)
-    scorer.check([given], [asks])
+    scorer.check([given], [lookups])
     assert not scorer.cuts
     rest = logits[logits >= logits.max() - 2].double()
-    expected = [float(logits[ask.target] - rest.logsumexp(dim=0)) for ask in asks]
-    np.testing.assert_allclose(scorer.log_probs([given], [asks])[0], expected, atol=2e-5)
+    expected = [float(logits[lookup.target] - rest.logsumexp(dim=0)) for lookup in lookups]
+    np.testing.assert_allclose(scorer.log_probs([given], [lookups])[0], expected, atol=2e-5)
 
 
 def test_a_head_that_is_not_linear_is_detected() -> None:

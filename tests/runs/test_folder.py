@@ -166,9 +166,7 @@ def test_a_finished_run_is_read(bert: str, path: Path, monkeypatch: pytest.Monke
         ({"batch_tokens": 50}, r"batch_tokens: 40 \(existing\), 50 \(new\)"),
     ],
 )
-def test_other_settings_are_refused(
-    bert: str, path: Path, options: dict[str, Any], difference: str
-) -> None:
+def test_other_settings_are_refused(bert: str, path: Path, options: dict[str, Any], difference: str) -> None:
     with pytest.raises(OutputError, match=difference) as raised:
         run(bert, path, **{"limit": 9, **options})
     assert "Choose another directory with --output" in str(raised.value)
@@ -234,7 +232,7 @@ def test_folders_for_one_run_and_for_several(finished: Path, tmp_path: Path) -> 
     assert check_run_folder(finished) == read_manifest(finished)
     several = tmp_path / "several"
     shutil.copytree(finished, several / "en")
-    with pytest.raises(OutputError, match="contains several runs.*--output, such as .*several/en"):
+    with pytest.raises(OutputError, match=r"contains several runs.*--output, such as .*several/en"):
         check_run_folder(several)
     (several / "report.html").touch()
     check_runs_folder(several, ["en", "sk"])
@@ -330,7 +328,7 @@ def test_json_values() -> None:
 
 
 def test_folders_without_a_run(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="is not a directory. Give a directory written by `gest score"):
+    with pytest.raises(OutputError, match=r"is not a directory. Give a directory written by `gest score"):
         read_run(tmp_path / "nowhere")
     with pytest.raises(OutputError, match=r"has no run\.json"):
         read_run(tmp_path)

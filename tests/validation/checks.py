@@ -53,7 +53,7 @@ class Check:
 def model_checks(model: Model) -> Iterator[Check]:
     """Score all data of a model with the package, and check the results."""
     for name, data in model.data.items():
-        scores = measure(model.loaded, data.request)
+        scores = compute_scores(model.loaded, data.request)
         readings = model.readings[name]
         if data.quadruplets:
             yield from control_checks(name, data.quadruplets, readings, *_ss(data.quadruplets, scores))

@@ -10,7 +10,7 @@ from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.studies.nsp.model import LABELS, Learner
 from gest_dataset.studies.nsp.pairs import EVERY, NEXT
@@ -23,7 +23,7 @@ _MODEL = "model"
 
 def claim_training(out: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """The record of the same training in this folder; None in an empty one, any other is refused."""
-    return claim_same(out / RECORD, _may_be_ours, settings, "gest study nsp", "a training")
+    return check_work_folder(out / RECORD, _may_be_ours, settings, "gest study nsp", "a training")
 
 
 def _may_be_ours(path: Path) -> bool:

@@ -13,7 +13,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICA
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_dtype
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
-from gest_dataset.models.pretrained import read
+from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
 from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT
 
@@ -61,7 +61,7 @@ def open_learner(name: str, seed: int) -> Learner:
     tokenizer, revision = known.tokenizer, known.revision
     del known
     set_seed(seed)
-    model, info = read(
+    model, info = from_pretrained(
         AutoModelForSequenceClassification,
         name,
         revision=revision,

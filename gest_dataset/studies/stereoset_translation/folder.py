@@ -20,7 +20,7 @@ from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, csv_text, write_json
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.studies.stereoset_translation.translate import Cell, Corrections, Made, Row, fields_of
@@ -36,7 +36,7 @@ def claim_stereoset(out: Path, settings: Mapping[str, Any]) -> None:
     configs = {config_name(test, code) for test in TESTS for code in LANGUAGES}
     own = {CARD, SUMS, RECORD, PROBLEMS, CORRECTIONS, *configs} if (out / RECORD).exists() else set()
     what = "a translation of StereoSet"
-    claim_same(out / RECORD, {*own, LOCK}, settings, "gest study translate-stereoset", what)
+    check_work_folder(out / RECORD, {*own, LOCK}, settings, "gest study translate-stereoset", what)
 
 
 def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
