@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands.console import err, interruptible, out
-from gest_dataset.commands.options import OUTPUT_FILE, Json, Model, OneLanguage, Parser
+from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, ParserModel, Parser
 from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 
@@ -38,7 +38,7 @@ def run(
     text: Annotated[str | None, typer.Option(help="One sentence instead of a file.")] = None,
     column: Annotated[str | None, typer.Option(help="Of a table, the column of the sentences.")] = None,
     parser: Parser = "udpipe",
-    model: Model = None,
+    model: ParserModel = None,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     as_json: Json = False,
 ) -> None:

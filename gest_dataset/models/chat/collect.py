@@ -106,12 +106,13 @@ class Collector:
                 with closing(self.model.generate(self._affordable(waiting), self.sampling)) as generated:
                     for answers in generated:
                         self._add({self.keys[prompt]: answer for prompt, answer in answers})
+                        done += len(answers)
                         bar.update(len(answers))
-                        progress.update(bar.n)
+                        progress.update(done)
                 left = [prompt for prompt in waiting if self.keys[prompt] not in self.answers]
                 if len(left) == len(waiting):
                     raise ScoringError(
-                        f"One more answer could exceed --max-cost {self.max_cost:g}; {bar.n:,} of "
+                        f"One more answer could exceed --max-cost {self.max_cost:g}; {done:,} of "
                         f"{len(wanted):,} answers are cached. Use a higher --max-cost to resume."
                     )
                 waiting = left
