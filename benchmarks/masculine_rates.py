@@ -24,14 +24,14 @@ from datasets import disable_progress_bars, load_dataset
 from rich.console import Console
 from rich.table import Table
 
-import gest_dataset  # noqa: F401  (registers the name gest)
+import gest_dataset
 from gest_dataset import published
 from gest_dataset.gender import Detection, detect, explain
 from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers import conllu, udpipe
 from gest_dataset.gender.rules import RULES
 from gest_dataset.languages import SLAVIC
-from gest_dataset.statistics.intervals import agresti_coull
+from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.stereotypes import STEREOTYPES
 
 TAGS = {"male": "Masc", "female": "Fem"}

@@ -10,7 +10,7 @@ from typing import Any
 def texts() -> list[str]:
     from datasets import disable_progress_bars, load_dataset
 
-    import gest_dataset  # noqa: F401
+    import gest_dataset
 
     disable_progress_bars()
     return list(load_dataset("gest", "en", split="test")["sentence"])
@@ -103,7 +103,9 @@ def pairs_of_translations() -> Any:
     for key in CONFIGS["sk_translations"].sources[1:]:
         translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key), ("from", "to"))}
         for sentence, frame in product(sentences, FRAMES.values()):
-            answers = [translated.get(frame.prompt(sentence["sentence"], side)) for side in ("male", "female")]
+            answers = [
+                translated.get(frame.prompt(sentence["sentence"], side)) for side in ("male", "female")
+            ]
             masculine, feminine = (quotation(answer) if answer else None for answer in answers)
             if masculine and feminine:
                 row = pair_row("sk", (), sentence["stereotype"], sentence["sentence"], masculine, feminine)

@@ -46,7 +46,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 def gest(config: str = "en") -> Any:
     from datasets import disable_progress_bars, load_dataset
 
-    import gest_dataset  # noqa: F401
+    import gest_dataset
 
     disable_progress_bars()
     return load_dataset("gest", config, split="test")
@@ -173,7 +173,7 @@ def of_model(config: str, arch: str, words: str, size: str, spread: float, seed:
     }
     if config == "en" or config.endswith("_neutral"):
         return known | of_templates(scores)
-    samples = MEASURES[scores.metadata["measure"]].samples
+    samples = MEASURES[scores.metadata["measure"]].display
     assert samples is not None
     values = samples.value(scores.table)
     values = values[np.isfinite(values)]

@@ -73,7 +73,7 @@ def run(
     output: Output = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a chat model: whom does it name, and whom does it write about?
+    """Lookup a chat model: whom does it name, and whom does it write about?
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it comes: rerun the same command
     to resume. A few answers come first, to estimate tokens, time and cost.

@@ -73,9 +73,9 @@ def gate_doubts(above: Mapping[str, float], outcome: Outcome) -> list[str]:
             else:
                 detectable = limit + smallest_shown(error_of(estimate.low, estimate.high))
             notes.append(
-                f"{name} of {run.scores.metadata['config']} is not shown to be above {limit:g}, but it may "
-                f"be: its upper bound is {estimate.high:.3f}. With this sample size {ABOVE} detects values from "
-                f"{detectable:.3f} (power 80 %); {UNLESS_BELOW} is stricter."
+                f"{name} of {run.scores.metadata['config']} is not shown to be above {limit:g}, but it "
+                f"may be: its upper bound is {estimate.high:.3f}. With this sample size {ABOVE} detects "
+                f"values from {detectable:.3f} (power 80 %); {UNLESS_BELOW} is stricter."
             )
     return notes
 

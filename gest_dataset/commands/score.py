@@ -143,21 +143,20 @@ def run(
     if endpoint is None and model is None:
         raise ConfigError("No model was given. Give MODEL, or --endpoint URL --model NAME.")
 
-    from gest_dataset.builders import DEFAULT_CONFIG
-    from gest_dataset.data.selection import names
+    from gest_dataset.builders import DEFAULT_CONFIG, select_configs
     from gest_dataset.models import distributed
     from gest_dataset.models.score import score_configs, score_rows
     from gest_dataset.models.served.model import CONNECTIONS, connect
     from gest_dataset.models.user_data import data_name, read_user_data
+    from gest_dataset.probes.author_rules import parse_rules
     from gest_dataset.probes.probe import Options
-    from gest_dataset.probes.rules import named
     from gest_dataset.runs.folder import default_folder
 
     _quieten_libraries()
     above = gates.parse_limits(gates.ABOVE, fail_above)
     below = gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
-    options = Options(_parse_templates(templates), multi_token, rules=named(rules or ()))
-    configs = {} if data is not None else names(config or DEFAULT_CONFIG)
+    options = Options(_parse_templates(templates), multi_token, rules=parse_rules(rules or ()))
+    configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
     several = len(configs) > 1
     if power:
         _show_power(read_user_data(data, config) if data is not None else list(configs), limit, as_json)

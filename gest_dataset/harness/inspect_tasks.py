@@ -18,11 +18,11 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState, generate
 
 from gest_dataset.errors import GestError
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.models.chat.ask import ChatTask
+    from gest_dataset.models.chat.questions import Questions
 
 PROBE = "choice"
 # Numbers that are shown with their bounds
@@ -36,10 +36,10 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
 
     `limit` is of sentences, where Inspect's own is of prompts; `prompts` is a table of wordings of one's own.
     """
-    from gest_dataset.models.chat.ask import prepare
+    from gest_dataset.models.chat.questions import questions
 
     try:
-        asked = prepare(PROBE, language, limit=limit, prompts=prompts)
+        asked = questions(PROBE, language, limit=limit, prompts=prompts)
     except GestError as error:
         raise PrerequisiteError(str(error)) from error
     sampling = asked.sampling
@@ -51,11 +51,11 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
             temperature=sampling.temperature, top_p=1, seed=sampling.seed, max_tokens=sampling.max_tokens
         ),
         version=__version__,
-        metadata={"data_fingerprint": asked.fingerprint, "prompts": asked.wordings, "limit": limit},
+        metadata={"data_fingerprint": asked.fingerprint, "prompts": asked.table, "limit": limit},
     )
 
 
-def _samples(asked: ChatTask) -> list[Sample]:
+def _samples(asked: Questions) -> list[Sample]:
     topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
     return [
         Sample(
@@ -80,8 +80,8 @@ def choice_rates() -> Metric:
         import pyarrow as pa
 
         from gest_dataset.measures import MEASURES
-        from gest_dataset.measures.result import result_of
-        from gest_dataset.probes.prompts import REFUSED
+        from gest_dataset.measures.result import compute_result
+        from gest_dataset.probes.prompt import REFUSED
         from gest_dataset.statistics.checks import UndefinedWarning
 
         known = sorted(scores, key=lambda score: _of_sample(score)["place"])
@@ -92,14 +92,14 @@ def choice_rates() -> Metric:
                 "id": [sample["row"] for sample in samples],
                 "stereotype": pa.array([sample["stereotype"] for sample in samples], pa.int32()),
                 "option": [score.score.value for score in known],
-                "position": pa.array([reading["position"] for reading in read], pa.int32()),
+                "place": pa.array([reading["place"] for reading in read], pa.int32()),
             }
         )
         measure = MEASURES[PROBE]
         with warnings.catch_warnings():
             # rates are also shown on the way, where most stereotypes have no answer yet: nan says so
             warnings.simplefilter("ignore", UndefinedWarning)
-            result = result_of(measure, table, None)
+            result = compute_result(measure, table, None)
         named = [
             f"{name}{end}"
             for name in measure.numbers
@@ -121,15 +121,15 @@ def option() -> Scorer:
     """The option that an answer names, read as `gest ask` reads it; `other` is none."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        from gest_dataset.models.chat.probes import CHAT_PROBES
+        from gest_dataset.models.chat.kinds import KINDS
 
         prompt = Prompt(state.metadata["row"], state.metadata["variant"], state.input_text)
-        (reading,) = CHAT_PROBES[PROBE].read(None, [prompt], [_answer(state.output)])
+        (reading,) = KINDS[PROBE].read(None, [prompt], [_answer(state.output)])
         return Score(
             value=reading.value,
             answer=state.output.completion,
             explanation=reading.problem or None,
-            metadata={"position": reading.position, "problem": reading.problem},
+            metadata={"place": reading.place, "problem": reading.problem},
         )
 
     return score

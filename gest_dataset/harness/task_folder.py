@@ -60,12 +60,12 @@ def task_name(config: str) -> str:
 
 def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], dict[str, str]]:
     """The tasks of configs (`data.selection.names`), and those of a group that are left out, with why."""
-    fitting, left_out = selection.select_configs(configs, KIND, "lm_eval")
+    fitting, left_out = selection.suitable_configs(configs, KIND, "lm_eval")
     tasks = []
     for name in fitting:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
         reason = "" if is_contrast(probe) else f"compares more than two texts (the probe {probe.name})"
-        if not reason and data is not None and not data_folder.path_of(data, name).exists():
+        if not reason and data is not None and not data_folder.config_path(data, name).exists():
             reason = f"is not in {data}: gest build --config {name} --output {data}"
         if reason and configs[name]:
             raise SettingError(f"{name} cannot be a task of lm_eval: it {reason}.")

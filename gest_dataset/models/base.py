@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gest_dataset.cache import ResponseCache
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.text import Reader
+from gest_dataset.probes.queries import Query, Values
+from gest_dataset.probes.tokenization import ProbeTokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -108,7 +108,7 @@ class Model(Protocol):
         """What the metadata of a run say about the model, besides its settings."""
         ...
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         """The tokeniser as the probe needs it."""
         ...
 

@@ -25,7 +25,7 @@ from gest_dataset.models import distributed, prefix_sharing
 from gest_dataset.models.base import LogProbs, Passes
 from gest_dataset.models.prefix_sharing import Row
 from gest_dataset.models.scorers import Pass, Scorer
-from gest_dataset.probes.query import Ask, Input, Query, Values
+from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from gest_dataset.runs.progress import ProgressWriter
 
 logger = logging.getLogger(__name__)
@@ -64,21 +64,21 @@ def compute_log_probs(
     hosts = {i: inputs[i] for i in queries_of}
     rows, way = _rows(hosts, queries_of, scorer, batch_tokens)
     row_of = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    asks: list[dict[Ask, int]] = [{} for _ in rows]
+    lookups: list[dict[Lookup, int]] = [{} for _ in rows]
     for i, some in queries_of.items():
         n, path = row_of[i]
         for query in some:
-            for ask in _asks(query, path):
-                asks[n].setdefault(ask, len(asks[n]))
+            for lookup in _lookups(query, path):
+                lookups[n].setdefault(lookup, len(lookups[n]))
     # long inputs come first, so that a lack of memory shows at once
     order = sorted(range(len(rows)), key=lambda n: _sort_key(rows[n].sequence))
-    passes = [(rows[n].sequence, list(asks[n])) for n in order]
+    passes = [(rows[n].sequence, list(lookups[n])) for n in order]
     run = _Run(passes, scorer, batch_tokens, cache, seed)
     values = dict(zip(order, run.values(description), strict=True))
 
     def values_of(query: Query, i: int) -> Values:
         n, path = row_of[host[i]]
-        return values[n][[asks[n][ask] for ask in _asks(query, path)]]
+        return values[n][[lookups[n][lookup] for lookup in _lookups(query, path)]]
 
     work = Passes(
         queries=len(queries),
@@ -121,14 +121,14 @@ def _packing_sample(
     """The longest row with the queries of its first, middle and last text, and these texts separately."""
     longest = min(rows, key=lambda row: _sort_key(row.sequence))
     numbers = list(longest.paths)
-    packed: list[Ask] = []
+    packed: list[Lookup] = []
     separate: list[Pass] = []
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
         # logits alone are not comparable, so ln P is compared
         queries = [replace(query, normalise=True) for query in queries_of[i]]
-        packed += [ask for query in queries for ask in _asks(query, longest.paths[i])]
+        packed += [lookup for query in queries for lookup in _lookups(query, longest.paths[i])]
         separate.append(
-            (inputs[i], [ask for query in queries for ask in _asks(query, range(inputs[i].size))])
+            (inputs[i], [lookup for query in queries for lookup in _lookups(query, range(inputs[i].size))])
         )
     return (longest.sequence, packed), separate
 
@@ -137,9 +137,9 @@ def _sort_key(sequence: Input) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     return -sequence.size, sequence.input_ids, sequence.parents
 
 
-def _asks(query: Query, path: Sequence[int]) -> list[Ask]:
-    """The asks of a query at the positions that its tokens have in a row."""
-    return [Ask(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
+def _lookups(query: Query, path: Sequence[int]) -> list[Lookup]:
+    """The lookups of a query at the positions that its tokens have in a row."""
+    return [Lookup(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
 
 
 def _two_shortest(inputs: Sequence[Input]) -> list[int]:
@@ -164,9 +164,7 @@ class _Run:
 
     def values(self, description: str) -> list[Values]:
         """The values of all passes, in their order."""
-        cached = distributed.on_main(
-            lambda: self.cache.get([*self.keys, self.state_key]) if self.cache else {}
-        )
+        cached = distributed.on_main(self._cached)
         state: dict[str, Any] = cached.pop(self.state_key, {})
         self.earlier_seconds = state.get("seconds", 0.0)
         self.batches = state.get("batches", 0)
@@ -189,12 +187,15 @@ class _Run:
                 bar.update(len(new))
                 progress.update(len(found))
                 now = time.monotonic()
-                if self.cache and (now - last_commit >= COMMIT_SECONDS or not missing):
+                if self.cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                     self._commit(uncommitted, now - started)
                     uncommitted, last_commit = {}, now
         for notes, dtypes in distributed.gather((self.scorer.notes, self.scorer.dtypes)):
             self._merge(notes, dtypes)
         return [found[key] for key in self.keys]
+
+    def _cached(self) -> dict[str, Any]:
+        return {} if self.cache is None else self.cache.get([*self.keys, self.state_key])
 
     def _check_scorer(self) -> None:
         few = _two_shortest([sequence for sequence, _ in self.passes])
@@ -271,10 +272,10 @@ class _Run:
 
 def _key(one: Pass, seed: int) -> str:
     """A hash of an input, of everything that is asked of it, and of the seed."""
-    sequence, asks = one
+    sequence, lookups = one
     digest = hashlib.sha256(str(seed).encode())
     for ids in (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents):
         digest.update(array("q", (len(ids), *ids)).tobytes())
-    for ask in asks:
-        digest.update(array("q", (ask.position, ask.target, ask.normalise)).tobytes())
+    for lookup in lookups:
+        digest.update(array("q", (lookup.position, lookup.target, lookup.normalise)).tobytes())
     return digest.hexdigest()

@@ -47,8 +47,8 @@ from gest_dataset.models.pretrained import (
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.probes.query import Query
-from gest_dataset.probes.text import Reader, make_reader
+from gest_dataset.probes.queries import Query
+from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -117,8 +117,8 @@ class LoadedModel:
         facts = {"parameters": self.model.num_parameters(), "toy": is_toy}
         return facts | ({"quantization": self.quantization} if self.quantization else {})
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
-        return make_reader(self.tokenizer, self.model, self.kind, rules)
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
+        return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
         self,

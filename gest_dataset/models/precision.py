@@ -72,10 +72,10 @@ def error_note(measure: Measure, dtype: str, error: dict[str, Any]) -> str:
     """The error in words."""
     if not error["samples"]:
         return f"{dtype}: no sample has a score both in this type and in float32"
-    assert measure.samples is not None
+    assert measure.display is not None
     assert measure.probe is not None
     is_probability = set(_PROBABILITIES) <= set(measure.probe.scores)
-    score = "ln of stereotype / anti-stereotype" if is_probability else measure.samples.score
+    score = "ln of stereotype / anti-stereotype" if is_probability else measure.display.score_label
     return (
         f"{dtype} changes {score} by {error['median']:.2g} (median) and at most {error['largest']:.2g}, on "
         f"{error['samples']} samples that were also scored in float32"
@@ -91,8 +91,8 @@ def slowness_note(dtype: str) -> str | None:
 
 def _scores(measure: Measure, table: pa.Table) -> Floats:
     """The scores of the samples; for StereoSet, the log-ratios of its probabilities."""
-    assert measure.samples is not None
+    assert measure.display is not None
     if not set(_PROBABILITIES) <= set(table.column_names):
-        return measure.samples.value(table)
+        return measure.display.value(table)
     stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
     return np.asarray(stereotype - antistereotype)

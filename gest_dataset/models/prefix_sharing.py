@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-from gest_dataset.probes.query import Input
+from gest_dataset.probes.queries import Input
 
 MAX_TOKENS = 256  # in a row
 # The relative cost that each token of a row adds to every other one (measured with 768-wide states)

@@ -9,15 +9,15 @@ import datasets
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
-from gest_dataset.data.sources import published
+from gest_dataset.data.sources import hub_repository
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.models.base import Model
-from gest_dataset.probes.options import told_options
+from gest_dataset.probes.options import effective_options
 from gest_dataset.probes.probe import Options, Probe, check_kind
-from gest_dataset.probes.text import start_token
+from gest_dataset.probes.tokenization import start_token
 
 NUMBERED = "the rows have no ids, so they are numbered from 0"
 
@@ -47,10 +47,10 @@ class Request:
 
     def check(self, model: str, kind: str) -> None:
         """Refuse a kind of model that cannot be asked, or not with these options."""
-        if self.probe.between and kind == "masked":
+        if self.probe.intersentence and kind == "masked":
             return  # its checkpoint may have a next-sentence head
         check_kind(self.probe, kind, model, self.name)
-        self.probe.askers(kind, self.options)
+        self.probe.query_builders(kind, self.options)
 
     def settings(self, model: Model) -> dict[str, Any]:
         """Everything that the numbers depend on, besides the model's name, the data and the measure."""
@@ -58,8 +58,8 @@ class Request:
             "revision": model.revision,
             "kind": model.kind,
             **model.settings(self.batch_tokens),
-            "templates": [number for number in self.probe.askers(model.kind, self.options) if number],
-            "options": told_options(self.options, self.probe, model.kind),
+            "templates": [number for number in self.probe.query_builders(model.kind, self.options) if number],
+            "options": effective_options(self.options, self.probe, model.kind),
             "start": self.start(model),
             "limit": self.limit,
         }
@@ -67,7 +67,9 @@ class Request:
 
     def start(self, model: Model) -> str | None:
         """`eos` if the end token replaces a missing start token, which changes the numbers."""
-        start = start_token(model.tokenizer) if model.kind == "causal" and self.probe.likelihood else None
+        start = (
+            start_token(model.tokenizer) if model.kind == "causal" and self.probe.scores_whole_texts else None
+        )
         return "eos" if start and start[0] == "eos" else None
 
     def notes_on(self, model: Model) -> list[str]:
@@ -93,7 +95,7 @@ def make_request(
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
         fingerprint = fingerprint_of(config, rows)
-        if repo := published():
+        if repo := hub_repository():
             notes.append(f"the rows are those of {repo} on the Hub (GEST_REPO)")
     else:
         rows = config

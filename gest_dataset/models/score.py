@@ -11,8 +11,7 @@ from typing import Any, overload
 
 from datasets import Dataset
 
-from gest_dataset.builders import CONFIGS
-from gest_dataset.data import selection as groups
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model
@@ -20,10 +19,10 @@ from gest_dataset.models.device import DeviceMap
 from gest_dataset.models.loading import MASKED, LoadedModel, load_model, name_and_kind
 from gest_dataset.models.request import Request, make_request
 from gest_dataset.models.scores import ScoredRun, Scores, record, score_request
-from gest_dataset.models.selection import select_configs
+from gest_dataset.models.selection import suitable_configs
 from gest_dataset.models.served.model import CONNECTIONS, ServedModel, connect
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import named
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
 
 logger = logging.getLogger(__name__)
@@ -106,7 +105,7 @@ def score(
     Under a launcher (accelerate, torchrun) every process makes the same call and gets the same scores.
     """
     arguments = dict(locals())
-    options = Options(templates, multi_token, cs, intersentence, named(rules))
+    options = Options(templates, multi_token, cs, intersentence, parse_rules(rules))
     loading = {name: arguments[name] for name in _LOADING}
     folder = None if output is None else Path(output)
     command = python_command(score, arguments)
@@ -135,9 +134,9 @@ def score(
 
 def _config_names(config: Any) -> dict[str, bool]:
     if isinstance(config, str):
-        return groups.names(config)
+        return select_configs(config)
     if isinstance(config, (list, tuple)) and all(isinstance(name, str) for name in config):
-        return groups.names(",".join(config))
+        return select_configs(",".join(config))
     raise SettingError(
         f"A {type(config).__name__} cannot be scored: give the name of a config or of a group, a list of "
         f"names, or one split of a dataset (datasets.Dataset)."
@@ -191,7 +190,7 @@ def score_configs(
     on_run: Callable[[ScoredRun], None] = lambda run: None,
     **loading: Any,
 ) -> Outcome:
-    """Score a model on configs (`data.selection.names`); all requests are checked before it is loaded.
+    """Score a model on configs (`builders.select_configs`); all requests are checked before it is loaded.
 
     Runs are written to subfolders of `folder` with the configs' names; with `flat`, a single run is written
     to `folder` itself. `on_start` is called before each config and `on_run` after each run. `loading` are
@@ -201,7 +200,7 @@ def score_configs(
     if several and folder is not None:
         distributed.on_main(lambda: check_runs_folder(folder, CONFIGS))
     name, kind = _name_and_kind(model, loading)
-    selected, left_out = select_configs(configs, kind, name)
+    selected, left_out = suitable_configs(configs, kind, name)
     outcome = Outcome(left_out=left_out)
     requests: dict[str, Request] = {}
     paths: dict[str, Path | None] = {}
@@ -219,12 +218,12 @@ def score_configs(
     if not requests:
         return outcome
     # configs that may need a next-sentence head come last
-    ordered = sorted(requests.items(), key=lambda item: item[1].probe.between)
-    first = _load(model, loading, next_sentence=all(request.probe.between for _, request in ordered))
+    ordered = sorted(requests.items(), key=lambda item: item[1].probe.intersentence)
+    first = _load(model, loading, next_sentence=all(request.probe.intersentence for _, request in ordered))
     second: Model | ModelError | None = None
     for config, request in ordered:
         current: Model | ModelError = first
-        if request.probe.between and first.kind == MASKED:
+        if request.probe.intersentence and first.kind == MASKED:
             current = second = second or _load_next_sentence(model, loading)
             if not configs[config] and (isinstance(current, ModelError) or current.kind == MASKED):
                 left_out[config] = "the checkpoint has no next-sentence head"
@@ -263,7 +262,7 @@ def score_rows(
     request = make_request(rows, limit, options, batch_tokens, null)
     request.check(*_name_and_kind(model, loading))
     outcome = Outcome()
-    outcome.add(_load(model, loading, request.probe.between), request, path, command)
+    outcome.add(_load(model, loading, request.probe.intersentence), request, path, command)
     return outcome
 
 

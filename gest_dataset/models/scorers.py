@@ -22,11 +22,11 @@ from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_fixed, main_device
 from gest_dataset.models.head import Head
 from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors, unsupported_reason
-from gest_dataset.probes.query import Ask, Input, Values
+from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
 
-Pass = tuple[Input, list[Ask]]  # one input and the numbers that are asked of it
+Pass = tuple[Input, list[Lookup]]  # one input and the numbers that are asked of it
 
 # Relative to the largest logit; two correct computations differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
@@ -73,40 +73,40 @@ class Scorer:
             logger.warning(text)
 
     @torch.inference_mode()
-    def log_probs(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
-        """The values of the asks of each input; not finite only if they are not in float32 either."""
-        values = self._values(inputs, asks)
+    def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
+        """The values of the lookups of each input; not finite only if they are not in float32 either."""
+        values = self._values(inputs, lookups)
         can_convert = self.model.dtype != torch.float32 and not is_fixed(self.model)
         if can_convert and not np.isfinite(values).all():
             self._note(f"{self.model.dtype} gave NaN or infinite values: the rest of the run uses float32.")
             # the caller's own model is never changed
             self._set_model((self.model if self.owned else copy.deepcopy(self.model)).float())
-            self.check(inputs[-1:], asks[-1:])
-            values = self._values(inputs, asks)
-        return np.split(values, np.cumsum([len(some) for some in asks])[:-1])
+            self.check(inputs[-1:], lookups[-1:])
+            values = self._values(inputs, lookups)
+        return np.split(values, np.cumsum([len(some) for some in lookups])[:-1])
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         """Compare the fast paths with the full model on a few inputs."""
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether a packed row gives the values of its texts (causal models only)."""
         return False
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
         raise NotImplementedError
 
 
 class NextSentenceScorer(Scorer):
     """Classifies whether the second text follows the first; targets are labels."""
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
         ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors = {"input_ids": ids, "attention_mask": mask}
         if any(sequence.type_ids for sequence in inputs):
             tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
         log_probs = self.model(**tensors).logits.float().log_softmax(dim=-1)
-        rows = [i for i, some in enumerate(asks) for _ in some]
-        labels = [ask.target for some in asks for ask in some]
+        rows = [i for i, some in enumerate(lookups) for _ in some]
+        labels = [lookup.target for some in lookups for lookup in some]
         values: Values = log_probs[rows, labels].cpu().double().numpy()
         return values
 
@@ -170,22 +170,24 @@ class LanguageModelScorer(Scorer):
         ).last_hidden_state
         return decoded.to(self.device)
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
         if self.one_by_one and len(inputs) > 1:
-            pairs = zip(inputs, asks, strict=True)
+            pairs = zip(inputs, lookups, strict=True)
             return np.concatenate([self._values([sequence], [some]) for sequence, some in pairs])
         if not self.gathers:
-            return self._full_values(inputs, asks)
+            return self._full_values(inputs, lookups)
         number: dict[tuple[int, int], int] = {}  # of a queried position (input, position)
         rows = [
-            number.setdefault((i, ask.position), len(number)) for i, some in enumerate(asks) for ask in some
+            number.setdefault((i, lookup.position), len(number))
+            for i, some in enumerate(lookups)
+            for lookup in some
         ]
         where = torch.tensor(list(number), device=self.device)
         states = self._states(inputs)[where[:, 0], where[:, 1]]
-        flat = list(chain.from_iterable(asks))
+        flat = list(chain.from_iterable(lookups))
         row = torch.tensor(rows, device=self.device)
-        target = torch.tensor([ask.target for ask in flat], device=self.device)
-        normalise = torch.tensor([ask.normalise for ask in flat], device=self.device)
+        target = torch.tensor([lookup.target for lookup in flat], device=self.device)
+        normalise = torch.tensor([lookup.normalise for lookup in flat], device=self.device)
         values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
         for selected, with_normaliser in ((normalise, True), (~normalise, False)):
             if not selected.any():
@@ -199,28 +201,28 @@ class LanguageModelScorer(Scorer):
             values[selected] = some
         return values.cpu().double().numpy()  # some devices have no float64
 
-    def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _full_values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
         """The slow path: all logits at all positions, a few inputs at a time."""
         bytes_per_input = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
         step = max(1, _FULL_BYTES // bytes_per_input)
         values: list[float] = []
         for start in range(0, len(inputs), step):
             logits = self.model(**self._tensors(inputs[start : start + step])).logits.float()
-            for i, some in enumerate(asks[start : start + step]):
-                for ask in some:
-                    at = logits[i, ask.position]
-                    normaliser = torch.logsumexp(at, dim=-1) if ask.normalise else 0.0
-                    values.append(float(at[ask.target] - normaliser))
+            for i, some in enumerate(lookups[start : start + step]):
+                for lookup in some:
+                    at = logits[i, lookup.position]
+                    normaliser = torch.logsumexp(at, dim=-1) if lookup.normalise else 0.0
+                    values.append(float(at[lookup.target] - normaliser))
         return np.array(values)
 
     @torch.inference_mode()
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         """Compare the fast paths with the full model on a few inputs, and give up those that differ.
 
         The full model takes each input alone and unpadded, which also reveals a model that depends on
         the padding, or a "causal" model that depends on the following tokens.
         """
-        positions = sorted({(n, ask.position) for n, some in enumerate(asks) for ask in some})
+        positions = sorted({(n, lookup.position) for n, some in enumerate(lookups) for lookup in some})
         single = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
         full = torch.stack([single[n][position] for n, position in positions])
         tolerance = self._relative_tolerance() * (1 + _largest(full))
@@ -247,7 +249,7 @@ class LanguageModelScorer(Scorer):
             self.one_by_one = not _close(padded, full, tolerance)
         if self.one_by_one:
             self._note(f"Padding changes the values of {name}: inputs run one by one.")
-        if self.gathers and self.cuts and not self._can_cut(states, positions, asks, full, tolerance):
+        if self.gathers and self.cuts and not self._can_cut(states, positions, lookups, full, tolerance):
             self.cuts = False
         if self.gathers and not self.cuts:
             self._note(
@@ -259,12 +261,12 @@ class LanguageModelScorer(Scorer):
         self,
         states: Tensor,
         positions: Sequence[tuple[int, int]],
-        asks: Sequence[Sequence[Ask]],
+        lookups: Sequence[Sequence[Lookup]],
         full: Tensor,
         tolerance: float,
     ) -> bool:
         """Whether rows of the output matrix give the logits and normalisers of the whole head."""
-        asked = [((n, ask.position), ask.target) for n, some in enumerate(asks) for ask in some]
+        asked = [((n, lookup.position), lookup.target) for n, some in enumerate(lookups) for lookup in some]
         indices = [(positions.index(place), target) for place, target in asked if place in positions]
         row, target = torch.tensor(indices, device=self.device).unbind(dim=-1)
         ids = torch.unique(target)
@@ -282,11 +284,11 @@ class LanguageModelScorer(Scorer):
     @torch.inference_mode()
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether the whole model gives the same values for a packed row and for its texts separately."""
-        sequence, asks = row
+        sequence, lookups = row
         try:
             reason = unsupported_reason(self.model, self.base, sequence.size)
             if reason is None:
-                packed = self._full_values([sequence], [asks])
+                packed = self._full_values([sequence], [lookups])
                 separate = np.concatenate([self._full_values([given], [some]) for given, some in texts])
                 tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
                 if _close(torch.from_numpy(packed), torch.from_numpy(separate), tolerance):

@@ -22,17 +22,17 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.models import distributed, precision
 from gest_dataset.models.base import Model
 from gest_dataset.models.loading import LoadedModel
 from gest_dataset.models.random_baseline import random_baseline
 from gest_dataset.models.request import Request
-from gest_dataset.probes.asks import Sample, Score
-from gest_dataset.probes.options import rules_of, told_options, unused_options
+from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe, check_kind
+from gest_dataset.probes.queries import Sample, Score
 from gest_dataset.probes.templates import EXTENDED_NAME
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.tokenization import SkipSampleError
 from gest_dataset.runs.folder import Run, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.result import RunResult
@@ -60,7 +60,7 @@ class Scores(RunResult):
 
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
-        result = result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
+        result = compute_result(MEASURES[self.metadata["measure"]], self.table, self.rows)
         baselines = self.metadata.get("null")
         if not baselines:
             return result
@@ -179,21 +179,21 @@ def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | N
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
     """Turn rows into queries, ask the model, and fold its values into scores."""
     probe, rows = request.probe, request.rows
-    reader = model.reader(probe, rules_of(request.options, probe, model.kind))
-    askers = probe.askers(model.kind, request.options)
+    reader = model.reader(probe, applicable_rules(request.options, probe, model.kind))
+    builders = probe.query_builders(model.kind, request.options)
     start = time.perf_counter()
     keys: list[tuple[Row, int]] = []
     samples: list[Sample] = []
     skipped: list[Skipped] = []
     for row in rows.to_list():
-        for template, ask in askers.items():
+        for template, ask in builders.items():
             try:
                 samples.append(ask(row, reader))
                 keys.append((row, template))
-            except CannotAskError as error:
+            except SkipSampleError as error:
                 skipped.append((row["id"], template, str(error)))
-    unused = sorted(askers.keys() - {template for _, template in keys})
-    if unused and (len(unused) == len(askers) or request.options.templates != EXTENDED_NAME):
+    unused = sorted(builders.keys() - {template for _, template in keys})
+    if unused and (len(unused) == len(builders) or request.options.templates != EXTENDED_NAME):
         raise _no_scores(skipped, unused[0], model, request)
     queries = [query for sample in samples for query in sample.queries]
     answer = model.log_probs(queries, request.batch_tokens, f"{model.name} on {request.name}", cache)
@@ -205,7 +205,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
             scored.append((row, template, score))
         else:
             skipped.append((row["id"], template, answer.not_finite))
-    for template in askers.keys() - unused:
+    for template in builders.keys() - unused:
         if not any(number == template for _, number, _ in scored):
             raise _no_scores(skipped, template, model, request)
     metadata = {
@@ -218,14 +218,14 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "kind": model.kind,
         **model.facts(),
         "measure": request.measure.name,
-        "templates": [template for template in askers if template and template not in unused],
-        "options": told_options(request.options, probe, model.kind),
+        "templates": [template for template in builders if template and template not in unused],
+        "options": effective_options(request.options, probe, model.kind),
         "start": request.start(model),
         "limit": request.limit,
         "dtype": answer.dtype,
         "device": model.device_name,
         "samples": len(rows),
-        "asked": len(rows) * len(askers),
+        "asked": len(rows) * len(builders),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(answer.passes),
@@ -251,10 +251,10 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
     if probe.templated:
         columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
-    if probe.about is not None:
-        values = [row[probe.about] for row, _, _ in scored]
-        feature = features[probe.about]
-        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
+    if probe.label is not None:
+        values = [row[probe.label] for row, _, _ in scored]
+        feature = features[probe.label]
+        columns[probe.label] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([score[i] for _, _, score in scored], pa.float64())
     return pa.table(columns)

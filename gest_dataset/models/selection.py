@@ -16,7 +16,7 @@ _MASKED_ONLY = ("crows_control",)
 _ONLY_NAMED = {"annotations": "contains rejected sentences too; name it to score it"}
 
 
-def select_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
+def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
     """The configs to score, and the reasons why others of a group are left out.
 
     A config that was named itself (True in `configs`) and does not fit is an error.

@@ -49,7 +49,7 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_folder(path: Path, config: str | None) -> Dataset:
-    configs = list(folder.noted(path))
+    configs = list(folder.read_checksums(path))
     if not configs:
         raise ConfigError(
             f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`, `gest pairs` or "
@@ -64,7 +64,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
 
     def damaged(error: BaseException) -> DataError:
         return DataError(
-            f"{folder.path_of(path, name)} is damaged ({describe_error(error)}). Build it again."
+            f"{folder.config_path(path, name)} is damaged ({describe_error(error)}). Build it again."
         )
 
     with convert_errors(damaged):
@@ -76,8 +76,8 @@ def _read_file(path: Path) -> Dataset:
     measure, probe = measure_of(list(table.columns), str(path))
     fields = dict.fromkeys(sorted(probe.fields), _TEXT)
     fields |= {field: _FIELDS[field] for field in probe.fields if field in _FIELDS}
-    if probe.about is not None:
-        fields[probe.about] = _TOPICS[probe.about]
+    if probe.label is not None:
+        fields[probe.label] = _TOPICS[probe.label]
     if measure.unit.column in table.columns:
         fields.setdefault(measure.unit.column, _UNIT)
     if "id" in table.columns:
@@ -105,7 +105,7 @@ class _Field:
 
     parse: Callable[[Any], Any]
     description: str
-    feature: Any = STRING
+    feature: Any
 
 
 def _parse_text(value: Any) -> str:
@@ -155,9 +155,9 @@ def _parse_spans(value: Any) -> list[list[int]] | None:
 
 
 _INTEGER = Value("int32")
-_TEXT = _Field(_parse_text, "a text")
-_ID = _Field(_parse_id, "the name of a sample")
-_UNIT = _Field(_parse_unit, "the name of a unit")
+_TEXT = _Field(_parse_text, "a text", STRING)
+_ID = _Field(_parse_id, "the name of a sample", STRING)
+_UNIT = _Field(_parse_unit, "the name of a unit", STRING)
 _SPAN = _Field(_parse_span, "[start, end] in characters", SPAN)
 _FIELDS = {
     "word_index": _Field(_parse_integer, "the number of a word, from 0", _INTEGER),
@@ -173,5 +173,5 @@ _TOPICS = {
         f"the number of a stereotype, 1 to {len(STEREOTYPES)}",
         _INTEGER,
     ),
-    "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}"),
+    "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}", STRING),
 }

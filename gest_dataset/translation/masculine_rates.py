@@ -26,7 +26,7 @@ from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.detector import GenderDetector, open_detector
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.result import RunResult
@@ -170,7 +170,7 @@ class MasculineRates(RunResult):
         It also has the bounds that unknown genders leave, and p_i and f_s corrected for the detector's
         errors (`statistics.unknowns`).
         """
-        result = result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
+        result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= asdict(unknown_bounds(genders, stereotypes))
         accuracy = ACCURACY.get(self.metadata["language"])  # None for rules that a user has added

@@ -33,13 +33,14 @@ from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import judged
+from gest_dataset.measures.result import with_verdict
 from gest_dataset.models import names, selection
 from gest_dataset.models import score as scoring
-from gest_dataset.published.standing import standing
+from gest_dataset.models.scorers import LanguageModelScorer
+from gest_dataset.published.models import rank_among_published
 from gest_dataset.report import page
 from gest_dataset.runs import folder as reading
-from gest_dataset.statistics.over_templates import ln_mean_g_s
+from gest_dataset.statistics.template_mean import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
 
@@ -90,7 +91,7 @@ def test_table_of_a_masked_model(gest: Gest) -> None:
             assert f" {tables.number(part['q'][place])} " in line
             assert "●" in line
     assert re.search(rf"mean\s+{one.result['result']['g_s']:.2f}", shown)
-    place = standing(one.manifest.metadata, one.result["result"])
+    place = rank_among_published(one.manifest.metadata, one.result["result"])
     assert place is not None
     assert place.text() in " ".join(shown.split())
     assert "samples have a score." in shown
@@ -111,7 +112,7 @@ def test_causal_model_gets_its_two_templates(gest: Gest) -> None:
 def test_again_is_read(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("score", "bert", "--output", "mine", "--templates", "1")
     _, first, _ = gest(*arguments)
-    monkeypatch.setattr(LanguageModel, "answer", None)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", None)
     code, again, told = gest(*arguments)
     assert (code, again) == (0, first)
     assert "mine: this run is finished; nothing is computed again." in told
@@ -188,7 +189,7 @@ def test_what_a_line_says(gest: Gest) -> None:
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s -", "too few samples"]),
     ):
-        assert tables.headline_fields(measure, judged(measure, result, (0.95, 1.05))) == told
+        assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == told
 
 
 def test_caveats_stand_below_the_lines(gest: Gest) -> None:
@@ -261,7 +262,7 @@ def test_json_and_nothing_else(gest: Gest) -> None:
         on_disk = reading.read_run(one["path"])
         assert one["result"] == on_disk.result["result"]
         assert one["metadata"] == on_disk.manifest.metadata
-    place = standing(told["runs"][0]["metadata"], told["runs"][0]["result"])
+    place = rank_among_published(told["runs"][0]["metadata"], told["runs"][0]["result"])
     assert place is not None
     assert told["runs"][0]["standing"] == {**asdict(place), "rank": place.rank, "text": place.text()}
     assert told["runs"][1]["standing"] is None
@@ -424,7 +425,7 @@ def test_interrupt_says_how_to_go_on(gest: Gest, monkeypatch: pytest.MonkeyPatch
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LanguageModel, "answer", interrupted)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", interrupted)
     code, _, told = gest("score", "bert")
     assert code == 130
     assert "run the same command again" in told
@@ -813,7 +814,7 @@ def test_repeated_ids_are_paired_in_order(tmp_path: Path) -> None:
 
 def test_no_config_is_left() -> None:
     with pytest.raises(ScoringError, match="No config is left for m, a causal model: needs a masked"):
-        selection.select_configs(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
+        selection.suitable_configs(dict.fromkeys(GROUPS["controls"], False), "causal", "m")
 
 
 def test_controls_of_an_encoder_decoder(gest: Gest) -> None:

@@ -14,6 +14,7 @@ import pytest
 from gest_dataset import cli
 from gest_dataset.commands import study as commands
 from gest_dataset.commands.console import err, out
+from gest_dataset.models.scorers import LanguageModelScorer
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -63,7 +64,7 @@ def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pyte
     assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "gpt2"}
     told_of = json.loads(Path("mine/study.json").read_text())
     assert told_of["command"] == ["gest", "study", *arguments]
-    monkeypatch.setattr(LanguageModel, "answer", None)  # nothing is asked again
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", None)  # nothing is asked again
     code, again, _ = gest(*arguments)
     assert (code, again) == (0, shown)
     code, of_runs, _ = gest("templates", "mine/runs", "--output", "other")
@@ -82,15 +83,15 @@ def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pyte
 def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second model is interrupted; the run of the first is kept, and not asked again."""
     asked: list[str] = []
-    whole = LanguageModel.answer
+    whole = LanguageModelScorer.log_probs
 
-    def answer(self: LanguageModel, *given: Any, **named: Any) -> Any:
+    def answer(self: LanguageModelScorer, *given: Any, **named: Any) -> Any:
         asked.append(type(self.model).__name__)
         if stopped and "GPT2" in asked[-1]:
             raise KeyboardInterrupt
         return whole(self, *given, **named)
 
-    monkeypatch.setattr(LanguageModel, "answer", answer)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", answer)
     stopped = True
     arguments = ("templates", "--model", "bert", "--model", "gpt2", "--device", "cpu")
     code, _, told = gest(*arguments)
@@ -122,9 +123,9 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),
         (("heuristics", "--draw", "a.csv", "--sheet", "a.csv"), 2, "Either draw a sheet"),
-        (("heuristics", "--draw", "a.csv"), 2, "one of the two"),
-        (("heuristics", "--sheet", "a.csv"), 2, "There is no sheet a.csv"),
-        (("all",), 2, "give --papers"),
+        (("heuristics", "--draw", "a.csv"), 2, "either from runs"),
+        (("heuristics", "--sheet", "a.csv"), 2, "a.csv does not exist"),
+        (("all",), 2, "Give --papers"),
     ],
 )
 def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -139,7 +140,7 @@ def test_a_sheet_of_pairs_is_drawn_and_read(gest: Gest) -> None:
     assert code == 0, told
     assert "Fill in the column label" in shown
     code, _, told = gest("heuristics", "--sheet", "sheet.csv")
-    assert (code, "filled in for 0 of 2 rows: lines 2, 3 have no label" in told) == (1, True)
+    assert (code, "2 of 2 rows (lines 2, 3) need a label" in told) == (1, True)
     lines = Path("sheet.csv").read_text().splitlines()
     Path("sheet.csv").write_text("\n".join([lines[0], *(f"{line}C" for line in lines[1:])]))
     code, shown, told = gest("heuristics", "--sheet", "sheet.csv")
@@ -152,7 +153,7 @@ def test_all_papers(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     code, shown, told = gest("all", "--papers", "--output", "papers")
     assert code == 0, told
     assert "72 tables and figures" in shown
-    assert "could not be made here" in shown
+    assert "could not be made" in shown
     assert Path("papers/study.html").read_text().count("<table>") == 6
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gest_dataset.gender.detector import GenderDetector
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.models.chat.probes import ChatProbe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.runs.manifest import signature
@@ -40,7 +40,7 @@ class Answers(RunResult):
         For genders it has the bounds that unknown ones leave (`statistics.unknowns`), for choices the rates
         by the probabilities of the letters (`by_probability`), for repeats their variance.
         """
-        result = result_of(MEASURES[self.metadata["measure"]], self.table, None)
+        result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
         has_genders = "gender" in self.table.column_names
         readings = self.table["gender" if has_genders else "option"].to_pylist()
         stereotypes, ids, prompts = (self.table[name].to_pylist() for name in ("stereotype", "id", "prompt"))

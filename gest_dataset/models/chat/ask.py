@@ -136,7 +136,7 @@ def ask(
     max_cost: float = math.inf,
     output: str | Path | None = None,
 ) -> Answers:
-    """Ask a chat model the prompts of a probe and read its answers (docs/ask.md).
+    """Lookup a chat model the prompts of a probe and read its answers (docs/ask.md).
 
     Args:
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name

@@ -67,7 +67,7 @@ class Collector:
         return [prompt for key, prompt in self.distinct.items() if key not in self.answers]
 
     def estimate(self) -> Estimate:
-        """Ask a few of the missing prompts, and extrapolate to all of them."""
+        """Lookup a few of the missing prompts, and extrapolate to all of them."""
         missing = self.missing()
         sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
         start = time.perf_counter()
@@ -88,7 +88,7 @@ class Collector:
         )
 
     def ask(self, prompts: Sequence[Prompt]) -> None:
-        """Ask for the missing answers among some prompts; stop before they cost more than `max_cost`."""
+        """Lookup for the missing answers among some prompts; stop before they cost more than `max_cost`."""
         wanted = {self.keys[prompt]: prompt for prompt in prompts}
         waiting = [prompt for key, prompt in wanted.items() if key not in self.answers]
         done = len(wanted) - len(waiting)

@@ -13,7 +13,7 @@ from gest_dataset.errors import GestError, ModelError, ScoringError
 from gest_dataset.models.served import formats
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.formats import CHAT, COMPLETIONS, FullText, Ids, NextTokens
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 
 TOP_TOKENS = (100, 20, 5, 1)  # numbers of likeliest tokens to try, the largest first
 # Two ways to one log-probability differ by rounding; after temperature or top_p they would differ by more

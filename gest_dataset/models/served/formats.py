@@ -15,7 +15,7 @@ import numpy as np
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 
 COMPLETIONS, CHAT = "/v1/completions", "/v1/chat/completions"
 Ids = tuple[int, ...]

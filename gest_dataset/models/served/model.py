@@ -23,8 +23,8 @@ from gest_dataset.models.served.plan import make_batches, make_plan
 from gest_dataset.models.served.tokenizer import SENTENCES, ServedTokenizer, load_tokenizer, server_tokenizer
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.text import Reader, start_token
+from gest_dataset.probes.queries import Query, Values
+from gest_dataset.probes.tokenization import ProbeTokenizer, start_token
 from gest_dataset.runs.progress import ProgressWriter
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32
@@ -110,15 +110,15 @@ class ServedModel:
         """What a run should mention about the server."""
         return self.client.notes()
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         start = start_token(self.tokenizer)
-        if probe.likelihood and start is None:
+        if probe.scores_whole_texts and start is None:
             raise SettingError(
                 f"{probe.name} needs the start token, which {self.client.address} does not report; pass the "
                 f"model's tokenizer with --tokenizer."
             )
         length = self.capabilities.context_length
-        return Reader(
+        return ProbeTokenizer(
             tokenise=self.tokenizer.encode,
             kind=self.kind,
             # the server generates one token

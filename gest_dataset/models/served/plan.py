@@ -17,7 +17,7 @@ import numpy as np
 from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.served.capabilities import Capabilities
 from gest_dataset.models.served.formats import FullText, Ids, Item, NextTokens
-from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.queries import Query, Values
 
 # Limits of one request: prompts, their tokens, named tokens (vLLM takes 128)
 MAX_PROMPTS, MAX_TOKENS, MAX_NAMED = 64, 8192, 100

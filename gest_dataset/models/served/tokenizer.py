@@ -14,7 +14,7 @@ from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models import identity
 from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.served.client import Client
-from gest_dataset.probes.text import CannotAskError, unknown_ids
+from gest_dataset.probes.tokenization import SkipSampleError, unknown_ids
 
 # Case, accents, other scripts, punctuation, spaces and numbers, which tokenizers read differently
 SENTENCES = (
@@ -160,7 +160,7 @@ def _offsets(text: str, pieces: list[str]) -> list[tuple[int, int]]:
         for added in (0, 1):  # a space before the first word
             if len(known) == len(parts) and b"".join(known) == b" " * added + content:
                 return _spans(text, known, added)
-    raise CannotAskError("the server's tokens do not spell the text")
+    raise SkipSampleError("the server's tokens do not spell the text")
 
 
 def _byte_level(piece: str) -> bytes | None:
