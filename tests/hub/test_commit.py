@@ -9,8 +9,8 @@ import pytest
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, constants
 
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.commit import TRIES, Committed, Operation, commit
-from gest_dataset.hub.repo import Parent, Repo
+from gest_dataset.hub.commit import ATTEMPTS, Committed, Operation, commit
+from gest_dataset.hub.repository import Branch, Repo
 from tests.hub.conftest import BOB, READER
 from tests.support.hub import Fault, Hub, Request, pointed_at
 
@@ -18,9 +18,9 @@ REPO = Repo("org/set")
 LARGE = b"large" * 1000
 
 
-def build(parent: Parent) -> Sequence[Operation]:
+def build(branch: Branch) -> Sequence[Operation]:
     """Count up what stands in a file: it matters which parent this is asked with."""
-    number = int(parent.read("number")) if "number" in parent.files else 0
+    number = int(branch.read("number")) if "number" in branch.files else 0
     return [CommitOperationAdd("number", str(number + 1).encode()), CommitOperationAdd("a.parquet", LARGE)]
 
 
@@ -53,7 +53,7 @@ def test_makes_the_repository_and_commits_once(hub: Hub) -> None:
 def test_nothing_to_change_is_no_commit(hub: Hub) -> None:
     hub.add("dataset", "org/set", {"a": b"1"})
     before = hub.dataset("org/set").head.oid
-    done = commit(REPO, lambda parent: [], "Nothing")
+    done = commit(REPO, lambda branch: [], "Nothing")
     assert (done.made, done.commit) == (False, before)
     assert hub.dataset("org/set").head.oid == before
 
@@ -91,7 +91,7 @@ def test_a_lost_answer_and_somebody_elses_commit_after_it(hub: Hub, waits: list[
     repository = hub.add("dataset", "org/set", {"number": b"1"})
     hub.fault = Fault("lost", where=is_commit)
 
-    def between(parent: Parent) -> Sequence[Operation]:
+    def between(branch: Branch) -> Sequence[Operation]:
         if hub.fault is not None and hub.fault.happened:
             hub.commit(repository, {"theirs": b"!"})
         return build(parent)
@@ -130,7 +130,7 @@ def test_a_branch_is_made_of_main(hub: Hub) -> None:
 
 def test_files_are_taken_away(hub: Hub) -> None:
     repository = hub.add("dataset", "org/set", {"a": b"1", "b": b"2"})
-    assert commit(REPO, lambda parent: [CommitOperationDelete("a")], "Less").made
+    assert commit(REPO, lambda branch: [CommitOperationDelete("a")], "Less").made
     assert set(repository.head.files) == {".gitattributes", "b"}
 
 
@@ -148,7 +148,7 @@ def test_gives_up_in_the_end_and_says_so(hub: Hub, waits: list[float], kind: str
     with pytest.raises(HubError, match="run the same command again"):
         made()
     assert number(hub) == b"1"
-    assert len(hub.fault.happened) == TRIES
+    assert len(hub.fault.happened) == ATTEMPTS
 
 
 def test_a_wait_that_is_too_long_is_said_at_once(hub: Hub, waits: list[float]) -> None:

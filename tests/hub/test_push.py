@@ -14,7 +14,7 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import Field
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.plan import CHANGED, NEW, UNCHANGED, Plan
+from gest_dataset.hub.push import CHANGED, NEW, UNCHANGED, Plan
 from tests.support.hub import Fault, Hub, Repository, Request
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
@@ -79,7 +79,7 @@ def titles(repository: Repository) -> list[str]:
 
 
 def whats(plan: Plan) -> dict[str, str]:
-    return {part.name: part.what for part in plan.parts}
+    return {part.name: part.status for part in plan.parts}
 
 
 def test_to_an_empty_repository(hub: Hub, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_second_config_leaves_the_first_alone(hub: Hub, tmp_path: Path) -> Non
     check(hub, tmp_path, "sk_pairs", default="sk_pairs")
     before = hub.files(hub.dataset(SET))
     (done,) = gest_dataset.push(SET, "en")
-    assert done.plan.kept == ("sk_pairs",)
+    assert done.plan.unaffected == ("sk_pairs",)
     after = hub.files(hub.dataset(SET))
     assert {path for path in after if after[path] != before.get(path)} == {
         *ABOUT,
@@ -148,7 +148,7 @@ def test_unchanged_is_no_commit(hub: Hub) -> None:
     before = hub.dataset(SET).head
     for again in ("en,sk_pairs", "sk_pairs", "en"):
         (done,) = gest_dataset.push(SET, again)
-        assert not done.plan.changes
+        assert not done.plan.has_changes
         assert set(whats(done.plan).values()) == {UNCHANGED}
         assert not done.committed.made
     assert hub.dataset(SET).head is before
@@ -215,7 +215,7 @@ def test_lines_end_as_the_card_has_them(hub: Hub, newline: str) -> None:
     gest_dataset.push(SET, "en")
     written = card(hub)
     assert written.count("\n") == written.count(newline)
-    assert not gest_dataset.push(SET, "en")[0].plan.changes
+    assert not gest_dataset.push(SET, "en")[0].plan.has_changes
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
     gest_dataset.push(SET, "en")
     head = hub.dataset(SET).head
     (dry,) = gest_dataset.push(SET, "sk_pairs", dry_run=True)
-    assert dry.plan.changes
+    assert dry.plan.has_changes
     (opened,) = gest_dataset.push(SET, "sk_pairs", create_pr=True)
     assert opened.committed.pull_request == f"{hub.url}/datasets/{SET}/discussions/1"
     gest_dataset.push(SET, "sl_pairs", revision="next")

@@ -61,7 +61,7 @@ def test_configs_one_by_one_are_told_as_all_at_once(hub: Hub, tmp_path: Path) ->
     assert {name: sets[name]["field"] for name in NAMES} == {
         each["@id"]: each["field"] for each in expected["recordSet"] if each["@id"] in NAMES
     }
-    assert not gest_dataset.push(SET, "en,sk_pairs")[0].plan.changes
+    assert not gest_dataset.push(SET, "en,sk_pairs")[0].plan.has_changes
 
 
 def test_a_folder_that_was_uploaded_is_put_right(hub: Hub, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from gest_dataset.data.croissant import write_croissant
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, GestError, HubError, OutputError
 from gest_dataset.hub.benchmark import write_benchmark
-from gest_dataset.hub.commit import TRIES
+from gest_dataset.hub.commit import ATTEMPTS
 from gest_dataset.hub.results import Pushed, push_results, task_of
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
@@ -531,7 +531,7 @@ def test_a_hub_that_never_answers_is_given_up(there: Hub, scored: Path, waits: l
     there.fault = Fault("500", times=1000)
     with pytest.raises(HubError, match="for too long"):
         push(scored / "en")
-    assert len([wait for wait in waits if wait]) >= TRIES - 1
+    assert len([wait for wait in waits if wait]) >= ATTEMPTS - 1
 
 
 # the command -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from huggingface_hub import RepoCard
 
 import gest_dataset
 from gest_dataset.errors import HubError
-from gest_dataset.hub.spaces import spaces
+from gest_dataset.hub.push import metric_files
 from gest_dataset.register import METRICS
 from tests.hub.conftest import READER
 from tests.support.hub import KINDS, Fault, Hub, pointed_at
@@ -41,7 +41,7 @@ def test_each_metric_is_a_space_of_its_own(hub: Hub) -> None:
         assert (card.data.sdk, card.data.app_file) == ("gradio", "app.py")
         assert files["requirements.txt"].split() == [b"gest-dataset"]
         assert files == {".gitattributes": files[".gitattributes"]} | {
-            path.name: path.read_bytes() for path in spaces()[name]
+            path.name: path.read_bytes() for path in metric_files()[name]
         }
     assert ("dataset", "org/gest") not in hub.repositories
 
@@ -71,7 +71,7 @@ def test_what_is_unchanged_makes_no_commit_and_other_files_stay(hub: Hub) -> Non
     hub.requests.clear()
     done = gest_dataset.push("org", metrics=True)
     assert [each.plan.repo.id for each in done if each.committed.made] == ["org/winobias_rate"]
-    assert {part.name: part.what for part in done[-1].plan.parts}["app.py"] == "changed"
+    assert {part.name: part.status for part in done[-1].plan.parts}["app.py"] == "changed"
     sent = {request.path for request in hub.requests if request.method == "POST"}
     assert {path for path in sent if "/spaces/" in path} == {
         f"/api/spaces/org/winobias_rate/{what}/main" for what in ("preupload", "commit")

@@ -1,4 +1,4 @@
-"""A repository on the Hub, and what one of its branches holds."""
+"""A repository on the Hub and the content of one of its branches."""
 
 from __future__ import annotations
 
@@ -20,47 +20,39 @@ from gest_dataset.version import __version__
 
 MAIN = "main"
 TOKENS = "https://huggingface.co/settings/tokens"
-NO_TOKEN = f"Make one that may write at {TOKENS}, then run `hf auth login`, or set HF_TOKEN."
+NO_TOKEN = f"Create one with write access at {TOKENS}, then run `hf auth login` or set HF_TOKEN."
 _PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
 
 
 @dataclass(frozen=True)
 class Repo:
-    """A repository; `type` is model, dataset or space, and `revision` the branch that is written to."""
+    """A repository; `type` is model, dataset or space, and `revision` the branch to write to."""
 
     id: str
     type: str = "dataset"
     revision: str = MAIN
 
     def __post_init__(self) -> None:
-        """Refuse a name that the Hub does not take; the namespace is needed, or nobody knew whose it is."""
+        """Refuse invalid names, and names without a namespace."""
         try:
             validate_repo_id(self.id)
         except HFValidationError as error:
-            raise ConfigError(f"{self.id!r} is no name of a repository: {error}") from error
+            raise ConfigError(f"{self.id!r} is not a valid repository name: {error}") from error
         if "/" not in self.id:
-            raise ConfigError(
-                f"{self.id!r} does not say whose repository it is: give NAMESPACE/NAME, such as "
-                f"your-name/{self.id}."
-            )
+            raise ConfigError(f"{self.id!r} has no namespace; use NAMESPACE/NAME.")
 
     @property
     def url(self) -> str:
-        """Its page."""
         return f"{constants.ENDPOINT}/{_PREFIXES[self.type]}{self.id}"
 
     def __str__(self) -> str:
-        """As messages name it."""
         at = "" if self.revision == MAIN else f" at {self.revision}"
         return f"the {self.type} {self.id}{at}"
 
 
 @dataclass(frozen=True)
-class Parent:
-    """What a branch holds: the commit that the next one stands on, and its files.
-
-    A repository that is not there yet has neither; a branch that is not there yet is as `main` is.
-    """
+class Branch:
+    """The commit and the files of a branch. A `missing` branch or repository is still to be created."""
 
     repo: Repo
     commit: str | None
@@ -69,25 +61,25 @@ class Parent:
     missing: bool = False
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file."""
-        assert self.commit is not None, "a file of a repository that is there"
+        """Download a file; empty if the branch does not have it."""
+        if path not in self.files:
+            return b""
         url = f"{self.repo.url}/resolve/{self.commit}/{quote(path)}"
         answer = get_session().get(url, headers=build_hf_headers(token=self.token))
         hf_raise_for_status(answer)
         return bytes(answer.content)
 
 
-def read_parent(api: HfApi, repo: Repo) -> Parent:
-    """The branch as it is now; `RepositoryNotFoundError` and `RevisionNotFoundError` where it is not."""
+def read_branch(api: HfApi, repo: Repo) -> Branch:
+    """List a branch; raises RepositoryNotFoundError or RevisionNotFoundError."""
     commit = api.repo_info(repo.id, repo_type=repo.type, revision=repo.revision).sha
-    assert commit is not None, "repo_info of a revision names its commit"
     tree = api.list_repo_tree(repo.id, repo_type=repo.type, revision=commit, recursive=True)
     files = {entry.path: entry for entry in tree if isinstance(entry, RepoFile)}
-    return Parent(repo, commit, files, api.token)
+    return Branch(repo, commit, files, api.token)
 
 
-def client(needs_token: bool = True) -> HfApi:
-    """The client, with the token of the usual places: HF_TOKEN, or what `hf auth login` has kept."""
+def hub_client(needs_token: bool = True) -> HfApi:
+    """Return a client with the token from HF_TOKEN or `hf auth login`."""
     token = get_token()
     if token is None and needs_token:
         raise HubError(f"There is no token for the Hub. {NO_TOKEN}")
