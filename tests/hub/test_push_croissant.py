@@ -95,6 +95,6 @@ def test_a_broken_one_of_ours_is_refused(hub: Hub, text: str) -> None:
         inside = text.replace("{", f'{{"url": "{build.HOMEPAGE}", ')
         hub.commit(repository, {"croissant.json": inside.encode()})
     before = repository.head
-    with pytest.raises(HubError, match=r"croissant.json of .* cannot be added to .* Nothing is changed"):
+    with pytest.raises(HubError, match=r"croissant.json of .* is invalid; nothing was changed"):
         gest_dataset.push(SET, "en")
     assert hub.dataset(SET).head is before
