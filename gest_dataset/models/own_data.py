@@ -56,7 +56,7 @@ def read_own(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_folder(path: Path, config: str | None) -> Dataset:
-    offered = list(folder.noted(path))
+    offered = list(folder.read_checksums(path))
     if not offered:
         raise ConfigError(
             f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build`, `gest "
@@ -68,7 +68,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
         raise ConfigError(f"{path} has no config {config!r}, only {', '.join(offered)}.")
     name = config or offered[0]
     content = folder.read_config(path, name)
-    file = folder.path_of(path, name)
+    file = folder.config_path(path, name)
     with convert_errors(lambda error: DataError(f"{file} is not a dataset ({describe_error(error)}).")):
         return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 

@@ -16,9 +16,9 @@ import datasets
 import numpy as np
 
 from gest_dataset import published
+from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number
@@ -110,7 +110,7 @@ def controls(
 
     `cs` also scores cs of race and profession (tables 3 and 11), which takes ten times as long as the rest.
     """
-    wanted = list(names(sets))
+    wanted = list(select_configs(sets))
     unknown = [name for name in wanted if name not in SETS]
     if unknown:
         raise ConfigError(f"{unknown[0]} has no controls. Choose from {', '.join(SETS)}.")

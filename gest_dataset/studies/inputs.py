@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.builders import select_configs
 from gest_dataset.data.rows import fingerprint_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.formatting import TOY_NOTE
 from gest_dataset.measures.stereotype_rate import TEMPLATES
@@ -105,7 +105,7 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
         if batch.kinds and _kind(model, runs, loading) not in batch.kinds:
             continue
         folder = home.with_name(f"{home.name}+{batch.suffix}") if batch.suffix else home
-        missing = names(batch.configs)
+        missing = select_configs(batch.configs)
         several = len(missing) > 1
         for name in list(missing):
             run = _finished_run(folder / name, name, model, inputs)

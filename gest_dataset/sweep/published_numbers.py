@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.data.selection import names
 from gest_dataset.errors import GestError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import published_name, rows_for_model
@@ -62,7 +61,7 @@ def finished_runs(suite: Suite, folder: Path) -> tuple[list[Run], int]:
     """Return the finished runs of a suite, and how many of its cells have none."""
     runs, missing = [], 0
     for model in suite.models:
-        for config in names(",".join(model.settings.configs)):
+        for config in select_configs(",".join(model.settings.configs)):
             try:
                 runs.append(read_run(folder / RUNS / model.name / config))
             except GestError:

@@ -1,4 +1,4 @@
-"""Pairs of a new language as a model is asked them: the tokens of the word are those of all its signs."""
+"""Scoring pairs of new languages: the tokens of the word cover all its characters."""
 
 from __future__ import annotations
 
