@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from gest_dataset.data.build import Built
-from gest_dataset.data.card import Section, block, of_one, size_category
+from gest_dataset.data.card import Section, block, config_section, size_category
 from gest_dataset.errors import HubError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.version import __version__
@@ -44,7 +44,7 @@ class ConfigCard:
 
 def config_card(built: Built) -> ConfigCard:
     """Make the part of the card about one config."""
-    text, section = of_one(built)
+    text, section = config_section(built)
     return ConfigCard(built, parse_header(text, built.config.name), section)
 
 

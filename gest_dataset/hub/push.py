@@ -14,12 +14,11 @@ from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-from gest_dataset.builders import get_config
+from gest_dataset.builders import get_config, select_configs
 from gest_dataset.builders.config import Config
-from gest_dataset.data.build import CARD, build_config
-from gest_dataset.data.folder import CROISSANT, DATA_FILE, write_config
+from gest_dataset.data.build import build_config
+from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, write_config
 from gest_dataset.data.parquet import read_table
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.card import (
     ConfigCard,
@@ -128,7 +127,7 @@ def push(
     if target is not None:
         with tempfile.TemporaryDirectory(prefix="gest-push-") as folder:
             prepared = []
-            for name in names(config or "all"):
+            for name in select_configs(config or "all"):
                 on_config(name)
                 prepared.append(_prepare(get_config(name), Path(folder)))
             first = ", ".join(each.name for each in prepared[:3])

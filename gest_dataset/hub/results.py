@@ -25,7 +25,7 @@ from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
 from gest_dataset.data.parquet import read_table
 from gest_dataset.data.rows import hash_of
-from gest_dataset.data.sources import REPO_VARIABLE, published
+from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
 from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit, with_retries
@@ -73,7 +73,7 @@ def push_results(
         dry_run: Make the files, but send nothing.
     """
     found = find_runs([runs] if isinstance(runs, (str, Path, Run)) else runs)
-    name = dataset or published()
+    name = dataset or hub_repository()
     if not name:
         raise ConfigError(f"Specify the Hub dataset with --dataset NAMESPACE/NAME or {REPO_VARIABLE}.")
     if report_url is not None and not (

@@ -298,13 +298,13 @@ def test_where_nothing_is_there(there: Hub, scored: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("GEST_REPO", raising=False)
     with pytest.raises(ConfigError, match="Specify the Hub dataset"):
         push_results(scored / "en", MODEL)
-    with pytest.raises(HubError, match="refused the dataset org/nothing: It is not there"):
+    with pytest.raises(HubError, match="refused the dataset org/nothing: It does not exist"):
         push_results(scored / "en", MODEL, dataset="org/nothing")
-    with pytest.raises(HubError, match="refused the model org/nothing: It is not there"):
+    with pytest.raises(HubError, match="refused the model org/nothing: It does not exist"):
         push(_renamed(scored, "org/nothing"), to="org/nothing")
     with pytest.raises(HubError, match="dataset org/gest at v9"):
         push(scored / "en", revision="v9")
-    with pytest.raises(ConfigError, match="whose repository"):
+    with pytest.raises(ConfigError, match="has no namespace"):
         push(scored / "en", to="tiny")
     monkeypatch.setenv("GEST_REPO", DATA)
     assert push_results(scored / "en", MODEL).committed.made
