@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.tokens import Token
 from gest_dataset.home import home
 from gest_dataset.storage import atomic_path
 

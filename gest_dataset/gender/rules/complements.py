@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, is_first_person
 from gest_dataset.gender.rules.subjects import first_person
 

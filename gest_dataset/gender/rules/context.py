@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from gest_dataset.gender.grammar import NOUNS, Grammar
-from gest_dataset.gender.parsers.tokens import Token, Tree
+from gest_dataset.gender.tokens import Token, Tree
 
 VERBS = frozenset({"VERB", "AUX"})
 HELPERS = frozenset({"aux", "cop"})

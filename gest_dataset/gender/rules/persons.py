@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, is_first_person
 
 _WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a preposition and the noun

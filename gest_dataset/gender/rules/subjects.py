@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammar import NOUNS, Grammar
-from gest_dataset.gender.parsers.tokens import Token
+from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import (
     BETWEEN,
     HELPERS,
