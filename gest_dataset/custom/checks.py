@@ -14,10 +14,10 @@ from functools import cache
 import regex
 
 from gest_dataset.custom.sentences import words
-from gest_dataset.gender.texts import LONGEST, is_garbled
+from gest_dataset.gender.texts import MAX_LENGTH, is_garbled
 
 EMPTY = "empty"
-TOO_LONG = f"longer than {LONGEST:,} characters"
+TOO_LONG = f"longer than {MAX_LENGTH:,} characters"
 GARBLED = "garbled: decoded with a wrong encoding"
 ENGLISH = "still English"
 SCRIPT = "another script"
@@ -42,7 +42,7 @@ def problem(text: str, source: str, script: str, english: Container[str]) -> str
     own = words(text)
     if not _LETTER.search(text):
         return EMPTY
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return TOO_LONG
     if is_garbled(text):
         return GARBLED

@@ -10,8 +10,8 @@ from typing import Any
 
 from gest_dataset.custom.reading import Read, told_of
 from gest_dataset.gender import TextWarning
-from gest_dataset.gender.detect import detect_by
-from gest_dataset.gender.grammars.grammar import FEMALE, MALE, Grammar
+from gest_dataset.gender.detect import detect_with
+from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
 
 Row = dict[str, Any]
 WRONG_GENDER = "a variant has the other gender, by the rules"
@@ -35,7 +35,7 @@ def check_genders(
         warnings.simplefilter("ignore", TextWarning)  # what is wrong with texts was looked at before
         for variant in _OTHER:
             texts = [row[variant] for row in rows]
-            found[variant] = detect_by(grammar, texts, language, parser, model)
+            found[variant] = detect_with(grammar, texts, language, parser, model)
     kept, confirmed = [], 0
     for place, row in enumerate(rows):
         genders = {variant: detections[place].gender for variant, detections in found.items()}

@@ -29,7 +29,7 @@ from gest_dataset.custom.sentences import Sentences
 from gest_dataset.data import sources
 from gest_dataset.data.tables import stream
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender import own
+from gest_dataset.gender.grammar import add_rules, check_rules, delete_rules, load_grammar
 from gest_dataset.home import home
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.storage import atomic_path
@@ -93,9 +93,8 @@ def add_language(
         raise ConfigError("Give a file of translations, of variants, or both.")
     for config in paths:
         keeping.check_name(config)
-    grammar = None if rules is None else own.read_rules(Path(rules).expanduser())
-    if grammar is not None:
-        own.check_rules(language.code, grammar, replace)
+    rules = None if rules is None else Path(rules).expanduser()
+    grammar = None if rules is None else check_rules(language.code, rules, replace)
     letters = language.family == _SLAVIC if first_letter is None else first_letter
     given = Sentences(sentences())
     wanted = Wanted(language.code, language.script, given, letters)
@@ -106,7 +105,7 @@ def add_language(
         genders = None
         pairs_name = f"{language.code}_pairs"
         if pairs_name in files and model is not None:
-            by = grammar or own.grammar_of(language.code)
+            by = grammar or load_grammar(language.code)
             with left_out.open("a", encoding="utf-8", newline="") as file:
                 files[pairs_name].rejected.file = file
                 found[pairs_name], genders = check_genders(
@@ -114,8 +113,8 @@ def add_language(
                 )
         _check_any(paths, files, found)
         configs = _keep(language, files, found, licence or _gest_licence(), replace)
-        if grammar is not None:
-            own.keep_rules(language.code, grammar, replace)
+        if rules is not None:
+            add_rules(language.code, rules, replace)
         kept = _report(left_out, report, configs)
     pairs = found.get(pairs_name, [])
     return Addition(
@@ -140,7 +139,7 @@ def remove_language(code: str) -> list[str]:
         raise ConfigError(f"Nothing of a language {code!r} was added.")
     for name in gone:
         keeping.forget(name)
-    own.forget_rules(code)
+    delete_rules(code)
     used = {spoken for config in builders.CONFIGS.values() for spoken in config.languages}
     if languages.is_added(code) and code not in used:
         languages.forget(code)

@@ -60,7 +60,9 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
             if not re.fullmatch("[0-9]{1,9}", cells[6]):
                 raise DataError.at(file, number, f"{cells[6]!r} is not a head: is the file parsed?")
             feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
-            tokens.append(Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end))
+            tokens.append(
+                Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end)
+            )
         if last != len(tokens):
             raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:
@@ -80,7 +82,7 @@ def _check_heads(tokens: Sequence[Token], file: object, line: int) -> None:
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
-    """The trees of a file that was parsed elsewhere: `model` is its path. Texts that it lacks are left out."""
+    """The trees in a file, whose path is `model`. Texts that it lacks are left out."""
     if model is None:
         raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
     parses = read_file(model)

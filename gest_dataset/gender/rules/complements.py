@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, is_first_person
 from gest_dataset.gender.rules.subjects import first_person
+from gest_dataset.gender.tokens import Token
 
 _COMPLEMENTS = frozenset({"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"})
 _AFTER_ADJECTIVE = frozenset({"PUNCT", "CCONJ", "SCONJ", "ADP", "ADV", "PART", "PRON"})

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gest_dataset.gender.grammar import UNKNOWN, Grammar
-from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.gender.rules.context import Context
 from gest_dataset.gender.rules.persons import is_misleading
 from gest_dataset.gender.rules.quotations import is_by_speaker
 from gest_dataset.gender.rules.subjects import coordinated, subordinate
+from gest_dataset.gender.tokens import Token, Tree
 
 
 @dataclass(frozen=True)

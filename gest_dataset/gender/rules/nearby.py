@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
 from gest_dataset.gender.rules.context import VERBS, Context, is_first_person
 from gest_dataset.gender.rules.subjects import first_person, other_auxiliary, pronoun
+from gest_dataset.gender.tokens import Token
 
 
 def nearby(c: Context) -> bool:

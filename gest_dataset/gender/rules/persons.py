@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, is_first_person
+from gest_dataset.gender.tokens import Token
 
 _WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a preposition and the noun
 _PAST = re.compile("past|past_.*")

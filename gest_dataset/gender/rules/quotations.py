@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gest_dataset.gender.grammar import NEVER, Grammar
-from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.gender.rules.context import SUBJECTS, VERBS, is_first_person
+from gest_dataset.gender.tokens import Token, Tree
 
 _QUOTES = (("„", '“”"'), ("“", "”"), ("”", "”"), ("«", "»"), ("»", "«"), ("‚", "‘’"), ('"', '"'))
 _DIALOGUE = re.compile(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gest_dataset.gender.grammar import NOUNS, Grammar
-from gest_dataset.gender.tokens import Token
 from gest_dataset.gender.rules.context import (
     BETWEEN,
     HELPERS,
@@ -14,6 +13,7 @@ from gest_dataset.gender.rules.context import (
     is_first_person,
     is_relative,
 )
+from gest_dataset.gender.tokens import Token
 
 _QUOTES = frozenset('«»„“”"')
 _OPENING_QUOTES = frozenset('«„“"')
