@@ -30,7 +30,7 @@ from gest_dataset.gender import Detection, detect, explain
 from gest_dataset.gender.parsing import parse_texts
 from gest_dataset.gender.rules import RULES
 from gest_dataset.languages import SLAVIC
-from gest_dataset.statistics.intervals import agresti_coull
+from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.stereotypes import STEREOTYPES
 
 TAGS = {"male": "Masc", "female": "Fem"}

@@ -21,8 +21,8 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.calibration import naive
 from gest_dataset.calibration.corpus import Question, log_g_s
 from gest_dataset.calibration.keywords import Quadruplet
-from gest_dataset.measures.result import by_template
-from gest_dataset.statistics.control import control_scores
+from gest_dataset.measures.result import split_by_template
+from gest_dataset.statistics.control_bias import control_scores
 
 LEAST_PEARSON = 0.97
 SLOPE = (0.85, 1.15)  # of a model over its corpus
@@ -125,7 +125,7 @@ def recoveries(
 ) -> list[Recovery]:
     """A result as one recovery a template; pairs have none."""
     recovered = []
-    for number, part in by_template(table).items():
+    for number, part in split_by_template(table).items():
         measured = dict(zip(part["id"].to_pylist(), part["log_ratio"].to_pylist(), strict=True))
         places = [place for place, asked in enumerate(questions) if asked.template == number]
         own = result.get("by_template", {number: result})[number]

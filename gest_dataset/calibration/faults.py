@@ -32,9 +32,9 @@ from gest_dataset.calibration.study import (
 from gest_dataset.measures import result as results
 from gest_dataset.models import answering, scorers, scores
 from gest_dataset.models.scores import measure
-from gest_dataset.probes import asks, pairs, templates
+from gest_dataset.probes import pairs, queries, templates
 from gest_dataset.probes.templates import Template
-from gest_dataset.probes.text import Reader
+from gest_dataset.probes.tokenization import ProbeTokenizer
 from gest_dataset.statistics.stereotype_rate import RATES, SCALES
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import folder_lock, json_value, write_json
@@ -108,7 +108,7 @@ def _without_closing(real: Callable[..., Any], *given: Any) -> Any:
     return replace(query, positions=query.positions[:-1], targets=query.targets[:-1])
 
 
-def _unstarted(real: Any, reader: Reader, tokens: Any) -> tuple[tuple[int, ...], int]:
+def _unstarted(real: Any, reader: ProbeTokenizer, tokens: Any) -> tuple[tuple[int, ...], int]:
     return tokens.ids, 0
 
 
@@ -241,12 +241,12 @@ FAULTS = (
     Fault(
         "unscored sentinel",
         "the sentinel that closes a span does not count",
-        _changed(asks, "decoded", _without_closing),
+        _changed(queries, "decoded", _without_closing),
     ),
     Fault(
         "no start of text",
         "a causal model is asked without a token in front of the text",
-        _method(Reader, "started", _unstarted),
+        _method(ProbeTokenizer, "started", _unstarted),
     ),
     Fault(
         "clustered as independent",

@@ -10,8 +10,8 @@ from gest_dataset.calibration.checks import Controls, Recovery, fit
 from gest_dataset.calibration.corpus import WORLDS, strength
 from gest_dataset.calibration.keywords import KEYWORD_SETS
 from gest_dataset.calibration.study import Calibration
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report import Panel, canvas
 from gest_dataset.report.canvas import DASHED, DOTTED, LIGHT, MARKERS, key
 from gest_dataset.report.figures_stereotypes import stereotype_axis
@@ -51,7 +51,7 @@ def _recovery(recoveries: Sequence[Recovery]) -> Panel:
             for place, (number, planted) in enumerate(recovery.planted.items()):
                 ln_q = Estimate(*map(math.log, Estimate.of(recovery.result, "q", place)))
                 about = STEREOTYPES[number]
-                both = f"planted {shown(planted)}, found {shown(ln_q.value)}"
+                both = f"planted {format_number(planted)}, found {format_number(ln_q.value)}"
                 text = f"{number} {about.name}, {recovery.where}: {both}"
                 marker = MARKERS[wheres.index(recovery.where)]
                 dot = {"marker": marker, "markersize": 5, "markeredgewidth": 0.6}
@@ -92,7 +92,7 @@ def _rates(recoveries: Sequence[Recovery]) -> Panel:
     for place, recovery in enumerate(recoveries):
         y = len(recoveries) - place
         g_s = Estimate.of(recovery.result, "g_s")
-        text = f"{recovery.name}: planted {shown(recovery.g_s)}, measured {shown(g_s.value)}"
+        text = f"{recovery.name}: planted {format_number(recovery.g_s)}, measured {format_number(g_s.value)}"
         canvas.interval_mark(axes, g_s, y, text, LIGHT["series-1"], markersize=6)
         axes.plot(recovery.g_s, y, "|", color=LIGHT["ink"], markersize=15, markeredgewidth=1.6)
         inside = g_s.low <= recovery.g_s <= g_s.high
@@ -130,7 +130,7 @@ def _levels(recoveries: Sequence[Recovery]) -> Panel:
                 y = len(STEREOTYPES) - place + 0.3 - 0.6 * shift / max(1, len(own) - 1)
                 q = Estimate.of(recovery.result, "q", place)
                 colour = LIGHT[STEREOTYPES[number].gender]
-                text = f"{STEREOTYPES[number].name}, {recovery.where}: q {shown(q.value)}"
+                text = f"{STEREOTYPES[number].name}, {recovery.where}: q {format_number(q.value)}"
                 dot = {"markersize": 3.2, "markeredgecolor": colour}
                 canvas.interval_mark(ax, q, y, text, colour, linewidth=1.2, faint=0.7, **dot)
                 rows.append([subject, recovery.where, number, math.exp(recovery.planted[number]), *q])

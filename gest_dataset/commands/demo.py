@@ -61,10 +61,10 @@ def _show(run: Run) -> None:
     """The tables of a run."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.measures.words import TOY
+    from gest_dataset.measures.formatting import TOY_NOTE
 
     manifest = run.manifest
-    toy = f" ({TOY})" if manifest.metadata["toy"] else ""
+    toy = f" ({TOY_NOTE})" if manifest.metadata["toy"] else ""
     title = f"{manifest.config}: {manifest.subject}{toy}"
     for table in tables.tables(MEASURES[manifest.measure], run.result["result"], title, out):
         out.print(table)

@@ -79,7 +79,7 @@ def run(
     from gest_dataset.translation.translator import TranslationStoppedError
 
     datasets.disable_progress_bars()
-    checks.choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
@@ -151,7 +151,7 @@ def _fields(rates: MasculineRates) -> list[str]:
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and what it does not say."""
     from gest_dataset.commands import tables
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, beside
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, describe_uncertainty
 
     facts = rates.metadata
     printed = ", as the paper prints them" if facts["convention"] == "published" else ""
@@ -162,7 +162,7 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
         out.print(undefined, soft_wrap=True)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
-    for sentence in beside(result):
+    for sentence in describe_uncertainty(result):
         out.print(sentence, soft_wrap=True)
 
 

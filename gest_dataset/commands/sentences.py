@@ -37,12 +37,12 @@ def run(
     import datasets
     import pandas as pd
 
-    from gest_dataset.statistics.checks import choice
+    from gest_dataset.statistics.checks import check_choice
     from gest_dataset.translation.tables import TEXT, read_config
 
     datasets.disable_progress_bars()
     wanted = format or ("csv" if output.suffix.lower() == ".csv" else "txt")
-    choice("--format", wanted, FORMATS)
+    check_choice("--format", wanted, FORMATS)
     sentences = pd.DataFrame(read_config(config)).rename(columns={"text": TEXT})
     lines = "".join(f"{sentence}\n" for sentence in sentences[TEXT])
     text = lines if wanted == "txt" else sentences.to_csv(index=False, lineterminator="\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gest_dataset.custom.checks import UNSPACED
 from gest_dataset.custom.language import Addition
-from gest_dataset.statistics import power
+from gest_dataset.statistics import verdict
 from gest_dataset.stereotypes import STEREOTYPES
 
 _FEW = 20  # sentences of a stereotype: fewer, and one of them moves its mean by more than 5 %
@@ -36,7 +36,7 @@ def _pairs(added: Addition) -> Iterator[str]:
         for number in sizes
     ]
     if all(sizes.values()):
-        smallest = power.smallest_shown(power.error_per_deviation(weights, list(sizes.values())))
+        smallest = verdict.smallest_detectable(verdict.relative_error(weights, list(sizes.values())))
         yield (
             f"With these pairs a test finds a difference between the two groups of stereotypes (ln g_s) with "
             f"a power of 80 % if it is about {smallest:.2f} standard deviations of ln r, or more."

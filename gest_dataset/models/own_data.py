@@ -77,8 +77,8 @@ def _read_file(path: Path) -> Dataset:
     table = read_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
     readers = {field: _TYPES.get(field, _text) for field in sorted(probe.fields)}
-    if probe.about is not None:
-        readers[probe.about] = _TOPICS[probe.about]
+    if probe.label is not None:
+        readers[probe.label] = _TOPICS[probe.label]
     unit = measure.unit.column
     if unit is not None and unit in table.columns:
         readers.setdefault(unit, _unit)

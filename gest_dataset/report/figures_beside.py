@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.written import FIRST_PERSON, STORY
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
 from gest_dataset.report import canvas
 from gest_dataset.report.figures_stereotypes import NUMBERED, intervals, stereotype_axis
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import wide_scores
-from gest_dataset.statistics.over_templates import LN_Q, resampled_templates
+from gest_dataset.statistics.template_mean import LN_Q, resample_templates
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -57,7 +55,7 @@ def _likely(run: Measured) -> list[Estimate]:
     if len(run.templates) > 1:
         wide = wide_scores(run.run)
         stereotypes = wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1
-        resamples = resampled_templates(wide.to_numpy(), stereotypes)
+        resamples = resample_templates(wide.to_numpy(), stereotypes)
         found = [resamples.interval(function) for function in LN_Q]
         rates = [Estimate(*np.exp((one.value, one.low, one.high)).tolist()) for one in found]
     else:

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 from gest_dataset.report.canvas import LIGHT
 from gest_dataset.report.explorer.beside import Compared
@@ -66,7 +66,8 @@ def _profiles(profile: Profiles) -> Panel:
         f"{profile.name} of each run around its own middle, in the mean over templates: teal is more "
         f"masculine than the run’s average, orange more feminine. Runs stand beside those that they are "
         f"like. {NUMBERED}",
-        f"A heat map of {len(runs)} runs by 16 stereotypes, from {shown(-most)} to {shown(most)}.",
+        f"A heat map of {len(runs)} runs by 16 stereotypes, from {format_number(-most)} to "
+        f"{format_number(most)}.",
         ["run", "model", "language", "stereotype", "name", "value"],
         [
             [run.label, run.model, run.language, each.id, each.name, value]
@@ -89,7 +90,7 @@ def _correlations(profile: Profiles) -> Panel:
         f"How alike the runs are: correlations of {profile.name}",
         figure,
         f"Pearson correlations of the profiles of {profile.name}, over 16 stereotypes: of profiles that have "
-        f"nothing to do with each other one in twenty is beyond ±{shown(CHANCE)}.",
+        f"nothing to do with each other one in twenty is beyond ±{format_number(CHANCE)}.",
         f"A heat map of {len(labels)} by {len(labels)} correlations.",
         ["run", "beside", "correlation"],
         [
@@ -125,7 +126,7 @@ def _heat_map(values: Floats, labels: Sequence[str], most: float) -> tuple[Figur
     axes.grid(visible=False)
     keys: list[Any] = [
         canvas.key(
-            shown(part * span),
+            format_number(part * span),
             marker="s",
             markersize=9,
             color=_COLOURS((part + 1) / 2),

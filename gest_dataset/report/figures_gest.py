@@ -7,20 +7,18 @@ from typing import Any
 
 from matplotlib.ticker import FuncFormatter
 
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
-from gest_dataset.published.standing import (
-    Published,
-    beside,
-    english,
-    families,
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
+from gest_dataset.published.models import (
+    PublishedRates,
+    comparable_models,
+    english_models,
     language_models,
+    model_families,
     published_mean_g_s,
-    slavic,
+    slavic_models,
 )
 from gest_dataset.report import canvas
 from gest_dataset.report.bands import band_keys, band_words, draw_bands
@@ -52,7 +50,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
     strips: dict[str, Any] = {"gridspec_kw": {"width_ratios": [6, 1]}} if unknown else {}
     figure, (axes, *strip) = canvas.canvas(5.2, 1, 1 + len(strips), sharey=True, **strips)
     rows: list[list[Any]] = []
-    for family, members in families().items():
+    for family, members in model_families().items():
         points = [
             (millions[model], g_s) for model in members for (name, _), g_s in models.items() if name == model
         ]
@@ -60,7 +58,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
             axes.plot(*zip(*points, strict=True), color=LIGHT["published"], linewidth=0.8, alpha=0.55)
             canvas.note(axes, family, *max(points), (5, 4), fontsize=8)
     for (model, kind), g_s in models.items():
-        text = f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters"
+        text = f"{model}: g_s {format_number(g_s)}, {format_number(millions[model])} million parameters"
         canvas.mark(axes, millions[model], g_s, text, markersize=5, **_KINDS[kind])
         if model in _LABELLED:
             canvas.note(axes, _LABELLED[model], millions[model], g_s, (5, 4), fontsize=8)
@@ -76,7 +74,7 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         canvas.interval_mark(ax, x, own, f"{run.label}: g_s {own}", linewidth=2, markersize=9, **style)
         handles.append(key(run.label, markersize=7, linewidth=2, **style))
         rows.append([OWN, run.label, run.kind, size / 1e6 if size else None, *own])
-        told.append(f"{run.label} {shown(own.value)}")
+        told.append(f"{run.label} {format_number(own.value)}")
     for ax in (axes, *strip):
         ax.axhline(1, **DASHED)
     for ax in strip:
@@ -100,8 +98,9 @@ def size_panel(runs: Sequence[Measured]) -> Panel:
         f"templates {averaged} as far as a model has them (causal models: 3 and 4). Lines join sizes of one "
         f"family. After figure 4 of Pikuliak et al. (2024), on the ratio scale of its equation 4 rather than "
         f"of its print. {band_words(results)} {cut_off}".strip(),
-        f"Scatter of g_s against parameters. Published models lie between {shown(min(published))} and "
-        f"{shown(max(published))}. In this report: {'; '.join(told)}.",
+        f"Scatter of g_s against parameters. Published models lie between "
+        f"{format_number(min(published))} and "
+        f"{format_number(max(published))}. In this report: {'; '.join(told)}.",
         ["source", "model", "kind", "million_parameters", "g_s", "g_s_low", "g_s_high"],
         own_first(rows),
     )
@@ -114,7 +113,7 @@ def template_panel(runs: Sequence[Measured]) -> Panel:
     return _groups(
         "templates", "Stereotype rate by template", runs,
         {number: f"template {number}" for number in numbers}, results,
-        () if any(run.own_templates for run in runs) else english(),
+        () if any(run.own_templates for run in runs) else english_models(),
         "g_s in each template with its 95 % interval; ticks are the published models. A model that is "
         "biased in one wording only would stand out here. After figures 9 and 10 of Pikuliak et al. (2024).",
     )  # fmt: skip
@@ -134,7 +133,7 @@ _NEUTRAL_CAPTION = (
 
 def language_panel(runs: Sequence[Measured]) -> Panel:
     """Figure 6 of [A]: g_s in each language."""
-    return _by_language("languages", "Stereotype rate by language", runs, slavic(), _PAIRS_CAPTION)
+    return _by_language("languages", "Stereotype rate by language", runs, slavic_models(), _PAIRS_CAPTION)
 
 
 def neutral_panel(runs: Sequence[Measured]) -> Panel:
@@ -144,7 +143,7 @@ def neutral_panel(runs: Sequence[Measured]) -> Panel:
 
 
 def _by_language(
-    name: str, title: str, runs: Sequence[Measured], published: Sequence[Published], caption: str
+    name: str, title: str, runs: Sequence[Measured], published: Sequence[PublishedRates], caption: str
 ) -> Panel:
     codes = sorted({run.language for run in runs}, key=lambda code: (language_order(code), code))
     results = {(run.number, run.language): run.result for run in runs}
@@ -158,7 +157,7 @@ def _groups(
     runs: Sequence[Measured],
     groups: Mapping[Any, str],
     results: Mapping[tuple[int, Any], Result],
-    published: Sequence[Published],
+    published: Sequence[PublishedRates],
     caption: str,
 ) -> Panel:
     """g_s with intervals in rows, one for each group.
@@ -174,7 +173,7 @@ def _groups(
     for y, (group, label) in zip(range(len(groups), 0, -1), groups.items(), strict=True):
         for model in published:
             if model.where == group:
-                text = f"{model.model}, {label}: g_s {shown(model.g_s)}"
+                text = f"{model.model}, {label}: g_s {format_number(model.g_s)}"
                 canvas.mark(axes, model.g_s, y, text, markersize=13, markeredgewidth=1.2, alpha=0.8, **TICK)
                 rows.append([PUBLISHED, model.model, model.kind, label, model.g_s, None, None])
         for run in runs:
@@ -196,7 +195,7 @@ def _groups(
         handles.append(key("published", markersize=10, **TICK))
     drawn = list(results.values())
     canvas.legend(figure, [*handles, *band_keys(drawn)])
-    told = "; ".join(f"{row[1]}, {row[3]}: {shown(row[4])}" for row in rows if row[0] == OWN)
+    told = "; ".join(f"{row[1]}, {row[3]}: {format_number(row[4])}" for row in rows if row[0] == OWN)
     return Panel(
         name, title, figure, f"{caption} {band_words(drawn)} {cut_off}".strip(),
         f"Intervals of g_s in rows. {told}.",
@@ -212,7 +211,7 @@ def result_columns(runs: Sequence[Measured]) -> list[Column]:
         for template, result in run.templates.items():
             in_template = run.measure is TEMPLATES
             where = f"template {template}" if in_template else language_name(run.language)
-            models = beside(run.kind, template if in_template else run.language, options)
+            models = comparable_models(run.kind, template if in_template else run.language, options)
             if run.measure is NEUTRAL:  # of which nothing is published
                 models = ()
             columns.append(Column(run.number, run.label, where, models, *numbers_of(result, "q")))
@@ -252,11 +251,11 @@ def panels(runs: Sequence[Measured]) -> list[Panel]:
 def _ranked(own: Sequence[Column], runs: Sequence[Measured], suffix: str, where: str) -> Panel:
     """Figure 5 of English models, figure 7 of Slavic ones (there without mBERT, as in [A])."""
     if suffix == "pairs":
-        boxes: list[Published] = [model for model in slavic() if model.model.startswith("xlm")]
+        boxes: list[PublishedRates] = [model for model in slavic_models() if model.model.startswith("xlm")]
         what, figure = "the XLM models of the paper in nine languages", 7
     else:
         kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
-        boxes = [model for model in english() if model.kind == kind]
+        boxes = [model for model in english_models() if model.kind == kind]
         what, figure = f"the paper’s {kind} models and templates", 5
     caption = f"Boxes: {what}. Points: this report. After figure {figure} of Pikuliak et al. (2024)."
     return ranks(own, f"ranks-{suffix}", f"Feminine ranks in {where}", boxes, caption)

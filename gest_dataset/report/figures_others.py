@@ -14,11 +14,11 @@ import numpy as np
 from scipy import special
 
 from gest_dataset import published
-from gest_dataset.measures.control import sample_scores
+from gest_dataset.measures.control_bias import sample_scores
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
-from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 from gest_dataset.report.bands import band_keys, band_words, draw_bands
 from gest_dataset.report.canvas import DASHED, DOTTED, LIGHT, key, series
@@ -103,8 +103,8 @@ def scatters(runs: Sequence[Measured], score: str) -> Panel | None:
         ax.set_title(canvas.fitting(run.label, canvas.TITLES / per_row), loc="left", fontsize=9.5)
         ax.set_xlabel(f"{score}, original group")
         ax.set_ylabel(f"{score}, control group")
-        rho = shown(run.result[f"{score}_rho"])
-        told.append(f"{run.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
+        rho = format_number(run.result[f"{score}_rho"])
+        told.append(f"{run.label}: ρ {rho}, slope {format_number(line.slope)}, {len(x):,} samples")
         rows += [[run.label, name, float(a), float(b)] for name, a, b in zip(ids.tolist(), x, y, strict=True)]
     for spare in axes[len(pairs) :]:
         spare.set_visible(False)
@@ -152,7 +152,7 @@ def differences(runs: Sequence[Measured]) -> Panel:
     axes.axvline(0, **DASHED)
     axes.set_xlabel("mean of f, natural logarithm (dashed: no difference between the groups)")
     canvas.legend(figure, band_keys(list(results.values())))
-    own_rows = "; ".join(f"{row[1]} {shown(row[3])}" for row in rows if row[0] == OWN)
+    own_rows = "; ".join(f"{row[1]} {format_number(row[3])}" for row in rows if row[0] == OWN)
     return Panel(
         "control-f",
         "What is left after the control",
@@ -204,7 +204,7 @@ def _stereoset(runs: Sequence[Measured], test: str, language: str) -> Panel:
     canvas.legend(figure, band_keys(results))
     number = 2 if test == "intrasentence" else 3
     own_rows = "; ".join(
-        f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
+        f"{row[1]}: LMS {format_number(row[2])}, SS {format_number(row[5])}, ICAT {format_number(row[8])}"
         for row in rows
         if row[0] == OWN
     )
@@ -251,7 +251,7 @@ def winobias_panels(runs: Sequence[Measured]) -> list[Panel]:
     ]
     canvas.legend(figure, handles)
     agreement = published.load("winobias")["rows"][0]
-    told = "; ".join(f"{row[0]}, {row[1]}: {shown(row[3])}" for row in rows if not math.isnan(row[3]))
+    told = "; ".join(f"{row[0]}, {row[1]}: {format_number(row[3])}" for row in rows if not math.isnan(row[3]))
     return [
         Panel(
             "winobias",

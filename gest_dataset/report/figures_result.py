@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gest_dataset.measures.grid import NOTHING, Estimate, Grid
+from gest_dataset.measures.grid import EMPTY, Estimate, Grid
 from gest_dataset.measures.measure import Headline
 from gest_dataset.report import canvas
 from gest_dataset.report.bands import band_keys, draw_bands
@@ -70,7 +70,7 @@ def _rates(grids: dict[int, Grid]) -> Figure:
         for place, line in zip(range(len(grid.lines), 0, -1), grid.lines, strict=True):
             colours = [LIGHT[line.gender or "ink"]] if len(headings) == 1 else SERIES
             for estimate, colour in zip(line.estimates, colours, strict=False):
-                if estimate is not NOTHING and not math.isnan(estimate.value):
+                if estimate is not EMPTY and not math.isnan(estimate.value):
                     values.append(estimate.value)
                     text = f"{line.name.strip()}: {estimate}"
                     canvas.interval_mark(ax, estimate, place, text, colour, markersize=6)

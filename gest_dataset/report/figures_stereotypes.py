@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.measures.words import shown
-from gest_dataset.published.standing import Published
+from gest_dataset.published.models import PublishedRates
 from gest_dataset.report import canvas
 from gest_dataset.report.canvas import DASHED, LIGHT, TICK, key, series
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, own_first
@@ -40,7 +40,7 @@ class Column:
     number: int  # of the run on the page
     label: str
     where: str
-    beside: tuple[Published, ...]
+    beside: tuple[PublishedRates, ...]
     rates: list[float]
     low: list[float]
     high: list[float]
@@ -220,7 +220,7 @@ def boxes_of_ranks(axes: Axes, table: Any) -> None:
 
 
 def ranks(
-    columns: Sequence[Column], name: str, title: str, beside: Sequence[Published], caption: str
+    columns: Sequence[Column], name: str, title: str, beside: Sequence[PublishedRates], caption: str
 ) -> Panel:
     """Figures 3, 5 and 7 of [A]: box plots of the published feminine ranks, and the user's own."""
     figure, (axes,) = canvas.canvas(5.0)
@@ -281,5 +281,9 @@ def _agreement(columns: Sequence[Column], table: Any) -> str:
     ]
     if not values:
         return ""
-    span = shown(values[0]) if len(values) == 1 else f"{shown(min(values))} to {shown(max(values))}"
+    span = (
+        format_number(values[0])
+        if len(values) == 1
+        else f"{format_number(min(values))} to {format_number(max(values))}"
+    )
     return f"Spearman’s correlation of this report’s ranks with the published medians: {span}."

@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.words import shown
-from gest_dataset.measures.written import FIRST_PERSON, STORY
-from gest_dataset.published.standing import translators
+from gest_dataset.published.models import translators
 from gest_dataset.report import canvas
 from gest_dataset.report.bands import band_keys, band_words, draw_bands
 from gest_dataset.report.canvas import DASHED, LIGHT, MARKERS, key, series
@@ -103,7 +103,10 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
         for model in (model for model in translators() if model.model == system):
             p_f, p_m = gender_means(model.rates)
             f_m, f_s = (p_m + p_f) / 2, p_m - p_f
-            text = f"{name}, {language_name(str(model.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}"
+            text = (
+                f"{name}, {language_name(str(model.where))}: f_m {format_number(f_m)}, f_s "
+                f"{format_number(f_s)}"
+            )
             canvas.mark(axes, f_m, f_s, text, markersize=5.5, **style)
             canvas.note(axes, str(model.where), f_m, f_s, (5, 2), fontsize=7)
             rows.append([PUBLISHED, name, model.where, f_m, None, None, f_s, None, None])
@@ -112,7 +115,7 @@ def _trade_off(runs: Sequence[Measured], rates: dict[int, dict[str, Any]]) -> Pa
     for run in runs:
         own_f_m, own_f_s = (Estimate.of(rates[run.number], name) for name in ("f_m", "f_s"))
         style = series(run.number)
-        text = f"{run.label}: f_m {shown(own_f_m.value)}, f_s {shown(own_f_s.value)}"
+        text = f"{run.label}: f_m {format_number(own_f_m.value)}, f_s {format_number(own_f_s.value)}"
         draw_bands(axes, run.result, own_f_m.value, across=False)
         canvas.interval_mark(axes, own_f_m, own_f_s, text, linewidth=2, markersize=9, **style)
         handles.append(key(run.label, linewidth=2, markersize=7, **style))

@@ -8,10 +8,10 @@ from typing import Any
 
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.generated_gender import STORY
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
-from gest_dataset.measures.written import STORY
-from gest_dataset.published import marks
+from gest_dataset.published import genderbench
 from gest_dataset.report import canvas
 from gest_dataset.report.canvas import DASHED, LIGHT, key
 from gest_dataset.report.figures_stereotypes import NUMBERED, PLACES, stereotype_axis
@@ -78,8 +78,8 @@ def _stereotypes(runs: Sequence[Measured]) -> Panel:
 def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
     """English choices and stories beside the models of GenderBench's report; nothing without such runs."""
     beside = [
-        (marks.CHOICE, CHOICE, "stereotype_rate_without_15", "stereotype rate of choices, without 15"),
-        (marks.STORY, STORY, "f_s", "f_s of stories"),
+        (genderbench.CHOICE, CHOICE, "stereotype_rate_without_15", "stereotype rate of choices, without 15"),
+        (genderbench.STORY, STORY, "f_s", "f_s of stories"),
     ]
     parts = []
     for probe, measure, name, words in beside:
@@ -90,7 +90,7 @@ def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
             parts.append((probe, words, known))
     if not parts:
         return []
-    number = max(len(known) for *_, known in parts) + len(marks.marked(marks.CHOICE))
+    number = max(len(known) for *_, known in parts) + len(genderbench.graded_models(genderbench.CHOICE))
     per_row = min(canvas.in_a_row(2), len(parts))
     lines = math.ceil(len(parts) / per_row)
     figure, axes = canvas.canvas((1.4 + 0.27 * number) * lines, lines, per_row)
@@ -99,7 +99,7 @@ def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
         own_rows = [[OWN, run.label, probe, "", *estimate] for run, estimate in known]
         theirs = [
             [PUBLISHED, one.model, probe, one.mark, one.middle, one.low, one.high]
-            for one in sorted(marks.marked(probe), key=lambda one: -one.middle)
+            for one in sorted(genderbench.graded_models(probe), key=lambda one: -one.middle)
         ]
         drawn = [*own_rows, *theirs]
         labels = [f"{row[1]}{f' ({row[3]})' if row[3] else ''}" for row in drawn]
@@ -109,7 +109,7 @@ def genderbench_panel(runs: Sequence[Measured]) -> list[Panel]:
         ax.axvline(0, **DASHED)
         ax.set_xlabel(words)
         rows += drawn
-    told = "; ".join(f"{row[1]}, {row[2]}: {shown(row[4])}" for row in rows if row[0] == OWN)
+    told = "; ".join(f"{row[1]}, {row[2]}: {format_number(row[4])}" for row in rows if row[0] == OWN)
     return [
         Panel(
             "genderbench",

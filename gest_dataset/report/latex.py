@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gest_dataset.display import one_line
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Grid
-from gest_dataset.measures.measure import TOO_FEW
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES
 from gest_dataset.report.measured import Measured, short
 from gest_dataset.report.verdict import UNKNOWN, verdict
 
@@ -61,16 +61,16 @@ def results(runs: Sequence[Measured]) -> str:
             [
                 models[one.run.model],
                 one.run.config,
-                shown(one.estimate.value),
+                format_number(one.estimate.value),
                 "–" if one.said == UNKNOWN else one.interval,
-                TOO_FEW.lower() if one.said == UNKNOWN else one.said,
+                TOO_FEW_SAMPLES.lower() if one.said == UNKNOWN else one.said,
             ]
             for one in told
         ]
-        what = told[0].headline.what
+        what = told[0].headline.label
         caption = (
             f"{what[:1].upper()}{what[1:]}, {symbols}, with its 95 % interval. Without an effect it is "
-            f"{shown(told[0].headline.null)}."
+            f"{format_number(told[0].headline.null)}."
         )
         headings = ["Model", "Config", symbols, "95 %", "Verdict"]
         tables.append(_table(caption, f"tab:gest-{name}", "llrrl", [headings], rows))
@@ -95,7 +95,7 @@ def _of_run(run: Measured, model: str) -> Iterator[str]:
         where = f", template {template}" if len(run.templates) > 1 else ""
         caption = f"{model} on {run.config}{where}, with 95 % intervals."
         label = f"tab:gest-run-{run.number + 1}{f'-{template}' if where else ''}"
-        counted = any(line.number is not None for line in grid.lines)
+        counted = any(line.count is not None for line in grid.lines)
         headings = ["", *(text for name in grid.headings for text in (name, "95 %")), *(["n"] * counted)]
         columns = "l" + "rr" * len(grid.headings) + "r" * counted
         yield _table(caption, label, columns, [headings], list(_lines(grid, counted)))
@@ -104,7 +104,7 @@ def _of_run(run: Measured, model: str) -> Iterator[str]:
 def _lines(grid: Grid, counted: bool) -> Iterator[list[str]]:
     for line in grid.lines:
         cells = [text for estimate in line.estimates for text in estimate.texts]
-        number = "" if line.number is None else shown(line.number)
+        number = "" if line.count is None else format_number(line.count)
         yield [line.name.strip(), *cells, *([number] if counted else [])]
 
 

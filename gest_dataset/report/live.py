@@ -16,7 +16,7 @@ from typing import Any
 
 from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.page import write
 from gest_dataset.runs.manifest import MANIFEST, Manifest, read_manifest
 from gest_dataset.runs.progress import progress_of
@@ -42,7 +42,7 @@ class Seen:
     @property
     def lines(self) -> list[str]:
         one = len(self.finished) == 1
-        runs = f"{shown(len(self.finished))} {'run is' if one else 'runs are'} finished"
+        runs = f"{format_number(len(self.finished))} {'run is' if one else 'runs are'} finished"
         runs += "." if self.going else ", which is all that is here."
         if not self.finished and not self.going:
             runs = "There is no run here yet. This page shows the first one as soon as it begins."
@@ -96,7 +96,9 @@ def _line(folder: Path, manifest: Manifest) -> str:
         return f"{name}: begun {manifest.started}, no answer is kept yet."
     share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""
     what = one_line(progress.what)
-    return f"{name}: {shown(progress.done)} of {shown(progress.of)} {what}{share} are answered."
+    return (
+        f"{name}: {format_number(progress.done)} of {format_number(progress.of)} {what}{share} are answered."
+    )
 
 
 def report_of(seen_now: Seen) -> bytes | None:
@@ -110,7 +112,8 @@ def report_of(seen_now: Seen) -> bytes | None:
             notes.append(str(error))
     if seen_now.going:
         notes.append(
-            f"{shown(len(seen_now.going))} more had not finished when this page was made; what follows is of "
+            f"{format_number(len(seen_now.going))} more had not finished when this page was made; "
+            f"what follows is of "
             f"the finished runs alone."
         )
     if not runs:

@@ -25,7 +25,7 @@ from gest_dataset import statistics
 from gest_dataset.builders import CONFIGS
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.words import TOY, shown
+from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.report import (
     figures_beside,
     figures_gest,
@@ -139,7 +139,7 @@ def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequen
             lead=lead,
             notes=notes,
             contents=[(anchor, text) for anchor, text, content in sections if content],
-            toy_words=TOY,
+            toy_words=TOY_NOTE,
             toys=[run.label for run in runs if run.toy],
             verdicts=verdicts,
             over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
@@ -167,7 +167,7 @@ def environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shown": shown, "quoted": partial(quote, safe=","), "digest": _hash}
+    made.filters |= {"shown": format_number, "quoted": partial(quote, safe=","), "digest": _hash}
     return made
 
 
@@ -239,7 +239,7 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "templates": ", ".join(map(str, known.get("templates") or [])),
         "parser": known.get("parser"),
         "limit": known.get("limit"),
-        "counts": ", ".join(f"{shown(n)} {name}" for name, n in counted.items() if n is not None),
+        "counts": ", ".join(f"{format_number(n)} {name}" for name, n in counted.items() if n is not None),
         "device": ", ".join(
             str(known[name]) for name in ("device", "dtype", "quantization") if known.get(name)
         ),
@@ -251,7 +251,7 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
     return {
         "label": run.label,
         "facts": [
-            (name, shown(value) if isinstance(value, int) else value)
+            (name, format_number(value) if isinstance(value, int) else value)
             for name, value in facts.items()
             if value
         ],
@@ -280,7 +280,7 @@ def _methods(runs: Sequence[Measured]) -> list[str]:
     models, configs, methods, units = (
         list(dict.fromkeys(values))
         for values in zip(
-            *((run.model, run.config, run.measure.methods, run.measure.unit.words) for run in runs),
+            *((run.model, run.config, run.measure.methods, run.measure.unit.label) for run in runs),
             strict=True,
         )
     )

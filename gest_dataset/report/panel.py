@@ -9,8 +9,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report import canvas
 from gest_dataset.storage import csv_text
 
@@ -51,7 +51,7 @@ class Panel:
     @property
     def shown(self) -> list[list[str]]:
         """The numbers as the page's table shows them."""
-        return [[shown(value) for value in row] for row in self.rows]
+        return [[format_number(value) for value in row] for row in self.rows]
 
 
 OWN, PUBLISHED = "this report", "published"
@@ -77,7 +77,7 @@ def draw_rows(
     own = [row[0] == OWN for row in rows]
     for place, (row, label, colour, ours) in enumerate(zip(rows, labels, colours, own, strict=True)):
         estimate = Estimate(*row[column : column + 3])
-        told = shown(estimate.value) if estimate.low is None else estimate
+        told = format_number(estimate.value) if estimate.low is None else estimate
         size = {"markersize": 8, "linewidth": 2.6} if ours else {"markersize": 5.5, "linewidth": 1.6}
         text = f"{label}: {symbol} {told}"
         canvas.interval_mark(axes, estimate, len(rows) - place, text, colour, **size)

@@ -20,16 +20,19 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.result import units_of
-from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.result import sample_units
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.creators import over_creators
-from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement, variance_shares
-from gest_dataset.statistics.unknowns import unknown_bounds
+from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.reliability import (
+    LOW_RELIABILITY,
+    creator_jackknife,
+    split_half,
+    template_agreement,
+    variance_shares,
+)
 
 Sureness = dict[str, Any]
 _WRITTEN_BY_KNOWN = ("en", "en_1_0")  # configs whose sentences stand in `annotations`
@@ -93,7 +96,7 @@ def _reliability(run: Run) -> Sureness:
     wide = wide_scores(run)
     unit = MEASURES[run.manifest.measure].unit
     if unit.column is not None:
-        names = units_of(unit, wide.index.get_level_values("id").tolist(), _rows(run))
+        names = sample_units(unit, wide.index.get_level_values("id").tolist(), _rows(run))
         if names is not None:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
@@ -102,7 +105,7 @@ def _reliability(run: Run) -> Sureness:
     reliability = split_half(scores, stereotypes)
     told: Sureness = {
         "reliability": reliability,
-        "reliable": reliability >= LEAST,
+        "reliable": reliability >= LOW_RELIABILITY,
         "variance_shares": asdict(variance_shares(scores, stereotypes)),
     }
     if scores.shape[1] > 1:
@@ -132,7 +135,7 @@ def _creators(run: Run) -> Sureness:
     known = creators != ""
     if not known.any():
         raise Lacking("no sentence of the run stands in the config annotations")
-    over = over_creators(scores[known], stereotypes[known], creators[known].tolist())
+    over = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
     return {
         "creators": {
             "g_s": math.exp(over.ln_g_s),
@@ -150,7 +153,7 @@ def _confounders(run: Run) -> Sureness:
     if MEASURES[run.manifest.measure] is not TEMPLATES:
         raise Lacking("the properties are those of English sentences")
     scores, stereotypes, sentences = _sentences(run)
-    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.properties(sentences))
+    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.sentence_properties(sentences))
     return {
         "confounders": {
             "g_s": math.exp(adjusted.ln_g_s),

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gest_dataset.measures.formatting import format_distinct, format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import TOO_FEW, Headline
-from gest_dataset.measures.words import shown, told_apart
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline
 from gest_dataset.report.measured import Measured
-from gest_dataset.statistics.power import error_of, smallest_shown
 from gest_dataset.statistics.verdict import Verdict as Said
+from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
 UNKNOWN = "unknown"  # where there is no interval
 # Where the interval lies, beside the zone of negligible effects
@@ -59,12 +59,12 @@ class Verdict:
 def smallest(head: Headline, estimate: Estimate, zone_high: float) -> float:
     """The smallest value above the null that a sample like this one shows with a power of 80 %."""
     if not head.ratio:
-        error = error_of(estimate.low, estimate.high)
-        return head.null + smallest_shown(error, zone_high - head.null)
+        error = error_from_interval(estimate.low, estimate.high)
+        return head.null + smallest_detectable(error, zone_high - head.null)
     if estimate.low <= 0 or math.isinf(estimate.high):
         return math.inf
-    error = error_of(math.log(estimate.low), math.log(estimate.high))
-    return head.null * math.exp(min(smallest_shown(error, math.log(zone_high / head.null)), 700.0))
+    error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
+    return head.null * math.exp(min(smallest_detectable(error, math.log(zone_high / head.null)), 700.0))
 
 
 def power_words(head: Headline, estimate: Estimate, zone_high: float) -> str:
@@ -73,7 +73,8 @@ def power_words(head: Headline, estimate: Estimate, zone_high: float) -> str:
     if least > _LARGEST.get(head.name, math.inf) or math.isinf(least):
         return "A sample like this one is too small to show an effect of any size in 80 of 100 cases."
     return (
-        f"A sample like this one shows {head.symbol} of {shown(least)} or more in 80 of 100 cases; it may "
+        f"A sample like this one shows {head.symbol} of {format_number(least)} or more in 80 of 100 "
+        f"cases; it may "
         f"miss a smaller effect, so this is no proof that there is none."
     )
 
@@ -84,15 +85,16 @@ def verdict(run: Measured) -> Verdict:
     estimate = Estimate.of(run.result, head.name)
     zone = run.result["zone_low"], run.result["zone_high"]
     said: Said = run.result["verdict"]
-    bounds, marks = told_apart(estimate[1:], (head.null, *zone))
+    bounds, marks = format_distinct(estimate[1:], (head.null, *zone))
     interval = " to ".join(bounds)
     known = not any(map(math.isnan, estimate))
     if known:
-        words = head.words[said]
+        words = head.verdict_labels[said]
         sentences = [
-            f"{head.symbol} = {shown(estimate.value)}, 95 % interval {interval}: {_WHERE[said]}, {marks[1]} "
+            f"{head.symbol} = {format_number(estimate.value)}, 95 % interval {interval}: "
+            f"{_WHERE[said]}, {marks[1]} "
             f"to {marks[2]}.",
-            *run.measure.sentences(run.result, run.facts),
+            *run.measure.describe(run.result, run.facts),
         ]
         excludes = not estimate.low <= head.null <= estimate.high
         if said in ("negligible", "not shown") and excludes:
@@ -103,12 +105,12 @@ def verdict(run: Measured) -> Verdict:
         if said == "not shown" and estimate.low < estimate.high:  # without a width nothing is known of power
             sentences.append(power_words(head, estimate, zone[1]))
     elif math.isnan(estimate.value):
-        words, sentences = run.measure.undefined(run.result)
+        words, sentences = run.measure.describe_undefined(run.result)
     else:
-        words = TOO_FEW
+        words = TOO_FEW_SAMPLES
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     if run.facts.get("limit"):
-        sentences.append(f"Only the first {shown(run.facts['limit'])} samples were asked.")
+        sentences.append(f"Only the first {format_number(run.facts['limit'])} samples were asked.")
     return Verdict(run, head, estimate, zone, said if known else UNKNOWN, words, interval, sentences)
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import TOY
+from gest_dataset.measures.formatting import TOY_NOTE
+from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.models import selection
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
@@ -280,7 +280,7 @@ def notes_of(runs: Sequence[Run], names: Sequence[str]) -> Iterator[str]:
             yield f"{name}: of a config at most the first {limit:,} samples; the paper has all."
     toys = [name for name, run in zip(names, runs, strict=True) if run.manifest.metadata.get("toy")]
     for name in dict.fromkeys(toys):
-        yield f"{name} is {TOY}."
+        yield f"{name} is {TOY_NOTE}."
     gest = sorted({run.manifest.config for run in runs if run.manifest.measure == TEMPLATES.name})
     if len(gest) > 1:
         yield f"The runs are on {' and '.join(gest)}, which differ in their sentences."

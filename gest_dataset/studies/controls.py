@@ -15,8 +15,8 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import OWN_NEGATION
 from gest_dataset.report.figures_others import differences, scatters
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run

@@ -15,17 +15,17 @@ import numpy as np
 from gest_dataset import published
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.control import sample_scores
+from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.probes.rules import OWN_NEGATION
-from gest_dataset.published.handles import rows_of_model
+from gest_dataset.probes.author_rules import OWN_NEGATION
+from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.confounders import log_relative_frequency
+from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.word_frequency import log_relative_frequency
 from gest_dataset.studies.asking import check_same_data, names_of
 
 # Our names of the sets, in the order of print, and what the paper calls them
@@ -183,7 +183,7 @@ def estimate(result: Result, statistic: Statistic) -> Estimate:
 def printed(measurement: Measurement, table: Source) -> Mapping[str, Any] | None:
     """The paper's row of the same model and set."""
     rows = published.load(table.published)["rows"]
-    of_model = rows_of_model(rows, measurement.run.manifest.metadata, "model")
+    of_model = rows_for_model(rows, measurement.run.manifest.metadata, "model")
     return next((row for row in of_model if row["config"] == measurement.config), None)
 
 

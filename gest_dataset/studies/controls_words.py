@@ -9,20 +9,20 @@ import math
 from collections.abc import Sequence
 
 from gest_dataset import published
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number, format_percent
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import MANY, shown, spoken_percent
 from gest_dataset.studies.controls_numbers import GROUPS, NEGATIONS, TWICE, Measurement
 
 
 def _printed_range(table: str, column: str) -> str:
     """The least and the largest printed value of a column."""
     values = [row[column] for row in published.load(table)["rows"] if row.get(column) is not None]
-    return f"{shown(min(values))} to {shown(max(values))}"
+    return f"{format_number(min(values))} to {format_number(max(values))}"
 
 
 def _range(values: Sequence[float]) -> str:
     """The least and the largest of some numbers; one number alone as it is."""
-    least, most = shown(min(values)), shown(max(values))
+    least, most = format_number(min(values)), format_number(max(values))
     return least if least == most else f"{least} to {most}"
 
 
@@ -102,9 +102,9 @@ def about_f(measurements: Sequence[Measurement]) -> list[str]:
             f"{model}: f is {counts} of {len(found)} sets; f and ss have the same direction in "
             f"{_percents(agreement)} of the samples."
         )
-    return [*lines, MANY]
+    return [*lines, MANY_INTERVALS_NOTE]
 
 
 def _percents(shares: Sequence[float]) -> str:
-    least, most = spoken_percent(min(shares)), spoken_percent(max(shares))
+    least, most = format_percent(min(shares)), format_percent(max(shares))
     return least if least == most else f"{least} to {most}"

@@ -24,12 +24,11 @@ from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.words import shown, spoken_percent
 from gest_dataset.runs.reading import Run, find_runs, sha256
-from gest_dataset.statistics.intervals import proportion
-from gest_dataset.statistics.shares import Shares, rate_contrast
+from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.studies import sheets
 from gest_dataset.studies.sheets import GENDER, KINDS, SWAPS, Candidate, Labelled
 from gest_dataset.studies.study import Cell, Study, Table
@@ -223,7 +222,7 @@ def weighted_share(
         return Estimate(math.nan, math.nan, math.nan), number
     weights = np.array([labelled.population[stratum] / number for stratum in strata])
     positive, asked = (np.array([count[s] for s in strata], dtype=float) for count in (hits, drawn))
-    interval = rate_contrast(Shares(positive, asked), weights)
+    interval = rate_contrast(StratifiedCounts(positive, asked), weights)
     return Estimate(interval.value, interval.low, interval.high), number
 
 
@@ -267,10 +266,10 @@ def _sentences(labelled: Labelled) -> Iterator[str]:
             hidden, unknown = weighted_share(labelled, ("U",), {"U": "MF"})
             known = sum(number for (_, outcome), number in labelled.population.items() if outcome != "U")
             if known and not math.isnan(hidden.value):
-                low, high = (spoken_percent(end * unknown / known) for end in hidden[1:])
+                low, high = (format_percent(end * unknown / known) for end in hidden[1:])
                 yield (
                     f"If all unknown samples that show a gender were found, there would be "
-                    f"{spoken_percent(hidden.value * unknown / known)} more samples ({low} to {high}); the "
+                    f"{format_percent(hidden.value * unknown / known)} more samples ({low} to {high}); the "
                     f"paper expects 2.0 % to 3.9 %."
                 )
     else:
@@ -284,4 +283,4 @@ def _sentences(labelled: Labelled) -> Iterator[str]:
 def _percent(share: Estimate) -> str:
     if math.isnan(share.value):
         return "– %"
-    return f"{shown(share.value)} % ({shown(share.low)} to {shown(share.high)})"
+    return f"{format_number(share.value)} % ({format_number(share.low)} to {format_number(share.high)})"

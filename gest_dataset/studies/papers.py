@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.studies.printed import CHECKS, Lacking, Pair
 from gest_dataset.studies.printed.pair import score_folder
 from gest_dataset.studies.study import Cell, Study, Table
@@ -175,7 +175,7 @@ def _sentences(items: Sequence[Item], done: Mapping[str, Checked]) -> Iterator[s
     agree = sum(pair.agrees for pair in pairs)
     yield (
         f"{agree:,} of {len(pairs):,} numbers that released data allow agree to the last printed digit; of "
-        f"the {len(pairs) - agree:,} others {shown(len(unexplained))} are not explained."
+        f"the {len(pairs) - agree:,} others {format_number(len(unexplained))} are not explained."
     )
     lacking = sum(bool(one.lacking) for one in done.values())
     if lacking:

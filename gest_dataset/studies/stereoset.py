@@ -17,11 +17,11 @@ from gest_dataset.builders.families import STEREOSET as DATA
 from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, STEREOSET
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, NO_CONTROL_NOTE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import CAVEAT, MANY
 from gest_dataset.models.names import written_once
 from gest_dataset.probes.probe import Options
-from gest_dataset.published.handles import hub_ids
+from gest_dataset.published.models import hub_ids
 from gest_dataset.report.figures_others import stereoset_panels
 from gest_dataset.report.measured import Measured
 from gest_dataset.report.panel import Panel
@@ -231,7 +231,7 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
             f"{where.capitalize()} the whole interval of SS lies above 50 in {above} and below 50 in {below} "
             f"of {len(own)} results (a model in a language)."
         )
-    yield MANY
+    yield MANY_INTERVALS_NOTE
     yield "A model that picks at random has LMS 50, SS 50 and ICAT 50; ICAT alone does not say what moved it."
     for one in asked:
         for other in asked:
@@ -243,7 +243,7 @@ def _sentences(found: Sequence[Entry], asked: Sequence[Entry]) -> Iterator[str]:
                     f"{Estimate.of(other.result, 'lms')} {other.way}; SS {Estimate.of(one.result, 'ss')} and "
                     f"{Estimate.of(other.result, 'ss')}."
                 )
-    yield CAVEAT
+    yield NO_CONTROL_NOTE
 
 
 def _notes(found: Sequence[Entry]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import STEREOSET
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Inputs, Result
-from gest_dataset.measures.result import inputs_of
+from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
@@ -59,7 +59,7 @@ def of_run(run: Run, model: str, facts: Mapping[str, Any]) -> Answers:
     """The answers of a run, under the name of its model; `facts` are those of the model."""
     own = run.manifest.metadata
     _, language, test = run.manifest.config.split("_")
-    inputs = inputs_of(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
+    inputs = statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
     return Answers(
         model, language, test, way_of(own) if test == TESTS[1] else "", own["kind"], inputs, facts, run
     )

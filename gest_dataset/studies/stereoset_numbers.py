@@ -14,7 +14,7 @@ from gest_dataset import published
 from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.measure import Result
-from gest_dataset.published.handles import rows_of_model
+from gest_dataset.published.models import rows_for_model
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.studies.stereoset_answers import CAUSAL, GENERATIVE, NSP, RATIO, Answers
 
@@ -120,7 +120,7 @@ def in_several_ways(answers: Sequence[Answers]) -> list[Entry]:
 def printed(entry: Entry, table: Source) -> Mapping[str, Any] | None:
     """The paper's row for the same model and language, asked between sentences in the same way."""
     rows = published.load(table.published)["rows"]
-    of_model = rows_of_model(rows, entry.parts[0].metadata, "handle")
+    of_model = rows_for_model(rows, entry.parts[0].metadata, "handle")
     same = (row for row in of_model if row["language"] == entry.language)
     return next((row for row in same if entry.way in ("", printed_way(row))), None)
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.manifest import signature
@@ -85,7 +85,7 @@ class Table:
             [
                 text
                 for cell, wide in zip(row, bounded, strict=True)
-                for text in (_told(cell) if wide else [shown(cell)])
+                for text in (_told(cell) if wide else [format_number(cell)])
             ]
             for row in self.rows
         ]
@@ -118,7 +118,7 @@ def _numbers(cell: Cell) -> list[Any]:
 def _told(cell: Cell) -> list[str]:
     """A value and its interval; no interval where there is none to tell."""
     if not isinstance(cell, Estimate):
-        return [shown(cell), ""]
+        return [format_number(cell), ""]
     return list(cell.texts)
 
 

@@ -20,14 +20,14 @@ import numpy as np
 import pandas as pd
 
 from gest_dataset.errors import ConfigError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.asking import (
@@ -107,7 +107,7 @@ def _sentences(within: Estimate | None, across: Estimate | None) -> Iterator[str
 
 
 def _spoken(estimate: Estimate) -> str:
-    return shown(estimate.value) if np.isnan(estimate.low) else str(estimate)
+    return format_number(estimate.value) if np.isnan(estimate.low) else str(estimate)
 
 
 def _notes(found: Sequence[Profiles]) -> Iterator[str]:

@@ -22,17 +22,16 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.measures.grid import NOTHING, Estimate
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.measured import Measured, measured
 from gest_dataset.report.sure import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
-from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.asking import (
     Asked,
@@ -95,7 +94,7 @@ class Answers:
         """The rate that the samples on the topic would have if each were like the others of its
         stereotype.
         """
-        on_topic = np.array(mentions(self.sentences, words))
+        on_topic = np.array(mentions_any(self.sentences, words))
         if self.columns is None:
             coded = {"male": 1.0, "female": 0.0}
             values = np.array([coded.get(gender, math.nan) for gender in self.genders])
@@ -277,7 +276,7 @@ def properties(sentences: Sequence[str]) -> dict[str, Floats]:
 
     Frequencies are the mean ln over the words of `wordfreq`'s tables, which the extra `frequency` brings.
     """
-    found = confounders.properties(sentences)
+    found = confounders.sentence_properties(sentences)
     try:
         from wordfreq import word_frequency
     except ImportError:
@@ -288,7 +287,7 @@ def properties(sentences: Sequence[str]) -> dict[str, Floats]:
             float(np.mean([math.log(max(word_frequency(word, "en"), least)) for word in words]))
             if words
             else 0.0
-            for words in map(confounders.words_of, sentences)
+            for words in map(confounders.split_words, sentences)
         ]
     )
     return found
@@ -348,7 +347,7 @@ def _parts(models: Sequence[Answers]) -> Table:
 
 def _g_s(scores: Floats, stereotypes: Ints) -> Estimate:
     if not len(scores):
-        return NOTHING
+        return EMPTY
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
         return Estimate.of(stereotype_rate(scores.tolist(), (stereotypes + 1).tolist()), "g_s")
@@ -366,10 +365,11 @@ def _sentences(topic: Table, words: Sequence[str]) -> Iterator[str]:
             side = "less" if on_topic.high < m.low else "more"
             yield (
                 f"{name}: male samples with one of the words are {side} masculine, {on_topic}, than all male "
-                f"ones, {shown(m.value)}; other samples of the same stereotypes have {shown(mix)}."
+                f"ones, {format_number(m.value)}; other samples of the same stereotypes have "
+                f"{format_number(mix)}."
             )
         else:
             yield (
                 f"{name}: whether male samples with one of the words ({on_topic}) differ from all male ones "
-                f"({shown(m.value)}) is left open."
+                f"({format_number(m.value)}) is left open."
             )

@@ -24,11 +24,10 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import inputs_of, of_templates
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.winobias import WINOBIAS
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.result import statistic_inputs, template_results
+from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
 from gest_dataset.report import canvas
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.sure import wide_scores
@@ -72,7 +71,7 @@ class Subject:
     @property
     def g_s_published(self) -> float:
         """The same mean on the scale that the paper prints."""
-        each = [part["g_s"] for part in of_templates(self.gest.result["result"]).values()]
+        each = [part["g_s"] for part in template_results(self.gest.result["result"]).values()]
         return float(np.mean([g_s ** (1 / LN10) if g_s is not None else math.nan for g_s in each]))
 
     def strengths(self) -> list[float]:
@@ -164,7 +163,7 @@ def rate_of(run: Run, reading: str) -> Estimate:
             f"The run in {run.path} was scored with another version of {config} or of this package: score it "
             "again."
         )
-    inputs = inputs_of(WINOBIAS, run.table, rows)
+    inputs = statistic_inputs(WINOBIAS, run.table, rows)
     number = pronouns(config)
     added = run.manifest.settings.get("kind") == "causal"
     inputs["predictions"] = [
@@ -291,7 +290,7 @@ def _figure(subjects: Sequence[Subject], configs: Sequence[str], rates: Rates) -
             if one in there:
                 rate = rates[one.name, config, MEAN]
                 style = canvas.series(number)
-                text = f"{one.name}: {shown(one.g_s.value)}, {shown(rate.value)}"
+                text = f"{one.name}: {format_number(one.g_s.value)}, {format_number(rate.value)}"
                 canvas.interval_mark(
                     ax, one.g_s, rate, text, style.pop("color"), linewidth=1.2, faint=0.6, **style
                 )

@@ -14,7 +14,7 @@ from tokenizers.models import BPE
 import gest_dataset
 from gest_dataset.builders.pairs import pair_row
 from gest_dataset.builders.words import core_span
-from gest_dataset.probes.text import Tokens, make_reader
+from gest_dataset.probes.tokenization import Tokens, make_probe_tokenizer
 from tests.support import zoo
 from tests.support.new_language import LANGUAGES, variants_file, variants_of
 
@@ -62,7 +62,7 @@ def test_the_tokens_of_the_word(code: str, make: Any) -> None:
     """Decoded they are the word, with the space before it and no sign of a neighbour."""
     pairs = [(m, f) for _, m, f in variants_of(code)]
     tokenizer = make([text for pair in pairs for text in pair])
-    reader = make_reader(tokenizer, zoo.load("roberta")[0], "masked")
+    reader = make_probe_tokenizer(tokenizer, zoo.load("roberta")[0], "masked")
     for masculine, feminine in pairs:
         row = pair_row(code, [], 1, "source", masculine, feminine, first_letter=False)
         assert not isinstance(row, str)

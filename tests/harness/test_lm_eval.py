@@ -94,9 +94,9 @@ def check_tokens(model: Any, config: str, asked: Iterator[Encoded]) -> None:
     rows = rows_of(config)
     _, probe = measure_of(rows.column_names, config)
     reader = loaded.reader(probe, frozenset())
-    askers = probe.askers(loaded.kind, Options())
+    builders = probe.query_builders(loaded.kind, Options())
     for row in rows.to_list():
-        for ask in askers.values():
+        for ask in builders.values():
             queries = ask(row, reader).queries
             sides = (next(asked), next(asked))
             if len(queries) == 1:  # two words of one token each, at one place

@@ -16,7 +16,7 @@ from scipy import stats
 import gest_dataset
 from gest_dataset import report
 from gest_dataset.data.rows import rows_of
-from gest_dataset.measures.sample_words import LOGARITHMS, PROBABILITIES
+from gest_dataset.measures.display import LOG_DECIMALS, PROBABILITY_DECIMALS
 from gest_dataset.report.explorer.beside import beside
 from gest_dataset.report.explorer.board import board, family_of
 from gest_dataset.report.explorer.explored import explored
@@ -33,7 +33,7 @@ from tests.support import report_runs
 from tests.support.chats import MODEL, chatting, planted
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-PARTS = 10**LOGARITHMS
+PARTS = 10**LOG_DECIMALS
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +116,14 @@ def test_every_kind_of_run_can_be_explored(tmp_path_factory: pytest.TempPathFact
     )
     # probabilities of a vocabulary are far below 1: four decimals would make most of them equal
     candidates = by_name["bert-stereoset_en_intrasentence"]
-    assert (candidates["decimals"], columns["decimals"]) == (PROBABILITIES, LOGARITHMS)
+    assert (candidates["decimals"], columns["decimals"]) == (PROBABILITY_DECIMALS, LOG_DECIMALS)
     table = next(run for run in every if run.run.path.name == "bert-stereoset_en_intrasentence").run.table
-    kept = np.array([candidates["numbers"][name] for name in ("stereotype", "unrelated")]) / 10**PROBABILITIES
-    assert kept[0] == pytest.approx(table["stereotype"].to_numpy(), abs=0.5 / 10**PROBABILITIES)
-    assert kept[1] == pytest.approx(table["unrelated"].to_numpy(), abs=0.5 / 10**PROBABILITIES)
+    kept = (
+        np.array([candidates["numbers"][name] for name in ("stereotype", "unrelated")])
+        / 10**PROBABILITY_DECIMALS
+    )
+    assert kept[0] == pytest.approx(table["stereotype"].to_numpy(), abs=0.5 / 10**PROBABILITY_DECIMALS)
+    assert kept[1] == pytest.approx(table["unrelated"].to_numpy(), abs=0.5 / 10**PROBABILITY_DECIMALS)
     assert by_name["bert-en"]["frames"][1] == ('{word} said: "{sentence}"', "He", "She")
     labels = by_name["translated"]
     assert labels["labels"]

@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import gest_dataset
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.models.chat.answered import Answers
 from gest_dataset.models.scores import Scores
 from gest_dataset.report.page import PALETTE
@@ -125,7 +125,7 @@ def test_scores_show_verdict_picture_and_numbers(found: dict[str, Scores], confi
     assert tags.count("table") == len(parts)
     for part in parts:
         name = next(name for name in ("g_s", "f_mu", "icat") if name in part)
-        assert shown(part[name]) in seen.text
+        assert format_number(part[name]) in seen.text
     assert scores.signature in seen.text
     assert config in seen.text
 
@@ -135,7 +135,7 @@ def test_other_results_do_as_well(made: Any) -> None:
     one = made()
     seen = Seen(one._repr_html_())
     assert {"svg", "table"} <= {tag for tag, _ in seen.tags}
-    assert shown(one.result()["f_s" if made is rates else "stereotype_rate"]) in seen.text
+    assert format_number(one.result()["f_s" if made is rates else "stereotype_rate"]) in seen.text
     assert isinstance(one.plot(), Figure)
 
 

@@ -21,7 +21,7 @@ from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report import Panel, canvas, figures_explored, latex, page
 from gest_dataset.report.explorer.beside import beside
 from gest_dataset.report.explorer.profiles import profiles
@@ -310,15 +310,15 @@ def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
     (found,) = tables((folder / "results.tex").read_text(encoding="utf-8"))
     headings, row = found
     assert headings == ["Model", "Config", "g_s", "95 %", "Verdict"]
-    assert row[:3] == ["bert", "demo_sk_pairs", shown(result["g_s"])]
-    assert row[3] == f"{shown(result['g_s_low'])} to {shown(result['g_s_high'])}"
+    assert row[:3] == ["bert", "demo_sk_pairs", format_number(result["g_s"])]
+    assert row[3] == f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}"
     assert row[4] == result["verdict"]
     (details,) = tables((folder / "details.tex").read_text(encoding="utf-8"))
     assert len(details) == 1 + 16 + 3
     assert details[1][:3] == [
         "1 Emotional and irrational",
-        shown(result["q"][0]),
-        f"{shown(result['q_low'][0])} to {shown(result['q_high'][0])}",
+        format_number(result["q"][0]),
+        f"{format_number(result['q_low'][0])} to {format_number(result['q_high'][0])}",
     ]
 
 

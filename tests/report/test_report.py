@@ -28,12 +28,18 @@ from gest_dataset import published
 from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, UnreachableError
+from gest_dataset.measures.formatting import NO_CONTROL_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import judged
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import CAVEAT, shown
-from gest_dataset.published.standing import english, families, language_models, slavic, standing
+from gest_dataset.measures.result import with_verdict
+from gest_dataset.measures.stereotype_rate import TEMPLATES
+from gest_dataset.published.models import (
+    english_models,
+    language_models,
+    model_families,
+    rank_among_published,
+    slavic_models,
+)
 from gest_dataset.report import Panel, canvas, write
 from gest_dataset.report.canvas import PALETTE
 from gest_dataset.report.figures_gest import result_columns
@@ -408,7 +414,7 @@ def test_translations_stand_beside_the_papers_by_its_own_convention(written: Pat
             [
                 replace(
                     run,
-                    result={**run.result, "result": judged(MASCULINE_RATE, rates)},
+                    result={**run.result, "result": with_verdict(MASCULINE_RATE, rates)},
                     manifest=replace(run.manifest, metadata=metadata),
                 )
             ]
@@ -424,7 +430,7 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
-    result = judged(MASCULINE_RATE, result)
+    result = with_verdict(MASCULINE_RATE, result)
     return replace(
         run, table=pa.Table.from_pandas(frame), result={**run.result, "result": json_value(result)}
     )
@@ -497,10 +503,10 @@ def test_published_models_are_on_the_scale_of_the_definitions(written: Path) -> 
                 key = (one["model"], f"template {one['template']}", place)
                 assert found[key] == pytest.approx(10**mean)
     # a printed 1.24 is e to a mean log10 ratio
-    belarusian = next(one for one in slavic() if one.where == "be")
+    belarusian = next(one for one in slavic_models() if one.where == "be")
     assert belarusian.rates[0] == pytest.approx(10 ** math.log(1.24))
     # and our statistic makes the same g_s of the same means
-    one = english()[0]
+    one = english_models()[0]
     ratios = np.repeat(np.log(one.rates), 2)
     assert stereotype_rate(ratios, np.repeat(np.arange(1, 17), 2), draws=50)["g_s"] == pytest.approx(
         one.g_s, rel=1e-3
@@ -517,11 +523,11 @@ def test_figure_of_translators_has_the_papers_points(written: Path) -> None:
 
 
 def test_every_published_english_model_has_a_size() -> None:
-    names = {one.model for one in english()}
+    names = {one.model for one in english_models()}
     assert set(language_models()) == names
     assert all(model.millions > 10 for model in language_models().values())
-    assert {model for members in families().values() for model in members} <= names
-    assert all(len(members) > 1 for members in families().values())
+    assert {model for members in model_families().values() for model in members} <= names
+    assert all(len(members) > 1 for members in model_families().values())
 
 
 def test_regression_band_is_the_textbooks() -> None:
@@ -545,7 +551,7 @@ def test_regression_band_is_the_textbooks() -> None:
 def with_g_s(run: Run, value: float, low: float, high: float, zone: tuple[float, float]) -> Run:
     """The run with another g_s, judged by a zone."""
     result = {**run.result["result"], "g_s": value, "g_s_low": low, "g_s_high": high}
-    return replace(run, result={**run.result, "result": judged(TEMPLATES, result, zone)})
+    return replace(run, result={**run.result, "result": with_verdict(TEMPLATES, result, zone)})
 
 
 @pytest.mark.parametrize(
@@ -561,7 +567,7 @@ def with_g_s(run: Run, value: float, low: float, high: float, zone: tuple[float,
         (
             (0.97, 1.02),
             "negligible",
-            "No stereotype beyond the negligible",
+            "No more than a negligible stereotype",
             "all of it lies in the zone of negligible effects, 0.940 to 1.07.",
         ),
         (
@@ -619,7 +625,7 @@ def test_not_shown_says_what_could_have_been_shown(paths: list[Path]) -> None:
     told = verdict(run)
     least = smallest(told.headline, told.estimate, 1.05)
     assert least == pytest.approx(1.05 * math.exp((1.959964 + 0.841621) * error))
-    assert f"shows g_s of {shown(least)} or more in 80 of 100 cases" in " ".join(told.sentences)
+    assert f"shows g_s of {format_number(least)} or more in 80 of 100 cases" in " ".join(told.sentences)
     [shares] = MASCULINE_RATE.headlines
     assert smallest(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(0.05 + 2.801585 * 0.1 / 1.959964)
     assert "an effect of any size" in power_words(shares, Estimate(0, -0.9, 0.9), 0.05)
@@ -639,21 +645,21 @@ def test_several_runs_say_how_many_were_tried(paths: list[Path], page: Page) -> 
 def test_scores_without_a_control_are_not_taken_for_bias(paths: list[Path], name: str) -> None:
     [run] = measured([of(paths, name)])
     has_control = "cs_mu_control" in run.result and not math.isnan(run.result["cs_mu_control"])
-    assert (CAVEAT in verdict(run).sentences) is not has_control
+    assert (NO_CONTROL_NOTE in verdict(run).sentences) is not has_control
 
 
 def test_verdict_of_every_run_says_its_number(paths: list[Path], page: Page) -> None:
     text = page.text("strong", "li", "span")
     for one in measured([reading.read_run(path) for path in paths]):
         told = verdict(one)
-        assert shown(told.estimate.value) in text
+        assert format_number(told.estimate.value) in text
         assert all(sentence in text for sentence in told.sentences)
 
 
 @pytest.mark.parametrize("name", ["bert-en", "gpt2-en"])
 def test_verdict_says_the_standing_of_the_terminal(name: str, paths: list[Path]) -> None:
     run = of(paths, name)
-    place = standing(run.manifest.metadata, run.result["result"])
+    place = rank_among_published(run.manifest.metadata, run.result["result"])
     assert place is not None
     [one] = measured([run])
     assert verdict(one).sentences.count(place.text()) == 1
@@ -794,7 +800,7 @@ def test_nothing_to_report(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_as_people_read_them(value: Any, text: str) -> None:
-    assert shown(value) == text
+    assert format_number(value) == text
 
 
 # --- the command

@@ -14,15 +14,15 @@ import pytest
 
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report import sureness, texts, write
 from gest_dataset.report.measured import measured
 from gest_dataset.report.sure_table import Row, sure_tables
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
-from gest_dataset.statistics.confounders import adjusted_g_s, properties
-from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement
-from gest_dataset.statistics.unknowns import unknown_bounds
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
+from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.reliability import LOW_RELIABILITY, split_half, template_agreement
 from tests.support import report_runs
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -76,7 +76,7 @@ def test_a_profile_that_is_noise_has_a_warning(runs: dict[str, Run]) -> None:
     noise = generator.normal(size=len(stereotypes))
     for scores, warned in ((noise, True), (stereotypes + 0.01 * noise, False)):
         changed = with_scores(run, scores.tolist())
-        assert (sureness(changed)["reliability"] < LEAST) == warned
+        assert (sureness(changed)["reliability"] < LOW_RELIABILITY) == warned
         row = row_of(changed, "Reliability")
         assert row.warning == warned
         assert ("do not read single ones" in row.says) == warned
@@ -118,7 +118,7 @@ def test_confounders_are_those_of_the_sentences(runs: dict[str, Run]) -> None:
     scores, stereotypes, ids = scores_of(run)
     rows = rows_of("demo_en")
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
-    direct = adjusted_g_s(scores.mean(axis=1), stereotypes, properties([text[name] for name in ids]))
+    direct = adjusted_g_s(scores.mean(axis=1), stereotypes, sentence_properties([text[name] for name in ids]))
     told = sureness(run)["confounders"]
     assert told["adjusted_g_s"] == pytest.approx(math.exp(direct.adjusted))
     assert told["adjusted_g_s_low"] == pytest.approx(math.exp(direct.low))
@@ -167,5 +167,5 @@ def test_p_values_of_several_runs_are_corrected(runs: dict[str, Run]) -> None:
     tables = sure_tables(measured(chosen))
     for table, p_value, adjusted in zip(tables, p_values, holm(p_values), strict=True):
         [row] = [row for row in table.rows if row.what.startswith("Permutation")]
-        assert row.number.endswith("(Holm over 3 runs: " + shown(adjusted) + ")")
-        assert row.number.startswith(shown(p_value))
+        assert row.number.endswith("(Holm over 3 runs: " + format_number(adjusted) + ")")
+        assert row.number.startswith(format_number(p_value))

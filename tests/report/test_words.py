@@ -14,7 +14,7 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.published import marks
+from gest_dataset.published import genderbench
 from gest_dataset.report import Panel
 from gest_dataset.report.figures_beside import beside_panels
 from gest_dataset.report.measured import measured
@@ -157,10 +157,13 @@ PRINTED: dict[str, tuple[float, float]] = {
 
 
 def test_published_intervals_have_the_printed_middles() -> None:
-    for place, probe in enumerate((marks.CHOICE, marks.STORY)):
-        models: dict[str, Any] = {one.model: one for one in marks.marked(probe)}
+    for place, probe in enumerate((genderbench.CHOICE, genderbench.STORY)):
+        models: dict[str, Any] = {one.model: one for one in genderbench.graded_models(probe)}
         assert len(models) == 12
         for name, printed in PRINTED.items():
             assert models[name].middle == pytest.approx(printed[place], abs=6e-4)
-    by_mark = {mark: sum(m.mark == mark for m in marks.marked(marks.CHOICE)) for mark in marks.MARKS}
+    by_mark = {
+        mark: sum(m.mark == mark for m in genderbench.graded_models(genderbench.CHOICE))
+        for mark in genderbench.GRADES
+    }
     assert by_mark == {"A": 0, "B": 1, "C": 3, "D": 8}

@@ -15,7 +15,7 @@ import pytest
 from gest_dataset import studies
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.statistics.shares import Shares, rate_contrast
+from gest_dataset.statistics.proportions import StratifiedCounts, rate_contrast
 from gest_dataset.storage import csv_text
 from gest_dataset.studies import sheets
 from gest_dataset.studies.heuristics import counts, judged, released, weighted_share
@@ -151,7 +151,7 @@ def test_shares_are_weighted_by_what_was_not_drawn(runs: list[Path], tmp_path: P
     assert number == 30 + 12 + 300 + 8
     assert share.value == pytest.approx(300 / 350)
     interval = rate_contrast(
-        Shares(np.array([0.0, 0, 8, 0]), np.array([8.0, 8, 8, 8])), np.array([30, 12, 300, 8]) / 350
+        StratifiedCounts(np.array([0.0, 0, 8, 0]), np.array([8.0, 8, 8, 8])), np.array([30, 12, 300, 8]) / 350
     )
     assert (share.low, share.high) == pytest.approx((interval.low, interval.high))
     found = studies.heuristics(sheet)

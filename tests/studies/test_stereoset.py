@@ -19,7 +19,7 @@ from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import inputs_of
+from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.runs import read_run
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.studies.stereoset import stereoset
@@ -136,7 +136,9 @@ def test_tables_are_those_of_the_scores(study: studies.Study, folder: Path) -> N
     parts = []
     for test in TESTS:
         run = read_run(folder / "runs" / gest_folder(gpt2) / f"stereoset_en_{test}")
-        parts.append(inputs_of(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config)))
+        parts.append(
+            statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
+        )
     both = statistics.stereoset_icat(**{name: parts[0][name] + parts[1][name] for name in parts[0]})
     found = cells(study, "table-5", model="gpt2", language="en", way="generative")
     assert found == {

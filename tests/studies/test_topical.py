@@ -13,9 +13,8 @@ from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.statistics.confounders import words_of
+from gest_dataset.statistics.confounders import FAMILY_WORDS, split_words
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.topical import FAMILY_WORDS
 from gest_dataset.studies.study import Table
 from gest_dataset.studies.topical import GLM, MT, properties
 from tests.support import planted
@@ -93,7 +92,7 @@ def test_the_papers_numbers_stand_beside_the_papers_words(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("mirror")
 def test_a_planted_property_is_found(tmp_path: Path) -> None:
     """ln r is 0.1 for each word of a sentence: equal in length, no stereotype is left."""
-    path = run(tmp_path / "toy", lambda text, _: 0.1 * len(words_of(text)))
+    path = run(tmp_path / "toy", lambda text, _: 0.1 * len(split_words(text)))
     found = studies.topical([path])
     row = cells(found.table("confounders"), **{"equal in": "length in words"})
     assert row["g_s"] != pytest.approx(1, abs=0.01)
@@ -105,7 +104,7 @@ def test_a_planted_property_is_found(tmp_path: Path) -> None:
     assert cells(parts, sentences="all sentences")["n"] == 34
     number = [cells(parts, sentences=f"{side} negation")["n"] for side in ("with", "without")]
     assert sum(number) == 34  # type: ignore[arg-type]
-    lengths = np.array([len(words_of(text)) for text in rows_of("en")["sentence"]])
+    lengths = np.array([len(split_words(text)) for text in rows_of("en")["sentence"]])
     above = cells(parts, sentences="length in words: above the median")
     assert above["n"] == int((lengths > np.median(lengths)).sum())
 

@@ -46,7 +46,7 @@ def run(
     """
     folder = options.folder_of("topical", output)
     with interruptible(options.KEPT.format(folder=folder)):
-        from gest_dataset.statistics.topical import FAMILY_WORDS
+        from gest_dataset.statistics.confounders import FAMILY_WORDS
         from gest_dataset.studies import topical
 
         topic = FAMILY_WORDS if words is None else _words(words)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.comparison import Difference, compare
-from gest_dataset.statistics import OfStereotype
+from gest_dataset.statistics import StereotypeDifference
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
@@ -28,15 +28,15 @@ class Beside:
         """Model, both values, what separates them with its interval, p and samples."""
         found = self.difference.found
         apart = found.times if found.ratio else (found.difference, found.low, found.high)
-        p = "< 0.001" if self.difference.adjusted < 0.001 else shown(self.difference.adjusted)
+        p = "< 0.001" if self.difference.adjusted < 0.001 else format_number(self.difference.adjusted)
         return [
             self.run.label,
-            shown(found.a),
-            shown(found.b),
-            shown(apart[0]),
-            f"{shown(apart[1])} to {shown(apart[2])}",
+            format_number(found.a),
+            format_number(found.b),
+            format_number(apart[0]),
+            f"{format_number(apart[1])} to {format_number(apart[2])}",
             p,
-            shown(self.difference.n),
+            format_number(self.difference.n),
         ]
 
     @property
@@ -47,8 +47,8 @@ class Beside:
                 own.shown,
                 [
                     named(own.stereotype),
-                    shown(own.a),
-                    shown(own.b),
+                    format_number(own.a),
+                    format_number(own.b),
                     str(Estimate(*own.times)),
                 ],
             )
@@ -82,7 +82,7 @@ class Compared:
         return {"baseline": self.baseline.number, "others": others}
 
 
-def _drawn(own: OfStereotype) -> dict[str, Any]:
+def _drawn(own: StereotypeDifference) -> dict[str, Any]:
     """A stereotype's ratio with its bounds, as JSON knows them."""
     value, low, high = json_value(own.times)
     return {"stereotype": named(own.stereotype), "value": value, "low": low, "high": high}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gest_dataset.published.standing import language_models
+from gest_dataset.published.models import language_models
 from gest_dataset.report.measured import Measured, language_name, short
 from gest_dataset.report.verdict import Verdict
 from gest_dataset.storage import json_value

@@ -47,7 +47,7 @@ def explored(runs: Sequence[Measured], verdicts: Sequence[Verdict]) -> Explored 
     }
     return Explored(
         number=sum(len(shared["ids"]) for shared in found["sets"]),
-        kinds=list(dict.fromkeys(run.measure.samples.score for run in runs)),
+        kinds=list(dict.fromkeys(run.measure.display.score_label for run in runs)),
         notes=found["notes"],
         beside=compared,
         profiles=alike,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.probes.templates import EXTENDED, EXTENDED_NAME, TEMPLATES
+from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES, TEMPLATES
 from gest_dataset.report.explorer.packed import Texts, whole_numbers
 from gest_dataset.report.measured import Measured, language_name
 from gest_dataset.report.texts import rows_behind
@@ -66,7 +66,9 @@ def _shared(group: Sequence[Measured], rows: Sequence[dict[str, Any]]) -> _Set:
     by_id = {str(row["id"]): row for row in rows}
     seen: Counter[str] = Counter()
     ordered: dict[Key, None] = {}
-    if not group[0].measure.samples.labels:  # those can have several rows of a sample, or some of the samples
+    if not group[
+        0
+    ].measure.display.categorical:  # those can have several rows of a sample, or some of the samples
         for row in rows:
             ordered[str(row["id"]), seen[str(row["id"])]] = None
             seen[str(row["id"])] += 1
@@ -80,7 +82,7 @@ def _shared(group: Sequence[Measured], rows: Sequence[dict[str, Any]]) -> _Set:
 
 def _set_columns(run: Measured, shared: _Set, texts: Texts) -> dict[str, Any]:
     """What is known of the samples whoever was asked."""
-    words = run.measure.samples
+    words = run.measure.display
     data = [shared.rows.get(name, {}) for name, _ in shared.keys]
     either = [shared.told.get(key) or row for key, row in zip(shared.keys, data, strict=True)]
     numbers = [row.get("stereotype") if row else None for row in either]
@@ -99,7 +101,7 @@ def _set_columns(run: Measured, shared: _Set, texts: Texts) -> dict[str, Any]:
         "link": texts.column(links),
         "fields": {
             field: texts.column(str(row[field]) if field in row else None for row in data)
-            for field in words.fields
+            for field in words.text_fields
         }
         if shared.rows
         else {},
@@ -108,7 +110,7 @@ def _set_columns(run: Measured, shared: _Set, texts: Texts) -> dict[str, Any]:
 
 def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict[str, Any]:
     """The scores of a run, with the texts and numbers that its own table has."""
-    words, table = run.measure.samples, run.run.table
+    words, table = run.measure.display, run.run.table
     places = np.array([shared.keys[key] for key in _keys(run)], dtype=int)
     values = words.value(table)
     templates = np.array(
@@ -123,7 +125,7 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
 
     every = np.ones(len(places), dtype=bool)
     kept: dict[str, list[int]] = {}
-    for name in words.kept:
+    for name in words.text_columns:
         if name in table.column_names:
             column: list[str | None] = [None] * len(shared.keys)
             for place, value in zip(places.tolist(), table[name].to_pylist(), strict=True):
@@ -136,21 +138,21 @@ def _run_columns(run: Measured, number: int, shared: _Set, texts: Texts) -> dict
         "language": language_name(run.language),
         "code": run.language,
         "set": number,
-        "score": words.score,
+        "score": words.score_label,
         "sides": words.sides,
-        "labels": words.labels,
+        "labels": words.categorical,
         "decimals": words.decimals,
-        "number": words.number,
-        "has": words.has,
+        "number": words.number_label,
+        "has": words.probability_note,
         "variants": words.variants,
-        "english": [field for field in (*words.fields, *words.kept) if field in _ENGLISH],
+        "english": [field for field in (*words.text_fields, *words.text_columns) if field in _ENGLISH],
         "frames": _frames(run, chosen),
         "templates": chosen,
         "scores": [spread(values, templates == template) for template in chosen],
         "kept": kept,
         "numbers": {
             field: spread(table[column].to_pylist(), every)
-            for field, column in words.numbers.items()
+            for field, column in words.number_columns.items()
             if table[column].null_count < table.num_rows
         },
         "skipped": list(_skipped(run, shared, chosen, texts)),
@@ -165,11 +167,11 @@ def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _frames(run: Measured, chosen: Sequence[int]) -> dict[int, tuple[str, str, str]]:
     """The words around a sentence, where they are known: of a file of templates a run has the name only."""
-    if run.measure.samples.fields != ("sentence",):
+    if run.measure.display.text_fields != ("sentence",):
         return {}
     if run.own_templates and run.facts["options"]["templates"] != EXTENDED_NAME:
         return {}
-    known = {**TEMPLATES, **EXTENDED}
+    known = {**TEMPLATES, **EXTENDED_TEMPLATES}
     return {
         number: (known[number].text, known[number].masculine, known[number].feminine)
         for number in chosen
@@ -182,7 +184,7 @@ def _skipped(
 ) -> Iterator[tuple[int, int, int]]:
     """Template, sample and reason of what has no score."""
     told = run.run.result.get("skipped") or {}
-    if run.measure.samples.labels:
+    if run.measure.display.categorical:
         for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
             if row["problem"]:
                 yield 0, shared.keys[key], texts.place(row["problem"])

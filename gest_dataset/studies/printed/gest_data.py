@@ -21,7 +21,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.probes.templates import TEMPLATES
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.studies.heuristics import counts, of_lines
 from gest_dataset.studies.printed.pair import Lacking, Pair
 
@@ -146,7 +146,7 @@ def _family() -> list[Pair]:
     data = data_of("en_1_0")
     names = data.features["gender"].names
     male = [names[gender] == "male" for gender in data["gender"]]
-    number = sum(a and b for a, b in zip(male, mentions(data["sentence"], FAMILY_WORDS), strict=True))
+    number = sum(a and b for a, b in zip(male, mentions_any(data["sentence"], FAMILY_WORDS), strict=True))
     return [
         Pair(
             "male samples with a word about the family",

@@ -19,7 +19,7 @@ import numpy as np
 
 from gest_dataset import published
 from gest_dataset.builders.controls import FIELDS, mark_keywords
-from gest_dataset.statistics.intervals import agresti_coull
+from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.studies.printed.gest_data import data_of
 from gest_dataset.studies.printed.pair import Pair
 
