@@ -35,6 +35,10 @@ $(VENV)/.all: $(VENV)/.smollm2
 test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
 
+# models with planted odds, and faults planted into the package (ARGS=--quick: four small models)
+validate: $(STAMP)
+	$(BIN)/python -m tests.validation $(ARGS)
+
 # read damaged files for FUZZ_SECONDS; failures stay in build/fuzz
 fuzz: $(STAMP)
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-300} $(BIN)/python -m pytest -m fuzz -p no:xdist -s tests/fuzz

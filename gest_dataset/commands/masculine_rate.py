@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
-    "translation, or text in the order of gest sentences), [bold]gest masculine-rate --system "
+    "translation, or text in the order of gest build --format txt), [bold]gest masculine-rate --system "
     "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
     "chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a chat model behind a server), "
     "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in "
@@ -39,7 +39,7 @@ def run(
         Path | None,
         typer.Option(
             help="A file of translations instead (short for --system file:PATH): a table, or text with a "
-            "line for each of gest sentences --config en (- is the standard input)."
+            "line for each of gest build --format txt (- is the standard input)."
         ),
     ] = None,
     parser: options.Parser = "udpipe",

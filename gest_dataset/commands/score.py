@@ -144,8 +144,7 @@ def run(
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     # which samples have no score, and why, is shown
     with interruptible(kept), silence("gest_dataset.models.scores"):
-        from gest_dataset.builders import DEFAULT_CONFIG
-        from gest_dataset.data.selection import names
+        from gest_dataset.builders import DEFAULT_CONFIG, select_configs
         from gest_dataset.models.following import led
         from gest_dataset.models.own_data import name_of, read_own
         from gest_dataset.models.score import score_configs, score_rows
@@ -162,11 +161,11 @@ def run(
         loading |= {"trust_remote_code": trust_remote_code, "device_map": device_map}
         loading["quantization"] = quantization
         if plan:
-            configs = names(config or DEFAULT_CONFIG)
+            configs = select_configs(config or DEFAULT_CONFIG)
             _show_plan(configs if data is None else read_own(data, config), limit, as_json)
             return
         asked = (called(), options, limit, batch_tokens, null)
-        configs = {} if data is not None else names(config or DEFAULT_CONFIG)
+        configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
         several = len(configs) > 1
         show = _quietly if as_json else _show if verbose or not several else _show_line
         flat = output is not None

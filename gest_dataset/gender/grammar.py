@@ -18,8 +18,8 @@ import yaml
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.home import home
 from gest_dataset.storage import atomic_path
+from gest_dataset.user_data import user_data_folder
 
 MALE, FEMALE, UNKNOWN = "male", "female", "unknown"
 NEVER = re.compile("(?!)")
@@ -268,7 +268,7 @@ def languages() -> list[str]:
 
 
 def _rules_folder() -> Path:
-    return home() / "rules"
+    return user_data_folder() / "rules"
 
 
 def _rules_file(language: str) -> Path:

@@ -27,7 +27,7 @@ from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
 from gest_dataset.data.parquet import read_table
 from gest_dataset.data.rows import hash_of
-from gest_dataset.data.sources import REPO_VARIABLE, published
+from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
 from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit
@@ -106,7 +106,7 @@ def push_results(
 
 
 def _named(dataset: str | None) -> str:
-    named = dataset or published()
+    named = dataset or hub_repository()
     if not named:
         raise ConfigError(
             f"Say on which data set of the Hub it was measured: --dataset NAMESPACE/NAME, or "

@@ -9,7 +9,7 @@ import datasets
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
-from gest_dataset.data.sources import published
+from gest_dataset.data.sources import hub_repository
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
@@ -109,7 +109,7 @@ def _rows(
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
         mark = fingerprint_of(config, rows)
-        if repo := published():
+        if repo := hub_repository():
             notes = (f"the rows are those of {repo} on the Hub (GEST_REPO)",)
     else:
         rows, notes = _with_ids(config)

@@ -10,8 +10,7 @@ from typing import Any, overload
 
 from datasets import Dataset
 
-from gest_dataset.builders import CONFIGS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.models import selection
 from gest_dataset.models.following import led, load_everywhere
@@ -147,9 +146,9 @@ def score(
 def _names(config: Any) -> dict[str, bool]:
     """The configs that are meant, as the command selects them."""
     if isinstance(config, str):
-        return names(config)
+        return select_configs(config)
     if isinstance(config, (list, tuple)) and all(isinstance(name, str) for name in config):
-        return names(",".join(config))
+        return select_configs(",".join(config))
     raise SettingError(
         f"A {type(config).__name__} cannot be scored: give the name of a config or of a group, a list of "
         f"names, or one split of a data set (datasets.Dataset)."

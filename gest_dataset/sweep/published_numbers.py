@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.data.selection import names
 from gest_dataset.errors import GestError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import published_name, rows_for_model
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies import controls_numbers, stereoset_numbers
-from gest_dataset.studies.asking import names_of
-from gest_dataset.studies.stereoset_answers import of_run
+from gest_dataset.studies.controls import SETS, control_runs
+from gest_dataset.studies.stereoset import scores_of_runs
+from gest_dataset.studies.stereoset_results import METHOD_TABLE, TABLES, entries, method_entries
+from gest_dataset.studies.study import table_texts
 from gest_dataset.sweep.run import RUNS
 from gest_dataset.sweep.suite import Suite
 
@@ -61,7 +61,7 @@ def finished_runs(suite: Suite, folder: Path) -> tuple[list[Run], int]:
     """Return the finished runs of a suite, and how many of its cells have none."""
     runs, missing = [], 0
     for model in suite.models:
-        for config in names(",".join(model.settings.configs)):
+        for config in select_configs(",".join(model.settings.configs)):
             try:
                 runs.append(read_run(folder / RUNS / model.name / config))
             except GestError:
@@ -130,33 +130,31 @@ def _slavic(run: Run) -> Iterator[Comparison]:
 
 def _word_filling(run: Run) -> Iterator[Comparison]:
     """Tables 1 to 3 and 7 to 12 of the word-filling paper."""
-    if run.manifest.config not in controls_numbers.SETS:
+    if run.manifest.config not in SETS:
         return
-    (measurement,) = controls_numbers.measurements_of([run])
-    for table in controls_numbers.TABLES:
-        row = controls_numbers.printed(measurement, table) or {}
-        for statistic in table.statistics:
-            printed = row.get(statistic.name)
+    (one,) = control_runs([run])
+    for table in ("ss", "cs", "f"):
+        row = one.printed_row(table)
+        for statistic, label in table_texts()[table]["statistics"].items():
+            printed = row.get(statistic)
             if printed is not None:
                 title = f"Word filling, table {' and '.join(map(str, row['tables']))}"
-                where = (title, run.manifest.subject, run.manifest.config, statistic.label)
-                estimate = controls_numbers.estimate(measurement.result, statistic)
-                yield Comparison(*where, estimate, printed, _half_unit(printed))
+                where = (title, run.manifest.subject, run.manifest.config, label)
+                yield Comparison(*where, one.estimate(statistic), printed, _half_unit(printed))
 
 
 def _stereoset(runs: Sequence[Run]) -> Iterator[Comparison]:
     """Tables 2 to 5 and 7 to 9 of the multilingual StereoSet paper."""
     families = {config.name: config.family for config in CONFIGS.values()}
     own = [run for run in runs if families.get(run.manifest.config) is STEREOSET]
-    answers = [of_run(run, name, run.manifest.metadata) for run, name in zip(own, names_of(own), strict=True)]
-    one_way, several = stereoset_numbers.entries(answers), stereoset_numbers.in_several_ways(answers)
-    for table in (*stereoset_numbers.TABLES, stereoset_numbers.WAYS):
-        for entry in several if table is stereoset_numbers.WAYS else one_way:
-            row = stereoset_numbers.printed(entry, table) if entry.tests == table.tests else None
-            for score in table.scores if row is not None else ():
-                where = (
-                    f"{entry.language}, {' and '.join(entry.tests)}{f' ({entry.way})' if entry.way else ''}"
-                )
+    scored = scores_of_runs(own)
+    one_method, by_method = entries(scored), method_entries(scored)
+    for table in TABLES:
+        for entry in by_method if table is METHOD_TABLE else one_method:
+            row = entry.printed(table) if entry.tests == table.tests else None
+            method = f" ({entry.method})" if entry.method else ""
+            where = f"{entry.language}, {' and '.join(entry.tests)}{method}"
+            for score in table.statistics if row is not None else ():
                 printed = row[score]
                 yield Comparison(
                     *(f"StereoSet, table {table.number}", entry.model, where, score),

@@ -20,9 +20,8 @@ import fsspec
 import torch
 from filelock import Timeout
 
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.device import pick_device
@@ -345,7 +344,8 @@ def _kind(model: SuiteModel) -> str | GestError:
 
 def _cells_of(model: SuiteModel, kind: str) -> Iterator[Cell]:
     """Yield the cells of a model; configs that do not suit its kind are left out."""
-    chosen, left_out = split(dict.fromkeys(names(",".join(model.settings.configs)), False), kind, model.model)
+    configs = select_configs(",".join(model.settings.configs))
+    chosen, left_out = split(dict.fromkeys(configs, False), kind, model.model)
     yield from (Cell(model, config) for config in chosen)
     yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
 

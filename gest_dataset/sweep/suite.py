@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from huggingface_hub.dataclasses import type_validator
 
-from gest_dataset.data.selection import names
+from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError
 from gest_dataset.models.device import DTYPES
 from gest_dataset.models.placement import QUANTIZATIONS
@@ -316,7 +316,7 @@ def _check_configs(value: str | list[str]) -> None:
     wrong = []
     for name in _split(value):
         try:
-            names(name)
+            select_configs(name)
         except ConfigError as error:
             wrong.append(str(error).partition("\n")[0])
     if wrong or not _split(value):

@@ -202,9 +202,3 @@ def test_repository_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(sources, "_PAUSES", ())
     with pytest.raises(SourceError, match=r"(?s)cannot be downloaded.*give its path as the model"):
         udpipe.published_model("sk", tmp_path)
-
-
-def test_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    with pytest.raises(SourceError, match=r"cannot be stored in .*HF_HOME"):
-        udpipe.published_model("sk", tmp_path / "file" / "below")

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import gest_dataset
-from gest_dataset.demo.show import TOY_MODEL
+from gest_dataset.builders.demo import TOY_MODEL
 from gest_dataset.measures.formatting import format_number
 
 pytestmark = pytest.mark.usefixtures("one_thread")

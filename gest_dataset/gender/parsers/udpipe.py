@@ -12,6 +12,7 @@ from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.gender.parsers import workers
 from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.storage import atomic_path
 
 _BATCH = 64
 _TEXTS_PER_WORKER = 200  # texts that are worth a process
@@ -68,31 +69,24 @@ def published_model(language: str, directory: Path | None = None) -> Path:
             f"No UDPipe model is published for {language!r}, only for {', '.join(_TREEBANKS)}. Give the path "
             f"of a .udpipe file as the model."
         )
-    folder = directory or sources.cache_directory().parent / "udpipe"
-    path = folder / f"{_TREEBANKS[language]}-ud-2.5-191206.udpipe"
+    path = (
+        directory or sources.cache_directory().parent / "udpipe"
+    ) / f"{_TREEBANKS[language]}-ud-2.5-191206.udpipe"
     if path.exists():
         return path
     errors = []
     for repository in _REPOSITORIES:
-        partial = path.with_name(f"{path.name}.incomplete")
+        model = _Model(repository, path.name, "ud-2.5-191206", "", "CC BY-NC-SA 4.0")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            sources._download(_Model(repository, path.name, "ud-2.5-191206", "", "CC BY-NC-SA 4.0"), partial)
+            content = sources.download(model)
         except SourceError as error:
             errors.append(str(error).splitlines()[0])
             continue
-        except OSError as error:
-            raise SourceError(
-                f"The UDPipe model cannot be stored in {folder}: {error}. Set HF_HOME to a folder that can "
-                f"be written, or give the path of a .udpipe file."
-            ) from error
-        with partial.open("rb") as file:
-            is_model = file.read(len(_MAGIC)) == _MAGIC
-        if is_model:
-            partial.replace(path)
+        if content.startswith(_MAGIC):
+            with atomic_path(path) as partial:
+                partial.write_bytes(content)
             return path
-        partial.unlink()
-        errors.append(f"{repository}/{path.name} is not a UDPipe model, perhaps a web page.")
+        errors.append(f"{model.url} is not a UDPipe model, perhaps a web page.")
     reasons = "\n".join(f"  {error}" for error in errors)
     raise SourceError(
         f"The UDPipe model {path.name} cannot be downloaded:\n{reasons}\nDownload it from "
