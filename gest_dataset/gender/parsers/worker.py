@@ -62,4 +62,4 @@ def main(load: Callable[..., Callable[[str], str]], *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    main({"udpipe": load_udpipe, "trankit": load_trankit}[sys.argv[1]], *sys.argv[2:])
+    main(load_udpipe if sys.argv[1] == "udpipe" else load_trankit, *sys.argv[2:])
