@@ -16,7 +16,7 @@ def test_trained_and_scored(gest_here: Called, tmp_path: Path) -> None:
     arguments += ("--max-steps", "2", "--output", "nsp")
     done = gest_here(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "of them right (half is chance)" in done.stdout
+    assert "accuracy" in done.stdout
     assert "MISSING" not in done.stderr
     record = (tmp_path / "nsp" / "nsp.json").read_bytes()
     again = gest_here(*arguments)
@@ -34,7 +34,7 @@ def test_what_goes_wrong_is_told(gest_here: Called, tmp_path: Path) -> None:
     arguments = ("study", "nsp", str(zoo.directory("gpt2")), "--data", "one.jsonl", "--output", "nsp")
     wrong = gest_here(*arguments)
     assert wrong.returncode == 2
-    assert "choose one of body with --text" in wrong.stderr
+    assert "Choose one of body with --text" in wrong.stderr
     few = gest_here(*arguments, "--text", "body")  # the folder is not taken by what was wrong
     assert few.returncode == 1
     assert "at least 11 different ones" in few.stderr
