@@ -37,6 +37,27 @@ class Token:
         """The universal part of the relation: `nsubj` of `nsubj:pass`."""
         return self.deprel.partition(":")[0]
 
+    @property
+    def case(self) -> str:
+        """The case, or the empty string; so are the next features."""
+        return self.feats.get("Case", "")
+
+    @property
+    def gender(self) -> str:
+        return self.feats.get("Gender", "")
+
+    @property
+    def number(self) -> str:
+        return self.feats.get("Number", "")
+
+    @property
+    def person(self) -> str:
+        return self.feats.get("Person", "")
+
+    @property
+    def verb_form(self) -> str:
+        return self.feats.get("VerbForm", "")
+
 
 @dataclass(frozen=True)
 class Tree:
