@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender import own
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
 from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.gender.grammar import rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import compute_result, headline_text
@@ -138,7 +138,7 @@ def prepare(
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
-        **({"rules": rules} if (rules := own.mark_of(language)) else {}),
+        **({"rules": rules} if (rules := rules_hash(language)) else {}),
     }
     return Experiment(
         system, language, translator, detector, limit, settings, store, _device(system, device), lines
