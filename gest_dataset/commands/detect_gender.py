@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands.console import err, interruptible, out
-from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, ParserModel, Parser
+from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, Parser, ParserModel
 from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 

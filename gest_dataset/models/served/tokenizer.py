@@ -14,7 +14,7 @@ from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models import identity
 from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.served.client import Client
-from gest_dataset.probes.tokenization import SkipSampleError, unknown_ids
+from gest_dataset.probes.tokenization import SkipSampleError, unknown_token_ids
 
 # Case, accents, other scripts, punctuation, spaces and numbers, which tokenizers read differently
 SENTENCES = (
@@ -81,7 +81,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[ServedTokeniz
     served_tokenizer = ServedTokenizer(
         encode=encode,
         decode=lambda number: str(tokenizer.decode([number])),
-        unknown=unknown_ids(tokenizer),
+        unknown=unknown_token_ids(tokenizer),
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         eos_token=tokenizer.eos_token,

@@ -17,8 +17,8 @@ from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.formats import FullText, NextTokens
 from gest_dataset.models.served.model import connect
 from gest_dataset.models.served.plan import make_batches, make_plan
-from gest_dataset.probes.query import Query
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.queries import Query
+from gest_dataset.probes.tokenization import SkipSampleError
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
@@ -281,7 +281,7 @@ def test_offsets_of_token_strings(text: str, pieces: list[str], spans: list[Any]
 
 @pytest.mark.parametrize("pieces", [["a"], ["a", "b", "c"], ["ĠĠab"], ["[UNK]"]])
 def test_token_strings_of_another_text(pieces: list[str]) -> None:
-    with pytest.raises(CannotAskError, match="do not spell the text"):
+    with pytest.raises(SkipSampleError, match="do not spell the text"):
         tokenizer._offsets("ab", pieces)
 
 
