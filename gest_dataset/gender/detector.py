@@ -9,8 +9,9 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.characters import characters
-from gest_dataset.gender.detect import Detection, TextWarning, detect, languages
-from gest_dataset.gender.parsers import table
+from gest_dataset.gender.detect import Detection, TextWarning, detect
+from gest_dataset.gender.grammar import languages
+from gest_dataset.gender.parsers import open_parser
 from gest_dataset.probes.pronouns import Character
 
 
@@ -42,4 +43,4 @@ def open_detector(
     if language not in languages():
         raise ConfigError(f"There are no rules for {language!r}; choose one of {', '.join(languages())}.")
     path = Path(model).expanduser() if model is not None else None
-    return GenderDetector(language, parser, path, table.open_parser(parser, language, path).signature, cache)
+    return GenderDetector(language, parser, path, open_parser(parser, language, path).signature, cache)

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender import own
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
 from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.gender.grammar import rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import compute_result, headline_text
@@ -112,9 +112,9 @@ def prepare(
     `system` is one of `systems.SYSTEMS`, or `published:` and a system of the config LANGUAGE_translations;
     `loading` are arguments of `open_translator`.
     """
-    detector = open_detector(language, parser, parser_model, cache)
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
+    detector = open_detector(language, parser, parser_model, cache)
     translator, lines, data = None, None, "en"
     if system.startswith(PUBLISHED):
         name, offered = system.removeprefix(PUBLISHED), LANGUAGES[language].systems
@@ -138,7 +138,7 @@ def prepare(
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
-        **({"rules": rules} if (rules := own.mark_of(language)) else {}),
+        **({"rules": rules} if (rules := rules_hash(language)) else {}),
     }
     return Experiment(
         system, language, translator, detector, limit, settings, store, _device(system, device), lines

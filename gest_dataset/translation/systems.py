@@ -132,7 +132,7 @@ def translate_all(
     with ResponseCache(folder / "translations.sqlite3") if translator.cached else nullcontext() as cache:
         done |= _cached(cache, keys)
         if missing := [text for text in wanted if text not in done]:
-            with file_lock(folder / f"{name}.lock", busy) if cache else nullcontext():
+            with file_lock(folder / f"{name}.lock", busy) if cache is not None else nullcontext():
                 done |= _cached(cache, keys)  # of a process that has just ended
                 missing = [text for text in wanted if text not in done]
                 bar = tqdm(
@@ -145,7 +145,7 @@ def translate_all(
                 try:
                     with bar, closing(translator.translate(missing)) as batches:
                         for batch in batches:
-                            if cache:
+                            if cache is not None:
                                 cache.put(_rows(batch.translations, keys))
                             done |= {made.source: made for made in batch.translations}
                             units += batch.units
