@@ -29,7 +29,7 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.names import gguf_path
 from gest_dataset.models.score import Outcome, ScoredRun, score_configs
 from gest_dataset.models.selection import suitable_configs
-from gest_dataset.models.served.served import connect
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
 from gest_dataset.runs.folder import machine, versions
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest

@@ -31,8 +31,14 @@ from gest_dataset.runs.folder import default_folder, new_manifest, open_run, pyt
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
-from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
+from gest_dataset.statistics.masculine_rate import (
+    CONVENTIONS,
+    UNKNOWN,
+    correct_f_s,
+    correct_rates,
+    max_error_rate,
+    unknown_bounds,
+)
 from gest_dataset.translation.sentences import (
     TranslatedSentence,
     align,
@@ -168,7 +174,7 @@ class MasculineRates(RunResult):
         """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
 
         It also has the bounds that unknown genders leave, and p_i and f_s corrected for the detector's
-        errors (`statistics.unknowns`).
+        errors (`statistics.masculine_rate`).
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
@@ -217,11 +223,11 @@ def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
     """p_i and f_s corrected for the measured errors, and f_s for the largest plausible ones."""
     counts = ((accuracy.male_as_female, accuracy.male), (accuracy.female_as_male, accuracy.female))
     shares = [errors / number for errors, number in counts]
-    largest = [largest_share(errors, number) for errors, number in counts]
+    largest = [max_error_rate(errors, number) for errors, number in counts]
     return {
-        "p_corrected": corrected(rates, *shares).tolist(),
-        "f_s_corrected": corrected_f_s(rates, *shares),
-        "f_s_corrected_most": corrected_f_s(rates, *largest),
+        "p_corrected": correct_rates(rates, *shares).tolist(),
+        "f_s_corrected": correct_f_s(rates, *shares),
+        "f_s_corrected_most": correct_f_s(rates, *largest),
         "detector": asdict(accuracy),
     }
 

@@ -24,9 +24,8 @@ from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FIELDS, MERGED, RULES, pair_row
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
-from gest_dataset.data.build import CARD
-from gest_dataset.data.card import header, info_of
-from gest_dataset.data.folder import SUMS, write_config
+from gest_dataset.data.card import card_header, dataset_info
+from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
@@ -214,7 +213,7 @@ def write_pairs(
     write_json(out / YIELDS, yields)
     data = datasets.Dataset.from_list(pairs.rows, features=features(label))
     path = write_config(out, config_name(language), data.data.table)
-    info = info_of(data.features, data.data.table, path)
+    info = dataset_info(data.features, data.data.table, path)
     with atomic_path(out / CARD) as partial:
         partial.write_text(_card(info, language, pairs, settings, command), encoding="utf-8")
 
@@ -223,7 +222,7 @@ def _card(info: Any, language: str, pairs: Pairs, settings: Mapping[str, Any], c
     title = f"GEST, gender-swapped pairs in {LANGUAGES[language].name}"
     dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---
-{header(title, [language, "en"], {config_name(language): info})}
+{card_header(title, [language, "en"], {config_name(language): info})}
 ---
 
 # {title}

@@ -21,7 +21,7 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
 from gest_dataset.models import user_data
 from gest_dataset.runs import folder as reading
-from tests.commands.test_translation import DEEPL, SLOVAK
+from tests.commands.test_masculine_rate import DEEPL, SLOVAK
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

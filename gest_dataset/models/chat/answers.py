@@ -18,8 +18,8 @@ from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares
+from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.statistics.repeats import repeat_variance
-from gest_dataset.statistics.unknowns import unknown_bounds
 
 _SKIPPED = pa.schema([("id", pa.string()), ("reason", pa.string())])
 _SHARES = pa.map_(pa.string(), pa.float64())
@@ -37,7 +37,7 @@ class Answers(RunResult):
     def result(self) -> dict[str, Any]:
         """The statistic of the probe's measure with its intervals (docs/metrics.md).
 
-        For genders it has the bounds that unknown ones leave (`statistics.unknowns`), for choices the rates
+        For genders it has the bounds that unknown ones leave (`statistics.masculine_rate`), for choices the rates
         by the probabilities of the letters (`by_probability`), for repeats their variance.
         """
         result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)

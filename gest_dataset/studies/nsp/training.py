@@ -214,7 +214,7 @@ def load_classifier(name: str, seed: int) -> Classifier:
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
-    model, info = read(
+    model, info = from_pretrained(
         AutoModelForSequenceClassification,
         name,
         revision=revision,

@@ -116,7 +116,7 @@ def test_letter_probabilities_are_a_second_reading(genders: dict[str, str], tmp_
     assert second["stereotype_rate"] == pytest.approx(0.8 - 0.1)
     assert (second["n_answers"], second["n_without"]) == (33 * 12, 12)
     assert answers.table["top"][-1].as_py()[-1] == {"token": "The", "log_probability": math.log(0.5)}
-    assert any("0.700" in sentence for sentence in CHOICE.sentences(result, {}))
+    assert any("0.700" in sentence for sentence in CHOICE.describe(result, {}))
 
 
 def test_pairs_in_slovak() -> None:

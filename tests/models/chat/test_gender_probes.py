@@ -12,7 +12,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, SettingError
-from gest_dataset.measures.written import STORY
+from gest_dataset.measures.generated_gender import STORY
 from gest_dataset.models.chat import ask as asking
 from gest_dataset.models.chat.probes import UNSHOWN
 from gest_dataset.probes.prompts import EMPTY
@@ -167,7 +167,7 @@ def test_repeats(genders: dict[str, str]) -> None:
         result = gest_dataset.ask(MODEL, "story", endpoint=server.url, repeats=4).result()
     assert result["repeat_variance"] == pytest.approx(0.25)
     assert result["repeat_agreement"] == pytest.approx(0.5)
-    assert any("50.0 % are the same" in sentence for sentence in STORY.sentences(result, {}))
+    assert any("50.0 % are the same" in sentence for sentence in STORY.describe(result, {}))
 
 
 def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:
