@@ -18,7 +18,7 @@ from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
 from gest_dataset.builders import GROUPS, select_configs
-from gest_dataset.demo.show import TOY_MODEL
+from gest_dataset.builders.demo import TOY_MODEL
 from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, ScoringError, SourceError
 from gest_dataset.models import loading
 from gest_dataset.models import score as score_module
