@@ -92,7 +92,7 @@ def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
             b"english,slovak\na,b\n",
             r"has the columns english, slovak; a file of translations has",
         ),
-        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in the column 'to'"),
+        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in column 'to'"),
     ],
 )
 def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> N
 def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
         translate(["A."], f"file:{tmp_path}/lost.csv", "sk")
-    with pytest.raises(DataError, match="is no data set that was saved to disk"):
+    with pytest.raises(DataError, match="is not a data set saved to disk"):
         translate(["A."], f"file:{tmp_path}", "sk")
     (tmp_path / "made.csv").write_text("from,to\n")
     with pytest.raises(ConfigError, match="has no revisions"):
