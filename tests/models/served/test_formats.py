@@ -18,7 +18,7 @@ from gest_dataset.models.served.formats import FullText, NextTokens
 from gest_dataset.models.served.model import connect
 from gest_dataset.models.served.plan import make_batches, make_plan
 from gest_dataset.probes.queries import Query
-from gest_dataset.probes.text import SkipSampleError
+from gest_dataset.probes.tokenization import SkipSampleError
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
