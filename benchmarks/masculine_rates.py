@@ -24,7 +24,7 @@ from datasets import disable_progress_bars, load_dataset
 from rich.console import Console
 from rich.table import Table
 
-import gest_dataset
+import gest_dataset  # noqa: F401  (registers the name gest)
 from gest_dataset import published
 from gest_dataset.gender import Detection, detect, explain
 from gest_dataset.gender.parsing import parse_texts

@@ -10,7 +10,7 @@ from typing import Any
 def texts() -> list[str]:
     from datasets import disable_progress_bars, load_dataset
 
-    import gest_dataset
+    import gest_dataset  # noqa: F401
 
     disable_progress_bars()
     return list(load_dataset("gest", "en", split="test")["sentence"])

@@ -46,7 +46,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 def gest(config: str = "en") -> Any:
     from datasets import disable_progress_bars, load_dataset
 
-    import gest_dataset
+    import gest_dataset  # noqa: F401
 
     disable_progress_bars()
     return load_dataset("gest", config, split="test")

@@ -28,7 +28,7 @@ ROUNDS = 3
 def texts(number: int) -> list[str]:
     from datasets import disable_progress_bars, load_dataset
 
-    import gest_dataset
+    import gest_dataset  # noqa: F401
 
     disable_progress_bars()
     sentences = load_dataset("gest", "en", split="test")["sentence"]

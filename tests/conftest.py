@@ -34,7 +34,7 @@ os.environ.update(
 
 import datasets  # noqa: E402
 
-import gest_dataset  # noqa: E402
+import gest_dataset  # noqa: E402, F401
 
 datasets.disable_progress_bars()
 

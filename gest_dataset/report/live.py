@@ -96,7 +96,8 @@ def _line(folder: Path, manifest: Manifest) -> str:
         return f"{name}: begun {manifest.started}, no answer is kept yet."
     share = f" ({100 * progress.done / progress.total:.0f} %)" if progress.total else ""
     what = one_line(progress.unit)
-    return f"{name}: {format_number(progress.done)} of {format_number(progress.total)} {what}{share} are answered."
+    done, total = (format_number(count) for count in (progress.done, progress.total))
+    return f"{name}: {done} of {total} {what}{share} are answered."
 
 
 def report_of(seen_now: Seen) -> bytes | None:

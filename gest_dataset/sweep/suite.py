@@ -15,8 +15,7 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError
-from gest_dataset.models.device import DTYPES
-from gest_dataset.models.device import QUANTIZATIONS
+from gest_dataset.models.device import DTYPES, QUANTIZATIONS
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.models.served.model import CONNECTIONS
 from gest_dataset.probes.author_rules import parse_rules

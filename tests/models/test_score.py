@@ -331,7 +331,7 @@ def test_unused_options_are_noted() -> None:
 def test_representation() -> None:
     scores = score(str(TOY_MODEL), "demo_sk_pairs", limit=None)
     assert re.fullmatch(
-        r"Scores\(model='.*', config='demo_sk_pairs', scored=80, skipped=0, g_s=[\d.]+ \([\d.]+ to [\d.]+\)\)",
+        r"Scores\(model='.*', config='demo_sk_pairs', scored=80, skipped=0, g_s=\S+ \(\S+ to \S+\)\)",
         repr(scores),
     )
     few = score(str(TOY_MODEL), "demo_sk_pairs")

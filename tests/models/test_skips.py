@@ -14,7 +14,7 @@ import gest_dataset
 from gest_dataset.errors import GestError
 from tests.models.test_exact import BY_NAME, TOLERANCE, assert_equal, expected, reader, rows, run
 from tests.support import naive, zoo
-from tests.support.naive import Reader, Row, SkipSampleError
+from tests.support.naive import CannotAskError, Reader, Row
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -286,7 +286,7 @@ def test_zoo_has_opinions(animal: str) -> None:
 def test_reference_skips() -> None:
     """The reference says why it skips."""
     row: Row = {"sentence": "[MASK]"}
-    with pytest.raises(SkipSampleError, match="mask token"):
+    with pytest.raises(CannotAskError, match="mask token"):
         naive.template(reader("bert"), row, 1)
 
 

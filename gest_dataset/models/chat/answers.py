@@ -37,7 +37,7 @@ class Answers(RunResult):
     def result(self) -> dict[str, Any]:
         """The statistic of the probe's measure with its intervals (docs/metrics.md).
 
-        For genders it has the bounds that unknown ones leave (`statistics.masculine_rate`), for choices the rates
+        For genders it has the bounds that unknown ones leave (`statistics.unknown_bounds`), for choices rates
         by the probabilities of the letters (`by_probability`), for repeats their variance.
         """
         result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)

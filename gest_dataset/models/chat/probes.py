@@ -13,8 +13,8 @@ from typing import Any
 from gest_dataset.gender.detector import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
+from gest_dataset.measures.measure import Measure
 from gest_dataset.probes import choice, prompts, pronouns
 from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Wording, is_refusal, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
