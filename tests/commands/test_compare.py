@@ -322,7 +322,7 @@ def test_what_cannot_be_compared(gest: Gest) -> None:
         ([f"{home}/en"], 2, "two runs or more"),
         ([f"{home}/en", f"{home}/crows_gender"], 2, f"{home}/crows_gender: crows_gender"),
         ([f"{home}/winobias_type1_dev"] * 2, 2, "no paired comparison"),
-        ([f"{home}/en", "nothing"], 1, "nothing is no directory, so it is no run"),
+        ([f"{home}/en", "nothing"], 1, "nothing is not a directory"),
         ([f"{home}/en"] * 2, 1, "too few samples"),
         ([], 2, "RUN"),
     ):
