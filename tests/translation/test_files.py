@@ -123,13 +123,12 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
     from collections import Counter
 
     from gest_dataset.builders import CONFIGS
-    from gest_dataset.builders.gest import RELEASES, read_sentences
+    from gest_dataset.builders.gest import read_sentences
     from gest_dataset.data.sources import fetch
 
     config = CONFIGS[f"{language}_translations"]
     key = next(key for key in config.sources if f"/{system}/" in key)
-    release = RELEASES["en_1_0"]
-    texts = [row["sentence"] for row in read_sentences("en_1_0", {release: fetch(release)}, Counter())]
+    texts = [row["sentence"] for row in read_sentences([fetch(CONFIGS["en_1_0"].sources[0])], Counter())]
     made = translate(texts, f"file:{fetch(key).path}", language)
     assert len(made) == 3565
     assert not [one.problem for one in made if one.problem]
