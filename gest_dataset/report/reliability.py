@@ -1,0 +1,352 @@
+"""How reliable a run's numbers are beyond their intervals (docs/report.md, "How reliable is this?").
+
+Reliability of the profile, agreement of templates, shares of variance, creators and confounders of the
+sentences, and what translations without a gender leave open.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import datasets
+import numpy as np
+import pandas as pd
+
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.rows import fingerprint_of, rows_of
+from gest_dataset.errors import GestError
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.neutral import NEUTRAL
+from gest_dataset.measures.pairs import PAIRS
+from gest_dataset.measures.result import units_of
+from gest_dataset.measures.templates import TEMPLATES
+from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.report.labels import LabelledRun
+from gest_dataset.runs.reading import Run
+from gest_dataset.statistics import confounders, holm, masculine_rate
+from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.creators import over_creators
+from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement, variance_shares
+from gest_dataset.statistics.unknowns import unknown_bounds
+
+logger = logging.getLogger(__name__)
+_ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
+_SHARES = {
+    "stereotype": "between stereotypes",
+    "sentence": "between sentences of a stereotype",
+    "template": "between templates",
+    "interaction": "between stereotypes, differently in each template",
+    "rest": "the rest",
+}
+_SHARES_OF_ONE_TEMPLATE = {
+    "stereotype": "between stereotypes",
+    "rest": "between samples of a stereotype",
+}
+_PARTS = {
+    "reliability": "reliability and shares of variance",
+    "creators": "creators of the sentences",
+    "confounders": "other properties of the sentences",
+}
+
+
+class _Unavailable(Exception):
+    """The reason why a part cannot be computed for a run."""
+
+
+# --- the numbers
+
+
+def reliability(run: Run) -> dict[str, Any]:
+    """How reliable the numbers of a run are; empty for measures without stereotypes.
+
+    Keys: `permutation_p`; for models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
+    `creators`, `confounders`; for masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`.
+    `unavailable` has the reason for each part that is missing.
+    """
+    measure = MEASURES[run.manifest.measure]
+    result = run.result["result"]
+    if measure.statistic is masculine_rate:
+        genders, stereotypes = (run.table[name].to_pylist() for name in ("gender", "stereotype"))
+        bounds = unknown_bounds(genders, stereotypes)
+        return {
+            "permutation_p": _number(result["f_s_permutation_p"]),
+            "f_s_lowest": bounds.f_s_lowest,
+            "f_s_highest": bounds.f_s_highest,
+            "n": len(genders),
+            "n_unknown": result["n_unknown"],
+            "unavailable": {},
+        }
+    if measure not in (TEMPLATES, PAIRS, NEUTRAL):
+        return {}
+    found: dict[str, Any] = {"permutation_p": _number(result["g_s_permutation_p"]), "unavailable": {}}
+    for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
+        try:
+            found |= part(run)
+        except _Unavailable as reason:
+            found["unavailable"][name] = str(reason)
+    return found
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def wide_scores(run: Run) -> pd.DataFrame:
+    """ln ratios with a row per sample and a column per template.
+
+    The index is id, the number of the sample among those with this id, and stereotype.
+    """
+    frame = run.table.to_pandas()
+    if "template" not in frame:
+        frame["template"] = 0
+    frame["again"] = frame.groupby(["template", "id"]).cumcount()
+    return frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
+
+
+def _stereotypes(wide: pd.DataFrame) -> Ints:
+    """The stereotype of each row, from 0."""
+    return np.asarray(wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1)
+
+
+def _profile(run: Run) -> dict[str, Any]:
+    """Reliability of the 16 means, from independent samples: the samples of a unit are averaged first."""
+    wide = wide_scores(run)
+    unit = MEASURES[run.manifest.measure].unit
+    if unit.column is not None:
+        names = units_of(unit, wide.index.get_level_values("id").tolist(), _rows(run))
+        if names is not None:
+            unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
+            wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
+    scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
+    value = split_half(scores, stereotypes)
+    found: dict[str, Any] = {
+        "reliability": value,
+        "reliable": value >= LEAST,
+        "variance_shares": asdict(variance_shares(scores, stereotypes)),
+    }
+    if scores.shape[1] > 1:
+        profile, samples = template_agreement(scores, stereotypes)
+        found["template_agreement"] = {"profile": profile, "samples": samples}
+    return found
+
+
+def _creators(run: Run) -> dict[str, Any]:
+    """g_s over the creators of the sentences, joined by the text of a sentence or of its fix."""
+    if run.manifest.config not in _ANNOTATED:
+        raise _Unavailable(f"the creators are known for {' and '.join(_ANNOTATED)} only")
+    scores, stereotypes, sentences = _sentences(run)
+    # `annotations` has the sentences of 1.0; those of 1.1 are the same rows with typos fixed
+    older = dict(zip(_load("en")["sentence"], _load("en_1_0")["sentence"], strict=True))
+    creator_of: dict[str, str] = {}
+    for row in _load("annotations"):
+        creator_of |= {row[text].strip(): row["creator"] for text in ("sentence", "fix") if row[text]}
+    creators = np.array(
+        [creator_of.get(older.get(sentence, sentence).strip(), "") for sentence in sentences], dtype=object
+    )
+    known = creators != ""
+    if not known.any():
+        raise _Unavailable("no sentence of the run is in the config annotations")
+    over = over_creators(scores[known], stereotypes[known], creators[known].tolist())
+    return {
+        "creators": {
+            "g_s": math.exp(over.ln_g_s),
+            "g_s_low": math.exp(over.low),
+            "g_s_high": math.exp(over.high),
+            "by_creator": {name: math.exp(value) for name, value in over.by_creator.items()},
+            "n": int(known.sum()),
+            "n_unknown": int((~known).sum()),
+        }
+    }
+
+
+def _confounders(run: Run) -> dict[str, Any]:
+    """g_s with the sentences adjusted for their other properties."""
+    if MEASURES[run.manifest.measure] is not TEMPLATES:
+        raise _Unavailable("the properties are those of English sentences")
+    scores, stereotypes, sentences = _sentences(run)
+    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.properties(sentences))
+    return {
+        "confounders": {
+            "g_s": math.exp(adjusted.ln_g_s),
+            "adjusted_g_s": math.exp(adjusted.adjusted),
+            "adjusted_g_s_low": math.exp(adjusted.low),
+            "adjusted_g_s_high": math.exp(adjusted.high),
+            "correlations": adjusted.correlations,
+        }
+    }
+
+
+def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
+    """Mean ln ratio over templates, stereotype and sentence of each sample scored in all templates."""
+    rows = _rows(run)
+    text = dict(zip(rows["id"], rows["sentence"], strict=True))
+    wide = wide_scores(run).dropna()
+    ids = wide.index.get_level_values("id").tolist()
+    return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
+
+
+# --- the data of a run
+
+
+def _rows(run: Run) -> datasets.Dataset:
+    """The rows that the run was scored on."""
+    config = run.manifest.config
+    if config not in CONFIGS:
+        raise _Unavailable(f"{config} is your own data, which runs do not store")
+    rows = _load(config)
+    if run.manifest.data_fingerprint != fingerprint_of(config, rows):
+        raise _Unavailable(f"the run was scored on another version of {config}")
+    return rows
+
+
+def _load(config: str) -> datasets.Dataset:
+    try:
+        return rows_of(config)
+    except GestError as error:
+        raise _Unavailable(f"the data of {config} could not be read") from error
+
+
+def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str]:
+    """The rows of the config of some runs (class labels as names), and a note if something is missing."""
+    config = runs[0].config
+    if config not in CONFIGS:
+        return [], f"{config} is your own data: its samples are listed by id."
+    try:
+        rows = rows_of(config)
+    except GestError as error:
+        logger.info("Cannot read the sentences of %s: %s", config, error)
+        return [], f"The sentences of {config} could not be read when this page was made."
+    names = {
+        column: feature
+        for column, feature in rows.features.items()
+        if isinstance(feature, datasets.ClassLabel)
+    }
+    named = [
+        row | {column: feature.int2str(row[column]) for column, feature in names.items()}
+        for row in rows.to_list()
+    ]
+    note = ""
+    if {run.run.manifest.data_fingerprint for run in runs} != {fingerprint_of(config, rows)}:
+        note = f"A run was scored on another version of {config}, so some sentences may be slightly different."
+    return named, note
+
+
+# --- the table of the page
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what was checked, the number, its meaning, and whether that is a warning."""
+
+    what: str
+    number: str
+    meaning: str
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """The lines of one run."""
+
+    label: str
+    rows: list[Row]
+
+
+def reliability_tables(runs: Sequence[LabelledRun]) -> list[Table]:
+    """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
+    found = [(run, numbers) for run in runs if (numbers := reliability(run.run))]
+    p_values = {
+        place: numbers["permutation_p"]
+        for place, (_, numbers) in enumerate(found)
+        if math.isfinite(numbers["permutation_p"])
+    }
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    tables = []
+    for place, (run, numbers) in enumerate(found):
+        correction = f" (Holm over {len(p_values)} runs: {shown(adjusted.get(place, math.nan))})"
+        tables.append(Table(run.label, list(_table(numbers, correction if len(p_values) > 1 else ""))))
+    return tables
+
+
+def _table(numbers: dict[str, Any], correction: str) -> Iterator[Row]:
+    if "reliability" in numbers:
+        yield from _profile_rows(numbers)
+    yield Row(
+        "Permutation p of the split by gender",
+        f"{shown(numbers['permutation_p'])}{correction}",
+        "how often another choice of 7 of the 16 stereotypes separates them as far; it is about other "
+        "stereotypes than these, not about why they differ, and does not separate gender from topics that "
+        "go with it",
+    )
+    if "creators" in numbers:
+        yield _creators_row(numbers["creators"])
+    if "confounders" in numbers:
+        parts = numbers["confounders"]
+        correlations = "; ".join(f"{name} {shown(value)}" for name, value in parts["correlations"].items())
+        yield Row(
+            "g_s with adjusted sentences",
+            str(Estimate.of(parts, "adjusted_g_s")),
+            f"adjusted for length, negation, mention of the family and commonness of words; unadjusted "
+            f"{shown(parts['g_s'])}. A large change means that g_s also measures those",
+        )
+        yield Row("Correlations of scores with properties", "–", f"within stereotypes: {correlations}")
+    if "f_s_lowest" in numbers:
+        yield Row(
+            "f_s, whatever the unknown genders are",
+            f"{shown(numbers['f_s_lowest'])} to {shown(numbers['f_s_highest'])}",
+            f"its range if the {shown(numbers['n_unknown'])} of {shown(numbers['n'])} texts without a gender "
+            f"were masculine or feminine, whichever changes it most; not an interval for other samples",
+        )
+    for part, reason in numbers["unavailable"].items():
+        yield Row(_PARTS[part], "–", f"not available: {reason}")
+
+
+def _profile_rows(numbers: dict[str, Any]) -> Iterator[Row]:
+    value = numbers["reliability"]
+    if math.isnan(value):
+        meaning = "a stereotype has too few samples to split them in halves"
+    elif numbers["reliable"]:
+        meaning = "how similar the profile of the 16 stereotypes would be on other samples; 1 is identical"
+    else:
+        meaning = f"below {LEAST}: the order of the 16 stereotypes is largely chance; do not read single ones"
+    yield Row(
+        "Reliability of the profile (split halves, Spearman-Brown)",
+        shown(value),
+        meaning,
+        warning=not numbers["reliable"],
+    )
+    agreement = numbers.get("template_agreement")
+    if agreement:
+        yield Row(
+            "Agreement of templates",
+            shown(agreement["profile"]),
+            f"mean correlation of their profiles; of single samples within a stereotype "
+            f"{shown(agreement['samples'])}",
+        )
+    shares = numbers["variance_shares"]
+    names = _SHARES if agreement else _SHARES_OF_ONE_TEMPLATE
+    yield Row(
+        "Share of the stereotypes in the variance of single scores",
+        spoken_percent(shares["stereotype"]),
+        "; ".join(f"{spoken_percent(shares[name])} {where}" for name, where in names.items()),
+    )
+
+
+def _creators_row(creators: dict[str, Any]) -> Row:
+    each = ", ".join(f"{name} {shown(g_s)}" for name, g_s in creators["by_creator"].items())
+    number = str(Estimate.of(creators, "g_s"))
+    interval = "the interval is over creators (jackknife): what sentences by others might give"
+    if math.isnan(creators["g_s_low"]):
+        number = shown(creators["g_s"])
+        interval = "no interval, since one creator wrote all sentences of some stereotype"
+    return Row(
+        "g_s over creators",
+        number,
+        f"{interval}; by creator: {each}; {shown(creators['n_unknown'])} of "
+        f"{shown(creators['n'] + creators['n_unknown'])} sentences left out, since their creator is not known",
+    )
