@@ -22,8 +22,7 @@ from datasets import Features
 
 from gest_dataset.builders.config import Added, Config, Dropped, Family, Field, Fields, Files, Row
 from gest_dataset.data import parquet
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import DataError
+from gest_dataset.errors import DataError, convert_errors, describe_error
 from gest_dataset.home import FACTS, Facts, added
 from gest_dataset.languages import LANGUAGES
 
@@ -126,7 +125,7 @@ def _fields(facts: Facts) -> Fields:
     fields = {}
     for name in described.values:
         one = described.inner(name)
-        with turning(lambda error: facts.broken(f"no type of a field ({told(error)})")):
+        with convert_errors(lambda error: facts.broken(f"no type of a field ({describe_error(error)})")):
             feature = Features.from_dict({name: one.values["feature"]})[name]
             Features({name: feature}).arrow_schema  # noqa: B018 (a type that Arrow does not know is none)
         fields[name] = Field(one.text("meaning"), feature)
@@ -146,7 +145,7 @@ def _rows(
         raise DataError(f"{path} cannot be read: {error.strerror}. {again}") from error
     if hashlib.sha256(content).hexdigest() != digest:
         raise DataError(f"{path} is not as it was written. {again}")
-    with turning(lambda error: DataError(f"{path} is no Parquet file ({told(error)}). {again}")):
+    with convert_errors(lambda error: DataError(f"{path} is not Parquet ({describe_error(error)}). {again}")):
         table = parquet.read_table(pa.BufferReader(content))
     if table.column_names != list(fields):
         raise DataError(f"{path} has other columns than {FACTS} says. {again}")

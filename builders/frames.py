@@ -16,8 +16,8 @@ from typing import Any
 import regex
 
 from gest_dataset.builders.reading import File, read_text
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.storage import parse_json
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (

@@ -24,7 +24,7 @@ from gest_dataset.builders.config import Config, Row, features_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.home import FACTS, home, read_facts, remove
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import alone, replacing, write_json
+from gest_dataset.storage import atomic_path, folder_lock, write_json
 
 
 def check_name(name: str) -> None:
@@ -66,7 +66,7 @@ def keep_together(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: b
             )
         ready.append((folder, facts, content))
     if ready:
-        with alone(home()):
+        with folder_lock(home()):
             for folder, facts, content in ready:
                 _write(folder, facts, content)
     builders.refresh()
@@ -117,7 +117,7 @@ def _is_there(folder: Path, facts: dict[str, Any], content: bytes) -> bool:
 def _write(folder: Path, facts: dict[str, Any], content: bytes) -> None:
     """The rows, then the facts that name them, and then the rows before are of no use any more."""
     file = rows_file(folder, facts["sha256"])
-    with replacing(file) as partial:
+    with atomic_path(file) as partial:
         partial.write_bytes(content)
     write_json(folder / FACTS, facts)
     for other in folder.glob("*.parquet"):

@@ -1,9 +1,13 @@
-"""The errors that a user of the package meets; every message says what happened and what to do.
+"""The errors that users meet. Every message says what happened and what to do.
 
-`exit_code` is what a command ends with: 2 for a wrong use, which another command line mends, 1 for what
-the data, the model, the network or the disk did not allow.
+`exit_code` is the exit code of a command: 2 for wrong usage, 1 for a failure of the data, the model, the
+network or the disk.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -14,45 +18,45 @@ class GestError(Exception):
 
 
 class ConfigError(GestError, ValueError):
-    """A wrong use: a config, a name or a combination of options that does not exist."""
+    """Wrong usage: an unknown config, name or combination of options."""
 
     exit_code = 2
 
 
 class SourceError(GestError):
-    """An upstream file that is missing, unreachable or not the pinned one."""
+    """An upstream file is missing, unreachable or not the pinned one."""
 
 
 class UnreachableError(SourceError):
-    """The network, or the server behind it, does not answer: the next file would fail as well."""
+    """The network or the server does not answer, so the next file would fail as well."""
 
 
 class DataError(GestError):
-    """An upstream file whose content breaks its format: file, place and reason."""
+    """A file has content that breaks its format."""
 
     @classmethod
-    def at(cls, file: object, place: object, reason: str) -> "DataError":
-        """The error for one row: `place` is a line number or a phrase such as 'row 7'."""
+    def at(cls, file: object, place: object, reason: str) -> DataError:
+        """The error for one row; `place` is a line number or a phrase such as "row 7"."""
         where = f"line {place}" if isinstance(place, int) else str(place)
         return cls(f"{file}, {where}: {reason}")
 
 
 class OutputError(GestError):
-    """An output directory that cannot be used, or a write that failed."""
+    """An output folder cannot be used, or a write failed."""
 
 
 class ModelError(GestError):
-    """A model that cannot be loaded, or is of another kind than the probe needs."""
+    """A model cannot be loaded, or is not of the kind that the probe needs."""
 
 
 class ScoringError(GestError):
-    """Something that a run cannot go on with: memory, a model without an answer, or a `SettingError`."""
+    """A run cannot continue: out of memory, or nothing can be scored."""
 
 
 class LostError(GestError):
-    """Another process of the same run that has ended or does not answer, so that this one cannot go on.
+    """Another process of the same distributed run has ended or does not answer.
 
-    `speaks` says whether this process is the one of those left that tells the user.
+    `speaks` is true in the process that reports the failure to the user.
     """
 
     def __init__(self, message: str, speaks: bool = True) -> None:
@@ -61,8 +65,32 @@ class LostError(GestError):
 
 
 class SettingError(ConfigError, ScoringError):
-    """A wrong use of scoring: a template, limit or device that does not exist, a config that does not fit."""
+    """Wrong usage of scoring: an unknown template, limit or device, or a config that does not fit."""
 
 
 class HubError(GestError):
-    """What the Hub refuses, what is wrong with a repository there, or a Hub that does not answer."""
+    """The Hub refused a request or does not answer, or a repository on it is invalid."""
+
+
+@contextmanager
+def convert_errors(convert: Callable[[BaseException], GestError]) -> Iterator[None]:
+    """Raise `convert(error)` for any error in the block that is not one of ours.
+
+    Readers of damaged files fail in many ways; libraries written in Rust raise a PanicException, which is
+    not an Exception.
+    """
+    try:
+        yield
+    except GestError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise convert(error) from error
+
+
+def describe_error(error: BaseException) -> str:
+    """The first line of an error's message, or its class name if it has none."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.storage import alone
+from gest_dataset.storage import folder_lock
 
 HOME_VARIABLE = "GEST_HOME"
 FACTS = "facts.json"
@@ -116,7 +116,7 @@ def remove(kind: str, name: str) -> None:
     """Take away what was added under a name."""
     folder = home() / kind / name
     try:
-        with alone(home()):
+        with folder_lock(home()):
             shutil.rmtree(folder)
     except OSError as error:
         raise OutputError(f"{folder} cannot be removed: {error}.") from error

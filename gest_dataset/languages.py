@@ -8,7 +8,7 @@ from typing import Any
 
 from gest_dataset import home
 from gest_dataset.errors import ConfigError
-from gest_dataset.storage import alone, write_json
+from gest_dataset.storage import folder_lock, write_json
 
 ADDED = "languages"  # their folder in the home
 _TEXTS = ("name", "iso3", "script", "family")  # of an added one: nobody's translations of it are pinned
@@ -93,7 +93,7 @@ def keep(language: Language, replace: bool = False) -> Language:
         raise ConfigError(f"{language.code!r} is no code of a language, such as hi or pt-BR.")
     if there is not None and not replace:
         raise ConfigError(f"{language.code} was added with other facts: {there}. Replace it, or take these.")
-    with alone(home.home()):
+    with folder_lock(home.home()):
         facts = {key: getattr(language, key) for key in _TEXTS}
         write_json(home.home() / ADDED / language.code / home.FACTS, facts)
     refresh()

@@ -1,4 +1,4 @@
-"""Files and folders that are never half-written and never written by two processes at once."""
+"""Reading and writing of files: atomic writes, locks, checks of folders, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,48 +8,38 @@ import io
 import json
 import math
 import os
-import re
-import secrets
 import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
+from gest_dataset.display import csv_cell, printable
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.printable import csv_cell, printable
-
-try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    _CAN_LOCK = True
-except ImportError:  # Windows: what a killed process left stays
-    _CAN_LOCK = False
 
 LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
 CHOOSE = "Choose an empty or a new folder."
+_PARTIAL = ".gest.part"
 
 
 class Hash(Protocol):
-    """What `hashlib` makes."""
+    """An object of `hashlib`."""
 
     def update(self, data: bytes, /) -> None: ...
 
 
-_OURS = re.compile(r"\.gest-\d+-[0-9a-f]{16}\.part")
-
-
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder while this one writes to it."""
-    busy = f"Another process is writing to {folder}. Wait for it to end, or choose another folder."
-    with locked(folder / LOCK, busy, f"{folder} cannot be written to", "Choose another folder."):
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Lock a folder while this process writes to it."""
+    with file_lock(folder / LOCK, f"Another process is writing to {folder}"):
+        for partial in filter(is_temporary, folder.iterdir()):
+            partial.unlink(missing_ok=True)  # of a process that was killed
         try:
             yield
         finally:
@@ -57,16 +47,16 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(path: Path, busy: str, unusable: str, advice: str) -> Iterator[None]:
-    """Hold a lock; the texts are for the errors where another process has it, or it cannot be made."""
+def file_lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold a lock file; raise an OutputError that starts with `busy` if another process holds it."""
     lock = FileLock(path, timeout=0)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise OutputError(busy) from error
+        raise OutputError(f"{busy}. Wait until it has finished, or choose another folder.") from error
     except OSError as error:
-        raise OutputError(f"{unusable}: {error}. {advice}") from error
+        raise OutputError(f"{path.parent} is not writable: {error}. Choose another folder.") from error
     try:
         yield
     finally:
@@ -74,209 +64,160 @@ def locked(path: Path, busy: str, unusable: str, advice: str) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path whose content gets to `path` when the block ends well.
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `path` when the block succeeds.
 
-    A file is replaced: what stands there is the old one or the whole new one, not even a lost machine
-    leaves another. Links are followed to it. A new file has the mode that the umask says, an old one
-    keeps its own. What is no file (a pipe, a device, `-` for the standard output) is written to.
+    A reader sees the old file or the whole new one. Symbolic links are followed and an existing file
+    keeps its mode. `-`, pipes and devices receive the content when it is complete.
     """
     try:
-        with _passed_on(path) if _is_a_stream(path) else _beside(Path(os.path.realpath(path))) as partial:
+        with _stream(path) if _is_stream(path) else _temporary(Path(os.path.realpath(path))) as partial:
             yield partial
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
         raise OutputError(
-            f"{path} could not be written: {reason}. Nothing half-written was left; make room or "
-            f"choose another folder, and run the same command again."
+            f"{path} could not be written: {reason}. The previous content is unchanged; "
+            f"free some space or choose another folder, then run the command again."
         ) from error
 
 
-def _is_a_stream(path: Path) -> bool:
+def _is_stream(path: Path) -> bool:
     if path == STANDARD_OUTPUT:
         return True
-    try:
-        kind = path.stat().st_mode
-    except FileNotFoundError:
-        return False
-    if stat.S_ISDIR(kind):
+    if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    return not stat.S_ISREG(kind)
+    return path.exists() and not path.is_file()
 
 
 @contextmanager
-def _passed_on(path: Path) -> Iterator[Path]:
-    """A file elsewhere, for nothing is made beside a device; its bytes are written when there are all."""
+def _stream(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gest-") as folder:
-        whole = Path(folder) / "whole"
-        whole.touch()
-        yield whole
-        if path == STANDARD_OUTPUT:
-            _show(whole.read_bytes())
-        else:
-            with whole.open("rb") as source, path.open("wb") as target:
+        complete = Path(folder) / "complete"
+        complete.touch()
+        yield complete
+        if path != STANDARD_OUTPUT:
+            with complete.open("rb") as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
-
-
-def _show(content: bytes) -> None:
-    """Another program gets the bytes, whatever the locale is; people get what a terminal does not obey."""
-    sys.stdout.flush()
-    if sys.stdout.isatty():
-        sys.stdout.write(printable(content.decode("utf-8", "replace")))
-    else:
-        sys.stdout.buffer.write(content)
-    sys.stdout.flush()
+            return
+        content = complete.read_bytes()
+        sys.stdout.flush()
+        if sys.stdout.isatty():
+            sys.stdout.write(printable(content.decode("utf-8", "replace")))
+        else:
+            sys.stdout.buffer.write(content)
+        sys.stdout.flush()
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A file in the same folder that takes the other one's place."""
+def _temporary(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    _clean(path)
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    # nobody else reads on the way what only the owner was to read
-    partial, handle = _held(path, 0o666 if mode is None else 0o600)
+    exists = path.exists()
+    handle, name = tempfile.mkstemp(suffix=_PARTIAL, prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
     try:
         yield partial
         with partial.open("rb") as file:
             os.fsync(file.fileno())
-        if mode is not None:
-            partial.chmod(mode)
+        partial.chmod(stat.S_IMODE(path.stat().st_mode) if exists else 0o666 & ~_umask())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-        if handle is not None:
-            os.close(handle)
 
 
-def _held(path: Path, mode: int) -> tuple[Path, int | None]:
-    """A new file of our own on its way to `path`, locked as long as its handle is open.
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
-    The system takes the lock away from a process that ends, however it ends.
+
+def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str], owner: str) -> None:
+    """Create a folder for files of ours; refuse it if it holds anything else.
+
+    `is_ours` is a test or the allowed names; `owner` names what writes them, for the message.
     """
-    while True:
-        partial = path.with_name(f".{path.name}.gest-{os.getpid()}-{secrets.token_hex(8)}.part")
-        handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
-        if not _CAN_LOCK:  # there an open file cannot be renamed
-            os.close(handle)
-            return partial, None
-        if _lock(handle) is not False and os.fstat(handle).st_nlink:
-            return partial, handle
-        os.close(handle)  # another process came before the lock, and has taken it for left behind
-
-
-def _lock(handle: int) -> bool | None:
-    """Whether the file is locked now; None where the file system has no locks."""
-    try:
-        flock(handle, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def _clean(path: Path) -> None:
-    """Remove what killed processes left on the way to this file: nothing that is not ours, or is held."""
-    if not _CAN_LOCK:
-        return
-    # what cannot be listed, opened or removed is no hindrance: it is another user's, or has just gone
-    with suppress(OSError):
-        for partial in path.parent.iterdir():
-            if _is_on_its_way(partial.name, path.name):
-                _remove_if_left(partial)
-
-
-def _remove_if_left(partial: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            if stat.S_ISREG(os.fstat(handle).st_mode) and _lock(handle):
-                partial.unlink()
-        finally:
-            os.close(handle)
-
-
-def _is_on_its_way(name: str, wanted: str) -> bool:
-    """Whether a file's name is one that `_held` has made for another."""
-    return name.startswith(f".{wanted}.") and _OURS.fullmatch(name, len(wanted) + 1) is not None
-
-
-def claim(folder: Path, ours: Callable[[Path], bool], what: str) -> None:
-    """Make a folder for files of ours; one that holds anything else is refused."""
-    others = foreign(folder, ours)
+    others = foreign_files(folder, is_ours)
     if others:
-        raise OutputError(f"{folder} holds {others[0]}, which is no part of {what}. {CHOOSE}")
+        raise OutputError(f"{folder} contains {others[0]}, which is not part of {owner}. {CHOOSE}")
 
 
-def foreign(folder: Path, ours: Callable[[Path], bool]) -> list[str]:
-    """Make a folder, and list what is in it and not ours."""
+def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str]) -> list[str]:
+    """Create a folder if needed, and list the files in it that are not ours."""
+    if not callable(is_ours):
+        names = frozenset(is_ours)
+        return foreign_files(folder, lambda path: path.name in names)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return sorted(path.name for path in folder.iterdir() if not ours(path))
+        return sorted(p.name for p in folder.iterdir() if not is_temporary(p) and not is_ours(p))
     except OSError as error:
         raise OutputError(f"{folder} cannot be used: {error}. {CHOOSE}") from error
 
 
-def among(names: Iterable[str]) -> Callable[[Path], bool]:
-    """Whether a file has one of these names, or was on its way to it."""
-    known = frozenset(names)
-    return lambda path: any(is_left_of(path, name) for name in known)
+def is_temporary(path: Path) -> bool:
+    """Whether a file is the temporary file of an atomic write, which a killed process may leave."""
+    return path.name.startswith(".") and path.name.endswith(_PARTIAL)
 
 
-def is_left_of(path: Path, name: str) -> bool:
-    """A file of that name, or what a process that was killed left of it."""
-    return path.name == name or _is_on_its_way(path.name, name)
+def check_output_file(path: Path, *inputs: Path) -> None:
+    """Refuse an output file that is a folder or one of the inputs."""
+    if path == STANDARD_OUTPUT:
+        return
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder. Pass a file name to --output.")
+    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+        raise ConfigError(f"{path} is an input and would be overwritten. Pass another file to --output.")
+
+
+def update_hash(digest: Hash, path: Path) -> None:
+    """Add the content of a file to a hash, in chunks."""
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """A JSON file, to be read by people as well."""
-    with replacing(path) as partial:
+    """Write an indented JSON file."""
+    with atomic_path(path) as partial:
         partial.write_text(f"{json_text(content)}\n", encoding="utf-8")
 
 
 def json_text(content: Any) -> str:
-    """What such a file holds."""
+    """Indented JSON; control characters are escaped."""
     return printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
 
 
-def feed(digest: Hash, path: Path) -> None:
-    """Add a file to a hash, a piece at a time: it may be larger than the memory."""
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as CSV; what is not there is empty.
-
-    A text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV
-    injection"): names of models and configs are somebody else's.
-    """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([csv_cell(value) for value in row] for row in (columns, *rows))
-    return buffer.getvalue()
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON knows it: numpy's types become Python's, what is not finite becomes null."""
+def json_value(value: Any) -> Any:
+    """A value of plain JSON types: numpy types become Python's, NaN and infinity become None."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # an array, or a scalar of numpy
-        return plain(value.tolist())
+        return [json_value(item) for item in value]
+    if hasattr(value, "tolist"):  # an array or a scalar of numpy
+        return json_value(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
-def check_new_file(path: Path, *inputs: Path) -> None:
-    """A file to write is no folder, and none of those that are read: replacing one would lose it."""
-    if path == STANDARD_OUTPUT:
-        return
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder. Give the name of a file with --output.")
-    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise ConfigError(f"{path} is read, and would be lost. Choose another file with --output.")
+def parse_json(text: str | bytes) -> Any:
+    """Parse untrusted JSON; every failure is a ValueError.
+
+    Lone surrogates are refused because no file could hold them.
+    """
+    try:
+        value = json.loads(text)
+        if "\\u" in (text if isinstance(text, str) else text.decode()):
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("it contains half of a surrogate pair") from error
+    return value
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV for people: missing values are empty and no cell is a spreadsheet formula."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerows([csv_cell(value) for value in row] for row in (columns, *rows))
+    return buffer.getvalue()

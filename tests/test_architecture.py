@@ -14,7 +14,7 @@ from tests.support.modules import PACKAGE, modules
 ROOT = Path(__file__).parent.parent
 # Rooms by layer, the lowest first; a loose module is its own room, "" is the package itself
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "storage", "home", "languages", "printable", "stereotypes", "version"),
+    ("errors", "storage", "home", "languages", "cache", "display", "stereotypes", "version"),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),

@@ -37,7 +37,7 @@ from gest_dataset.probes.templates import Template
 from gest_dataset.probes.text import Reader
 from gest_dataset.statistics.stereotype_rate import RATES, SCALES
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import alone, plain, write_json
+from gest_dataset.storage import folder_lock, json_value, write_json
 
 _SCALE = 1.05
 Plant = Callable[[], AbstractContextManager[Any]]
@@ -260,11 +260,11 @@ FAULTS = (
 def try_faults(calibration: Calibration, folder: Path, progress: Progress) -> list[Trial]:
     """Plant each fault and ask again, until a check does not hold; what came out is kept in the folder."""
     trials = []
-    with alone(folder):
+    with folder_lock(folder):
         for number, fault in enumerate(FAULTS):
             progress(fault.name, number, len(FAULTS))
             trials.append(Trial(fault, first_failed(calibration.ready, fault)))
-        write_json(folder / FAULTS_FOUND, plain(_told(calibration, trials)))
+        write_json(folder / FAULTS_FOUND, json_value(_told(calibration, trials)))
     return trials
 
 

@@ -34,8 +34,8 @@ from gest_dataset.calibration.sequences import (
     span_texts,
 )
 from gest_dataset.calibration.vocabulary import make_tokenizer
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError, ScoringError
+from gest_dataset.storage import parse_json
 
 RECIPE = "recipe.json"
 _IGNORED = -100  # by cross_entropy

@@ -26,7 +26,7 @@ from gest_dataset.models.request import Request, prepare
 from gest_dataset.models.scores import Scores, record
 from gest_dataset.probes.probe import Options
 from gest_dataset.runs import writing
-from gest_dataset.storage import alone, plain, write_json
+from gest_dataset.storage import folder_lock, json_value, write_json
 
 MODELS, RUNS, FIGURES = "models", "runs", "figures"
 FOUND, FAULTS_FOUND = "calibration.json", "faults.json"
@@ -64,7 +64,7 @@ def calibrate(
     every: list[Ready] = []
     recoveries: list[Recovery] = []
     controls: list[Controls] = []
-    with alone(folder):
+    with folder_lock(folder):
         for subject in subjects(size, seed):
             ready = _ready(folder, subject, seed, device, progress)
             every.append(ready)
@@ -79,7 +79,7 @@ def calibrate(
         judged = [check for recovery in recoveries for check in checks.of_rates(recovery)]
         judged += [check for measured in controls for check in checks.of_controls(measured)]
         calibration = Calibration(seed, every, recoveries, controls, judged)
-        write_json(folder / FOUND, plain(_told(calibration)))
+        write_json(folder / FOUND, json_value(_told(calibration)))
     return calibration
 
 

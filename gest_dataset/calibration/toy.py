@@ -24,7 +24,7 @@ from gest_dataset.calibration.learning import Progress, Recipe, save, train
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import OutputError
 from gest_dataset.models.device import pick_device
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 SEED = 0
 RECIPE_OF_TOY = Recipe("masked", width=64, positions=64, epochs=200, batch=32, spread=0.1)
@@ -101,7 +101,7 @@ def make_toy(folder: Path, device: str, progress: Progress) -> None:
         (made / PLANTED).write_text(text + "\n", encoding="utf-8")
         shutil.copyfile(TOY_MODEL / CARD, made / CARD)
         for file in sorted(made.iterdir()):
-            with replacing(folder / file.name) as unfinished:
+            with atomic_path(folder / file.name) as unfinished:
                 shutil.copyfile(file, unfinished)
 
 

@@ -84,7 +84,7 @@ def run(
 
     from gest_dataset.custom import add_language, remove_language
     from gest_dataset.custom.columns import parse_map
-    from gest_dataset.storage import check_new_file
+    from gest_dataset.storage import check_output_file
 
     datasets.disable_progress_bars()
     if remove:
@@ -94,7 +94,7 @@ def run(
         return
     inputs = [path for path in (translations, variants) if path is not None]
     if report is not None:
-        check_new_file(report, *inputs)
+        check_output_file(report, *inputs)
     bar = progress_bar()
     with interruptible("Nothing is added."), bar:
         task = bar.add_task("rows read", total=None)

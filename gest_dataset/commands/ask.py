@@ -180,12 +180,12 @@ def _report(folder: Path) -> Path:
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.storage import plain
+    from gest_dataset.storage import json_value
 
     result, facts = answers.result(), answers.metadata
     if as_json:
         told = {"path": folder and str(folder), "result": result, "metadata": facts}
-        show_json(plain({**told, "signature": answers.signature}))
+        show_json(json_value({**told, "signature": answers.signature}))
         return
     measure = MEASURES[facts["measure"]]
     for table in tables.tables(measure, result, f"{facts['config']}: {facts['model']}", out):

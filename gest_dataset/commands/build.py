@@ -42,7 +42,7 @@ def run(
     from gest_dataset.data.croissant import write_croissant
     from gest_dataset.data.selection import names
     from gest_dataset.hub.benchmark import write_benchmark
-    from gest_dataset.storage import alone
+    from gest_dataset.storage import folder_lock
 
     asked = [*(configs or []), *([] if config is None else [config])]
     chosen = list(names(",".join(asked) if asked else "all"))
@@ -60,7 +60,7 @@ def run(
 
     try:
         told = "What is written is whole; the same command goes on from here."
-        with interruptible(told), alone(out_dir), bar:
+        with interruptible(told), folder_lock(out_dir), bar:
             task = bar.add_task("", total=len(chosen))
             for _, facts in one_by_one(chosen, build, (OutputError, UnreachableError), failed):
                 done.append(facts)

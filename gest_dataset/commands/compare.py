@@ -20,10 +20,10 @@ from gest_dataset.commands.console import (
     show_json,
 )
 from gest_dataset.commands.options import Json
+from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError
-from gest_dataset.printable import one_line
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import csv_text, plain
+from gest_dataset.storage import csv_text, json_value
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Compared, Difference
@@ -78,11 +78,11 @@ def run(
     with interruptible("Nothing was changed."):
         compared = compare(paths)
     if as_json:
-        show_json(plain(_told(compared)))
+        show_json(json_value(_told(compared)))
     elif form in _FLAT:
         only_shown = form == "markdown"
         rows = [row for difference in compared.differences for row in _flat(difference, only_shown)]
-        cells = [[plain(row.get(column)) for column in _COLUMNS] for row in rows]
+        cells = [[json_value(row.get(column)) for column in _COLUMNS] for row in rows]
         typer.echo(_FLAT[form](_COLUMNS, cells), nl=False)
     else:
         _show(compared)

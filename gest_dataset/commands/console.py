@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from gest_dataset.printable import one_line, printable
+from gest_dataset.display import one_line, printable
 
 
 class Plain(Console):

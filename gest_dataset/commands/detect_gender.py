@@ -49,13 +49,13 @@ def run(
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     from gest_dataset.gender import TextWarning, detect, explain
-    from gest_dataset.storage import check_new_file, replacing
+    from gest_dataset.storage import atomic_path, check_output_file
 
     sentences = [text or ""] if file is None else _sentences(file, column)
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{'--text' if file is None else file} holds no sentence.")
     if output is not None:
-        check_new_file(output, *([] if file is None else [file]))
+        check_output_file(output, *([] if file is None else [file]))
     kept = "What is parsed is kept; the same command goes on from here."
     with interruptible(kept), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
@@ -67,7 +67,7 @@ def run(
         for row, (sentence, detection) in rows
     ]
     if output is not None:
-        with replacing(output) as partial:
+        with atomic_path(output) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     else:
         shown = lines if as_json else map(explain, sentences, detections)

@@ -73,7 +73,7 @@ def run(
     from gest_dataset.runs.reading import REPORT, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.storage import plain
+    from gest_dataset.storage import json_value
     from gest_dataset.translation.masculine_rates import folder_of, record
     from gest_dataset.translation.setup import set_up
     from gest_dataset.translation.translator import TranslationStoppedError
@@ -123,7 +123,7 @@ def run(
             for code, rates in done.items()
         ]
         failures = {code: str(error) for code, error in failed.items()}
-        show_json(plain({"runs": results, "failed": failures} if several else results[0]))
+        show_json(json_value({"runs": results, "failed": failures} if several else results[0]))
     elif several:
         show_counts(lines, "languages", 2)
     else:

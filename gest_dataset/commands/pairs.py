@@ -45,7 +45,7 @@ def run(
     """
     import datasets
 
-    from gest_dataset.storage import alone
+    from gest_dataset.storage import folder_lock
     from gest_dataset.translation import pair_folder
     from gest_dataset.translation.pairing import make_pairs
     from gest_dataset.translation.samples import sentences
@@ -59,7 +59,7 @@ def run(
     setup = set_up(system, language, parser=parser, model=model, limit=limit, **loading)
     pair_folder.claim_pairs(output, language, setup.settings)
     label = setup.settings["system"]
-    with interruptible(options.KEPT), alone(output):
+    with interruptible(options.KEPT), folder_lock(output):
         given = sentences(setup.limit)
         pairs = make_pairs(given, setup.system, label, language, setup.ask, setup.genders)
         if not pairs.rows:

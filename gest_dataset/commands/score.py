@@ -226,7 +226,7 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.plan import CORRELATION, TYPICAL, plan_of
-    from gest_dataset.storage import plain
+    from gest_dataset.storage import json_value
 
     tables = {name: rows_of(name) for name in asked} if isinstance(asked, Mapping) else {"data": asked}
     plans = {}
@@ -234,7 +234,7 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
         measured = rows if limit is None else rows.select(range(min(limit, len(rows))))
         plans[name] = plan_of(measure_of(rows.column_names, name)[0], measured)
     if as_json:
-        show_json(plain({name: asdict(plan) for name, plan in plans.items()}))
+        show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
     columns = ("config", "samples", "units", "one", "two", "as g_s")
     table = new_table("The smallest effects that are shown (power 80 %)", out, *columns)
@@ -385,7 +385,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> Any:
-    from gest_dataset.storage import plain
+    from gest_dataset.storage import json_value
 
     told = {
         "runs": [_entry(entry) for entry in outcome.entries],
@@ -394,4 +394,4 @@ def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> An
         "failed": {name: str(error) for name, error in outcome.failed.items()},
         "exceeded": list(exceeded),
     }
-    return plain(told)
+    return json_value(told)

@@ -8,7 +8,7 @@ import typer
 
 from gest_dataset.commands.console import err
 from gest_dataset.commands.options import English, OutputFile
-from gest_dataset.storage import STANDARD_OUTPUT, replacing
+from gest_dataset.storage import STANDARD_OUTPUT, atomic_path
 
 FORMATS = ("txt", "csv")
 EXAMPLES = (
@@ -46,7 +46,7 @@ def run(
     sentences = pd.DataFrame(read_config(config)).rename(columns={"text": TEXT})
     lines = "".join(f"{sentence}\n" for sentence in sentences[TEXT])
     text = lines if wanted == "txt" else sentences.to_csv(index=False, lineterminator="\n")
-    with replacing(output) as unfinished:
+    with atomic_path(output) as unfinished:
         unfinished.write_bytes(text.encode())
     if output != STANDARD_OUTPUT:
         err.print(f"{output}: {len(sentences):,} sentences", soft_wrap=True)

@@ -59,7 +59,7 @@ def run(
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
     from gest_dataset.languages import target_languages
-    from gest_dataset.storage import STANDARD_OUTPUT, check_new_file
+    from gest_dataset.storage import STANDARD_OUTPUT, check_output_file
     from gest_dataset.translation import (
         TranslationError,
         TranslationStoppedError,
@@ -80,7 +80,7 @@ def run(
     translators = {code: open_translator(system, code, **loading) for code in languages}
     names = [system.replace("{language}", code) for code in languages]
     tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
-    check_new_file(output, *tables_read, *([] if input_file is None else [input_file]))
+    check_output_file(output, *tables_read, *([] if input_file is None else [input_file]))
     texts = [sentence.text for sentence in sentences]
     done: dict[str, Translated] = {}
     failed: dict[str, object] = {}

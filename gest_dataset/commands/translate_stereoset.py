@@ -56,7 +56,7 @@ def run(
     from gest_dataset.builders.stereoset import TESTS, config_name
     from gest_dataset.data.rows import fingerprint_of, rows_of
     from gest_dataset.languages import SOURCE
-    from gest_dataset.storage import alone
+    from gest_dataset.storage import folder_lock
     from gest_dataset.studies.stereoset_translation import folder as stereoset_folder
     from gest_dataset.studies.stereoset_translation.translate import translate_test
     from gest_dataset.translation import open_translator
@@ -80,7 +80,10 @@ def run(
     }
     stereoset_folder.claim_stereoset(output, settings)
     given = stereoset_folder.kept_corrections(output, corrections, english)
-    with interruptible("What is translated is kept; the same command goes on from here."), alone(output):
+    with (
+        interruptible("Run the same command again to continue."),
+        folder_lock(output),
+    ):
         made = [
             translate_test(
                 test, rows, system, language, lambda texts: ask(texts, translator, language), given

@@ -32,7 +32,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender import own
 from gest_dataset.home import home
 from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 from gest_dataset.translation.samples import sentences
 
 REPORT = "rejected.csv"
@@ -250,6 +250,6 @@ def _gest_licence() -> str:
 def _report(left_out: Path, asked: str | Path | None, configs: Sequence[Config]) -> Path:
     """Put the rows that were left out where they are asked for, or into the folder of the first config."""
     path = Path(asked).expanduser() if asked is not None else home() / FOLDER / configs[0].name / REPORT
-    with replacing(path) as partial:
+    with atomic_path(path) as partial:
         shutil.copyfile(left_out, partial)
     return path

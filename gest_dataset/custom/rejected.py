@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from gest_dataset.printable import csv_cell
+from gest_dataset.display import csv_cell
 
 COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
 

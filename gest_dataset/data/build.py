@@ -28,9 +28,8 @@ from gest_dataset.data.folder import (
     path_of,
     write_config,
 )
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import OutputError
-from gest_dataset.storage import LOCK, claim, is_left_of
+from gest_dataset.storage import LOCK, check_folder, is_temporary, parse_json
 from gest_dataset.version import __version__
 
 CARD = "README.md"
@@ -109,7 +108,7 @@ def present(out: Path) -> list[str]:
 
 def claim_folder(out: Path) -> None:
     """Make the folder; one that holds somebody else's files is refused."""
-    claim(out, _is_ours, "what `gest build` writes")
+    check_folder(out, _is_ours, "what `gest build` writes")
 
 
 def _is_ours(path: Path) -> bool:
@@ -117,9 +116,11 @@ def _is_ours(path: Path) -> bool:
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
-        return path.name in CONFIGS and all(is_left_of(child, DATA_FILE) for child in path.iterdir())
+        return path.name in CONFIGS and all(
+            child.name == DATA_FILE or is_temporary(child) for child in path.iterdir()
+        )
     if path.name in _ABOUT:
         return _ABOUT[path.name].encode() in path.read_bytes()
     if path.name == SUMS:
         return bool(noted(path.parent).keys() & CONFIGS.keys())
-    return any(is_left_of(path, name) for name in (*_ABOUT, SUMS))
+    return any(path.name == name for name in (*_ABOUT, SUMS))

@@ -22,7 +22,7 @@ from gest_dataset.data.licences import hub_ids
 from gest_dataset.data.parquet import read_table
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 
 _TEMPLATE = "dataset_card.md"
@@ -62,7 +62,7 @@ def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs that the folder holds as this version builds them."""
     builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
     text = render_card(builds)
-    with replacing(out / CARD) as partial:
+    with atomic_path(out / CARD) as partial:
         partial.write_text(text, encoding="utf-8")
     return builds
 

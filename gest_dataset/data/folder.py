@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import DataError
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -34,7 +34,7 @@ def write_config(folder: Path, config: str, table: pa.Table) -> Path:
     path = path_of(folder, config)
     write_table(path, table)
     sums = {**noted(folder), config: _sha256(path.read_bytes())}
-    with replacing(folder / SUMS) as partial:
+    with atomic_path(folder / SUMS) as partial:
         lines = (f"{sums[name]}  {name}/{DATA_FILE}\n" for name in sorted(sums))
         partial.write_text("".join(lines), encoding="utf-8")
     return path

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 
 def write_table(path: Path, table: pa.Table) -> None:
     """The whole file, or none."""
-    with replacing(path) as partial:
+    with atomic_path(path) as partial:
         pq.write_table(table, partial, write_page_checksum=True)
 
 

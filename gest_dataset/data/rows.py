@@ -10,8 +10,7 @@ from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import fingerprint, get_config
 from gest_dataset.data import sources
-from gest_dataset.data.foreign import told
-from gest_dataset.errors import GestError, HubError, OutputError
+from gest_dataset.errors import GestError, HubError, OutputError, describe_error
 
 
 def rows_of(config: str) -> datasets.Dataset:
@@ -28,14 +27,14 @@ def rows_of(config: str) -> datasets.Dataset:
             cause = cause.__cause__
         if repo := sources.published():
             raise HubError(
-                f"{config} cannot be read from {repo}, which {sources.REPO_VARIABLE} names: {told(error)}.\n"
+                f"{config} cannot be read from {repo} ({sources.REPO_VARIABLE}): {describe_error(error)}.\n"
                 f"Look whether it is there and has that config, and whether you are logged in (hf auth "
                 f"login); without {sources.REPO_VARIABLE} the data are read from where they come from."
             ) from error
         if not isinstance(cause, (OSError, pa.ArrowException, JSONDecodeError)):
             raise
         raise OutputError(
-            f"The cache of `datasets` in {datasets.config.HF_DATASETS_CACHE} cannot be used: {told(cause)}.\n"
+            f"The datasets cache {datasets.config.HF_DATASETS_CACHE} is unusable: {describe_error(cause)}.\n"
             f"Make room there, remove its folder `gest` if it is damaged, or name another folder with "
             f"HF_DATASETS_CACHE."
         ) from error

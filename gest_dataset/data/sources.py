@@ -19,8 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from gest_dataset.data import deadline
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SourceError, UnreachableError
+from gest_dataset.storage import parse_json
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}

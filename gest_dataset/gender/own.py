@@ -11,7 +11,7 @@ from gest_dataset.gender.grammars.file import as_json, read_grammar
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.rules import TABLE
 from gest_dataset.home import home
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 # What the rules call the kinds of words; the second is asked about by conditions of rules
 KINDS = frozenset({*(rule.word for rule in TABLE), "person"})
@@ -54,14 +54,14 @@ def read_rules(path: Path) -> Grammar:
 
 def write_rules(language: str, path: str | Path) -> None:
     """The grammar of a language as a file of rules: to begin those of its kin with."""
-    with replacing(Path(path)) as partial:
+    with atomic_path(Path(path)) as partial:
         partial.write_text(as_json(grammar_of(language)), encoding="utf-8")
 
 
 def keep_rules(language: str, grammar: Grammar, replace: bool = False) -> None:
     """Keep the rules of a language that has none."""
     check_rules(language, grammar, replace)
-    with replacing(path_of(language)) as partial:
+    with atomic_path(path_of(language)) as partial:
         partial.write_text(as_json(grammar), encoding="utf-8")
 
 

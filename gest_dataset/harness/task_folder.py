@@ -16,7 +16,7 @@ from gest_dataset.harness import lm_eval
 from gest_dataset.harness.contrasts import KIND, is_contrast
 from gest_dataset.measures import measure_of
 from gest_dataset.models import selection
-from gest_dataset.storage import LOCK, alone, claim, replacing
+from gest_dataset.storage import LOCK, atomic_path, check_folder, folder_lock
 from gest_dataset.version import __version__
 
 SIGNATURE = (
@@ -86,7 +86,7 @@ def write(out: Path, tasks: list[Task], data: Path | None = None) -> dict[str, l
     The rows are those of `load_dataset("gest", …)`, or of a folder of Parquet files. Answered is which groups
     there are, and their tasks.
     """
-    claim(out, _is_ours, "what `gest lm-eval-tasks` writes")
+    check_folder(out, _is_ours, "what `gest lm-eval-tasks` writes")
     groups = {
         f"{PREFIX}_{measure}": [task.name for task in tasks if task.measure == measure]
         for measure in _OF_LANGUAGES
@@ -94,9 +94,9 @@ def write(out: Path, tasks: list[Task], data: Path | None = None) -> dict[str, l
     groups = {name: members for name, members in groups.items() if len(members) > 1}
     files = {task.name: _task(task, data) for task in tasks}
     files |= {name: _group(name, members) for name, members in groups.items()}
-    with alone(out):
+    with folder_lock(out):
         for name, content in files.items():
-            with replacing(out / f"{name}.yaml") as partial:
+            with atomic_path(out / f"{name}.yaml") as partial:
                 text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
                 partial.write_text(f"{SIGNATURE}\n{text}", encoding="utf-8")
         for path in out.glob("*.yaml"):

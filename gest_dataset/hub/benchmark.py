@@ -18,7 +18,7 @@ from gest_dataset.data.folder import BENCHMARK
 from gest_dataset.errors import SettingError
 from gest_dataset.gender import languages
 from gest_dataset.measures import measure_of
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 _ABOUT = (
     "Gender stereotypes in language models and translators, a task for each config (of a translator: config "
@@ -38,7 +38,7 @@ def write_benchmark(out: Path, configs: Iterable[Config]) -> None:
             for task in tasks_of(config)
         ],
     }
-    with replacing(out / BENCHMARK) as partial:
+    with atomic_path(out / BENCHMARK) as partial:
         text = yaml_dump(told)
         partial.write_text(f"# written by `gest build` of {HOMEPAGE}\n{text}", encoding="utf-8")
 

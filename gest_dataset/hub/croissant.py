@@ -10,9 +10,8 @@ from typing import Any
 
 from gest_dataset.data.build import HOMEPAGE, Built
 from gest_dataset.data.croissant import croissant
-from gest_dataset.data.foreign import parse_json, told, turning
-from gest_dataset.errors import HubError
-from gest_dataset.storage import json_text
+from gest_dataset.errors import HubError, convert_errors, describe_error
+from gest_dataset.storage import json_text, parse_json
 
 Metadata = Mapping[str, Any]
 _BY_ID = ("distribution", "recordSet")
@@ -28,7 +27,7 @@ def merged_croissant(there: bytes, builds: Sequence[Built], sums: dict[str, str]
     if there and HOMEPAGE.encode() not in there:
         return there
     if there:
-        with turning(lambda error: HubError(_broken(repo, error))):
+        with convert_errors(lambda error: HubError(_broken(repo, error))):
             ours = _merged(parse_json(there), ours, [built.config.name for built in builds])
     return f"{json_text(ours)}\n".encode()
 
@@ -57,6 +56,6 @@ def _merged(there: Metadata, ours: Metadata, configs: Sequence[str]) -> dict[str
 
 def _broken(repo: str, error: BaseException) -> str:
     return (
-        f"The croissant.json of {repo} cannot be added to ({told(error)}). Nothing is changed; mend it or "
-        f"remove it on the Hub, and run the same command again."
+        f"The croissant.json of {repo} is invalid ({describe_error(error)}). Nothing was changed; fix or "
+        f"remove it on the Hub, then run the command again."
     )

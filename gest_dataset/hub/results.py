@@ -25,11 +25,10 @@ from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
-from gest_dataset.data.foreign import told, turning
 from gest_dataset.data.parquet import read_table
 from gest_dataset.data.rows import hash_of
 from gest_dataset.data.sources import REPO_VARIABLE, published
-from gest_dataset.errors import ConfigError, HubError
+from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit
 from gest_dataset.hub.refusals import passes, refusal
@@ -216,7 +215,7 @@ def _file_of(there: Parent, config: str) -> bytes:
 def _check_data(run: Run, source: Repo, content: bytes) -> None:
     """The data set has the rows of the run: as they stand there, or as this version builds the config."""
     config = run.manifest.config
-    with turning(lambda error: HubError(f"{source} has a damaged file for {config}: {told(error)}")):
+    with convert_errors(lambda error: HubError(f"{source}: {config} is damaged: {describe_error(error)}")):
         theirs = read_table(pa.BufferReader(content))
         if run.manifest.data_fingerprint == hash_of(datasets.Dataset(theirs)):
             return  # asked as they stand on the Hub (GEST_REPO)

@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from safetensors import safe_open
 
-from gest_dataset.data.foreign import parse_json, told, turning
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, convert_errors, describe_error
+from gest_dataset.storage import parse_json
 
 _POINTER = b"version https://git-lfs"
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
@@ -29,11 +30,15 @@ _DIMENSIONS = 4  # at most
 _READ = {".json", ".safetensors", ".bin", ".model", ".spm", ".gguf"}
 
 
+def _damage(path: Path, error: BaseException) -> ModelError:
+    return ModelError(f"{path} is damaged: {describe_error(error)}.")
+
+
 def damaged_file(folder: Path) -> str | None:
     """A sentence on the first file that cannot be read by itself; None where each of them can."""
     for path in sorted(path for path in folder.iterdir() if path.suffix in _READ and path.is_file()):
         try:
-            with turning(lambda error, path=path: ModelError(f"{path} is damaged: {told(error)}.")):  # type: ignore[misc]
+            with convert_errors(partial(_damage, path)):
                 check_whole(path)
                 if path.suffix == ".json":
                     parse_json(path.read_bytes())

@@ -20,8 +20,7 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import ModelError, SettingError
+from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models import identity, names
 from gest_dataset.models.answering import Task, answered, scorer_of
 from gest_dataset.models.damage import damaged_file, tensors_in
@@ -190,7 +189,7 @@ def _load(
     config, kind = _settings(name, revision, trust_remote_code)
     if quantization and getattr(config, "quantization_config", None):
         raise SettingError(f"{name!r} is quantised already: score it as it is, without another quantization.")
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         commit = commit_of(name, revision)
         # weights and tokenizer of the same commit
         common: dict[str, Any] = {"revision": commit, "trust_remote_code": trust_remote_code}
@@ -221,7 +220,7 @@ def load_shape(model: str, revision: str | None = None, trust_remote_code: bool 
     file = _gguf_file(name, revision)
     given: dict[str, Any] = {"revision": revision} if file is None else {"gguf_file": file.name}
     where = name if file is None else file.parent
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         config = read_config(where, trust_remote_code, **given)
         kind = CAUSAL if file is not None else _kind_of_config(config, name)
         shape = shape_of(_KINDS[kind][0], config, trust_remote_code)
@@ -264,7 +263,7 @@ def _gguf_file(name: str, revision: str | None) -> Path | None:
 
 
 def _settings(name: str, revision: str | None, trust_remote_code: bool) -> tuple[Any, str]:
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         config = read_config(name, trust_remote_code, revision=revision)
     return config, _kind_of_config(config, name)
 
@@ -277,7 +276,7 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
     if isinstance(error, (OSError, ValueError, ImportError)):
         return ModelError(f"The model {name!r} cannot be loaded: {names.advice(name, error)}")
     return ModelError(  # safetensors, tokenizers and torch have errors of their own for damaged files
-        f"The model {name!r} cannot be loaded: {told(error)}\n"
+        f"The model {name!r} cannot be loaded: {describe_error(error)}\n"
         f"A file of it is not whole, or not of this model. Copy or download it again."
     )
 
@@ -383,7 +382,7 @@ def _load_gguf(path: Path, placement: Placement) -> Loaded:
             f"{path.name} is quantised already: score it as it is, without another quantization."
         )
     where: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
-    with turning(partial(_unloadable_gguf, path)):
+    with convert_errors(partial(_unloadable_gguf, path)):
         tensors, weights = tensors_in(path)
         config = read_config(**where)
         too_many = getattr(config, "num_hidden_layers", 0) > tensors
@@ -399,6 +398,6 @@ def _unloadable_gguf(path: Path, error: BaseException) -> ModelError:
     if isinstance(error, ImportError):
         return ModelError(f"Reading {path.name} needs one more package: pip install gguf ({error}).")
     return ModelError(
-        f"{path} cannot be loaded as a GGUF file: {told(error)}\n"
+        f"{path} cannot be loaded as a GGUF file: {describe_error(error)}\n"
         f"It is not whole, or of an architecture that transformers does not read from GGUF."
     )

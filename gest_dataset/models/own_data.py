@@ -17,9 +17,8 @@ from gest_dataset.builders.config import STRING
 from gest_dataset.builders.controls import FIELDS, QUADRUPLET
 from gest_dataset.builders.neutral import SPAN
 from gest_dataset.data import folder, parquet
-from gest_dataset.data.foreign import told, turning
 from gest_dataset.data.tables import Table, read_table
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
 from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -70,7 +69,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
     name = config or offered[0]
     content = folder.read_config(path, name)
     file = folder.path_of(path, name)
-    with turning(lambda error: DataError(f"{file} is no data set ({told(error)}). Write it again.")):
+    with convert_errors(lambda error: DataError(f"{file} is not a dataset ({describe_error(error)}).")):
         return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 
 

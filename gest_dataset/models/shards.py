@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.data.foreign import parse_json, told, turning
-from gest_dataset.errors import DataError
+from gest_dataset.errors import DataError, convert_errors, describe_error
 from gest_dataset.models.batching import Pass
 from gest_dataset.models.stretches import Batch, Share, State
 from gest_dataset.probes.query import Values
 from gest_dataset.runs.progress import Telling
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path, parse_json
 
 logger = logging.getLogger(__name__)
 
@@ -137,13 +136,13 @@ class Shards:
 
 
 def _write(path: Path, told: dict[str, Any], values: Sequence[Values]) -> None:
-    with replacing(path) as partial, partial.open("wb") as file:
+    with atomic_path(path) as partial, partial.open("wb") as file:
         np.savez(file, told=np.array(json.dumps(told)), values=np.concatenate([np.empty(0), *values]))
 
 
 def _read(path: Path, needed: frozenset[str]) -> tuple[dict[str, Any], Values]:
     """What a shard says of itself, and its values."""
-    with turning(lambda error: DataError(f"{path} is damaged ({told(error)}).")):
+    with convert_errors(lambda error: DataError(f"{path} is damaged ({describe_error(error)}).")):
         with np.load(path) as shard:
             facts, values = parse_json(str(shard["told"])), shard["values"]
         lacking = needed - facts.keys()

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.asks import (
     Sample,
@@ -26,6 +25,7 @@ from gest_dataset.probes.asks import (
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
 from gest_dataset.probes.query import Query
 from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.storage import parse_json
 
 
 @dataclass(frozen=True)

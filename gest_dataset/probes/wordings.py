@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.prompt import Prompt
+from gest_dataset.storage import parse_json
 
 SENTENCE = "{sentence}"
 _NEEDED = ("language", "name", "text")

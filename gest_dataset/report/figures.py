@@ -80,7 +80,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Rows:
-    """The names of the rows of an interval figure with their colours; `split` shades those above and below."""
+    """The names and colours of the rows of an interval figure; the first `split` are about women."""
 
     names: Sequence[str]
     colours: Sequence[str] = ()
@@ -112,8 +112,9 @@ def interval_figure(
     cut_off = ""
     for position, (ax, column) in enumerate(zip(axes, columns, strict=False)):
         if rows.split is not None:
-            ax.axhspan(count + 1 - rows.split - 0.5, count + 1.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
-            ax.axhspan(-0.2, count + 1 - rows.split - 0.5, color=LIGHT["male"], alpha=0.05, linewidth=0)
+            middle = count + 0.5 - rows.split
+            ax.axhspan(middle, count + 1.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
+            ax.axhspan(-0.2, middle, color=LIGHT["male"], alpha=0.05, linewidth=0)
         if column.null is not None:
             ax.axvline(column.null, **DASHED)
         if column.boxes is not None and len(column.boxes):

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import of_templates
-from gest_dataset.printable import one_line
 from gest_dataset.report.plots import shorten
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.runs.reading import Run

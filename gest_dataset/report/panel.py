@@ -19,8 +19,8 @@ from matplotlib import rc_context
 from matplotlib.backends import backend_pdf
 from matplotlib.figure import Figure
 
+from gest_dataset.display import printable
 from gest_dataset.measures.words import shown
-from gest_dataset.printable import printable
 from gest_dataset.report.plots import TOOLTIP
 from gest_dataset.report.style import LIGHT, PAGE, PALETTE, RC, Layout
 from gest_dataset.storage import csv_text

@@ -271,9 +271,7 @@ def _trade_off(found: Sequence[Rates]) -> Panel:
     )
     results = [one.run.result for one in found]
     figure, _ = scatter_figure([scatter], 5.2, [*entries, *plots.band_entries(results)])
-    return make_panel(
-        "trade-off", figure, rows, bands=plots.band_caption(results), values="; ".join(texts)
-    )
+    return make_panel("trade-off", figure, rows, bands=plots.band_caption(results), values="; ".join(texts))
 
 
 # --- rows of models, this report's and published ones
@@ -488,7 +486,9 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             )
             rho = shown(run.result[f"{score}_rho"])
             texts.append(f"{run.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
-            rows += [[run.label, *sample] for sample in zip(ids.tolist(), x.tolist(), y.tolist(), strict=True)]
+            rows += [
+                [run.label, *sample] for sample in zip(ids.tolist(), x.tolist(), y.tolist(), strict=True)
+            ]
         if scatters:
             entries = [
                 plots.legend_entry("regression, with its 95 % band", color=LIGHT["ink"], linewidth=2),
@@ -496,7 +496,12 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             ]
             figure, _ = scatter_figure(scatters, 4.7, entries, per_row=2)
             columns = ["run", "id", f"{score}_original", f"{score}_control"]
-            texts_of_panel = {"score": score, "meaning": meaning, "values": "; ".join(texts), "figure": number}
+            texts_of_panel = {
+                "score": score,
+                "meaning": meaning,
+                "values": "; ".join(texts),
+                "number": number,
+            }
             yield make_panel(f"control-{score}", figure, rows, columns=columns, **texts_of_panel)
 
 
@@ -528,9 +533,7 @@ def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     agreement = published.load("winobias")["rows"][0]
     values = "; ".join(f"{row[0]}, {row[1]}: {shown(row[3])}" for row in rows if not math.isnan(row[3]))
     rho = agreement["pearson"]
-    yield make_panel(
-        "winobias", figure, rows, models=agreement["models"], rho=rho, note=note, values=values
-    )
+    yield make_panel("winobias", figure, rows, models=agreement["models"], rho=rho, note=note, values=values)
 
 
 # --- one result

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.neutral import NEUTRAL
 from gest_dataset.measures.pairs import PAIRS
 from gest_dataset.measures.templates import TEMPLATES
@@ -31,7 +31,7 @@ from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.over_templates import LN_Q, resampled_templates
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
 COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
@@ -63,7 +63,7 @@ def stereotype_figure(
 
     If there is no room for the names, the rows have numbers.
     """
-    numbered = 1 < min(plots.axes_per_row(PER_ROW), len(columns)) and plots.axes_per_row(PER_ROW) < PER_ROW
+    numbered = min(plots.axes_per_row(PER_ROW), len(columns)) > 1 and plots.axes_per_row(PER_ROW) < PER_ROW
     rows = Rows(list(map(str, STEREOTYPES)) if numbered else NAMES, COLOURS, split=int(IS_FEMALE.sum()))
     figure, cut_off = interval_figure(columns, rows, 4.9, entries, shared_axis=shared_axis)
     return figure, f"{NUMBERED if numbered else ''} {cut_off}"
@@ -304,7 +304,9 @@ def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
                 intervals.append(Interval(row + offset, each[gender], text, style))
             numbers = [number for estimate in each.values() for number in estimate]
             rows.append([run.label, language_name(run.language), stereotype.id, stereotype.name, *numbers])
-        title = f"{run.label}\n{language_name(run.language)}" if len(runs) > 1 else language_name(run.language)
+        title = (
+            f"{run.label}\n{language_name(run.language)}" if len(runs) > 1 else language_name(run.language)
+        )
         columns.append(Column(title, "share of the readable answers", intervals, limits=(-0.02, 1.02)))
     entries = [
         plots.legend_entry(f"{people} are named", color=LIGHT[gender], marker="o", linewidth=2.6)
@@ -415,7 +417,7 @@ def profile_panels(profile: Profiles) -> Iterator[Panel]:
         heat_map(values, labels, list(map(str, STEREOTYPES)), "stereotype", largest),
         [
             row
-            for run, numbers in zip(runs, plain(values), strict=True)
+            for run, numbers in zip(runs, json_value(values), strict=True)
             for row in _numbers([run.label, run.model, run.language], numbers)
         ],
         name=f"profiles-{rate}",
@@ -434,7 +436,7 @@ def profile_panels(profile: Profiles) -> Iterator[Panel]:
         heat_map(correlations, named, numbers, "run", 1.0),
         [
             [label, other, value]
-            for label, row in zip(labels, plain(correlations), strict=True)
+            for label, row in zip(labels, json_value(correlations), strict=True)
             for other, value in zip(labels, row, strict=True)
         ],
         name=f"correlations-{rate}",
@@ -455,7 +457,7 @@ def ratio_panels(groups: Sequence[RunGroup]) -> Iterator[Panel]:
             if ratios:
                 intervals = stereotype_intervals(ratios)
                 columns.append(Column(other.run.label, "ratio of q", intervals, null=1.0, ratio=True))
-                rows += _numbers([other.run.label, baseline], *zip(*plain(ratios), strict=True))
+                rows += _numbers([other.run.label, baseline], *zip(*json_value(ratios), strict=True))
         figure, note = stereotype_figure(columns)
         yield make_panel(
             "ratios",

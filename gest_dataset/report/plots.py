@@ -15,9 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from gest_dataset.display import printable
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.printable import printable
 from gest_dataset.report.style import LIGHT, MARKERS, RC, SERIES, current_layout
 
 # Ticks of a logarithmic axis within a decade, from fine to coarse; the first that fits is used

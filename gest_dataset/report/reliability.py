@@ -232,7 +232,9 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
     ]
     note = ""
     if {run.run.manifest.data_fingerprint for run in runs} != {fingerprint_of(config, rows)}:
-        note = f"A run was scored on another version of {config}, so some sentences may be slightly different."
+        note = (
+            f"A run was scored on another version of {config}, so some sentences may be slightly different."
+        )
     return named, note
 
 

@@ -11,9 +11,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from huggingface_hub.dataclasses import type_validator
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
+from gest_dataset.storage import parse_json
 
 FORMAT = 4
 MANIFEST = "run.json"

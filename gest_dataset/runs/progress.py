@@ -10,8 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.data.foreign import parse_json
-from gest_dataset.storage import write_json
+from gest_dataset.storage import parse_json, write_json
 
 SCRATCH = "shards"  # the folder of what a run keeps on the way
 _FILE = "progress.json"

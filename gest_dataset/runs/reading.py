@@ -21,10 +21,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.parquet import read_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import MANIFEST, RESULT, Manifest, read_manifest
+from gest_dataset.storage import parse_json
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,15 @@ from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, Manifest, differe
 from gest_dataset.runs.progress import SCRATCH
 from gest_dataset.runs.reading import REPORT, Run, read_run, sha256
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.storage import CHOOSE, LOCK, alone, among, claim, foreign, plain, write_json
+from gest_dataset.storage import (
+    CHOOSE,
+    LOCK,
+    check_folder,
+    folder_lock,
+    foreign_files,
+    json_value,
+    write_json,
+)
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
@@ -96,7 +104,7 @@ def begun(
     return Manifest(
         **about,
         command=list(command),
-        settings=plain(dict(settings)),
+        settings=json_value(dict(settings)),
         versions=versions(),
         machine=machine(device),
         seeds={"bootstrap": SEED, "draws": DRAWS},
@@ -130,7 +138,7 @@ def threads_of(path: Path, device: torch.device | None) -> Iterator[None]:
 
 def claim_run(path: Path) -> Manifest | None:
     """Make a run's folder, or take one that holds a run: its manifest. One with anything else is refused."""
-    others = foreign(path, among({MANIFEST, LOCK}))
+    others = foreign_files(path, {MANIFEST, LOCK})
     if (path / MANIFEST).exists():
         return read_manifest(path)
     if others and (path / others[0] / MANIFEST).exists():
@@ -145,14 +153,14 @@ def claim_run(path: Path) -> Manifest | None:
 
 def claim_several(path: Path, names: Iterable[str]) -> None:
     """Make a folder for runs and what else is called by these names, and the report of them."""
-    claim(path, among({*names, REPORT, LOCK}), "a folder of runs")
+    check_folder(path, {*names, REPORT, LOCK}, "a folder of runs")
 
 
 @contextmanager
 def recording(path: Path, fresh: Manifest) -> Iterator[Record]:
     """The run of a directory, new, to go on with or finished; other processes are kept out of it."""
     claim_run(path)
-    with alone(path):
+    with folder_lock(path):
         there = claim_run(path)
         scratch = path / SCRATCH
         if there is not None:
@@ -186,12 +194,12 @@ def finish(record: Record, finding: Finding) -> Run:
         "signature": finding.signature,
         "skipped": finding.skipped.to_pydict(),
     }
-    write_json(path / RESULT, plain(told))
+    write_json(path / RESULT, json_value(told))
     done = replace(
         manifest,
         status=DONE,
         signature=finding.signature,
-        metadata=plain(finding.metadata),
+        metadata=json_value(finding.metadata),
         seconds=finding.metadata["seconds"],
         finished=_now(),
         files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},

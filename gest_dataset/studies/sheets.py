@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.storage import check_new_file, csv_text, replacing, write_json
+from gest_dataset.storage import atomic_path, check_output_file, csv_text, parse_json, write_json
 
 GENDER, SWAPS = "gender", "swaps"
 LABEL = "label"
@@ -91,7 +90,7 @@ def draw(
         raise ConfigError(
             f"{sheet} is there already, and may be filled in. Choose another name, or remove it."
         )
-    check_new_file(sheet)
+    check_output_file(sheet)
     generator = np.random.default_rng(seed)
     strata: dict[tuple[str, str], list[Candidate]] = {}
     for one in candidates:
@@ -119,7 +118,7 @@ def draw(
     columns = ("id", "language", *kind.texts, LABEL)
     rows = [(name, one.language, *one.texts, "") for name, one in zip(ids, drawn, strict=True)]
     write_json(key_of(sheet), key)
-    with replacing(sheet) as unfinished:
+    with atomic_path(sheet) as unfinished:
         unfinished.write_text(csv_text(columns, rows), encoding="utf-8")
     return counts
 

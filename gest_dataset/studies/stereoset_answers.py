@@ -13,7 +13,6 @@ from gest_dataset import published
 from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import STEREOSET
@@ -23,6 +22,7 @@ from gest_dataset.measures.result import inputs_of
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.report.measured import Measured
 from gest_dataset.runs.reading import Run
+from gest_dataset.storage import parse_json
 
 # A file of the authors' scores: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.words import shown
@@ -26,7 +25,16 @@ from gest_dataset.report.canvas import file_bytes
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.writing import versions
-from gest_dataset.storage import LOCK, alone, claim, csv_text, is_left_of, plain, replacing, write_json
+from gest_dataset.storage import (
+    LOCK,
+    atomic_path,
+    check_folder,
+    csv_text,
+    folder_lock,
+    json_value,
+    parse_json,
+    write_json,
+)
 from gest_dataset.studies import page
 from gest_dataset.version import __version__
 
@@ -94,7 +102,7 @@ class Table:
         ]
         rows = (
             [
-                plain(value)
+                json_value(value)
                 for cell, wide in zip(row, bounded, strict=True)
                 for value in (_numbers(cell) if wide else [cell])
             ]
@@ -151,8 +159,8 @@ def keep(study: Study, folder: Path, command: Sequence[str]) -> Path:
     One that is there as it is, but for the command, stays: drawing takes longer than all else.
     """
     claim_study(folder, study.name)
-    with alone(folder):
-        told: dict[str, Any] = plain(
+    with folder_lock(folder):
+        told: dict[str, Any] = json_value(
             {
                 "format": FORMAT,
                 "name": study.name,
@@ -178,7 +186,7 @@ def keep(study: Study, folder: Path, command: Sequence[str]) -> Path:
             (folder / name).unlink(missing_ok=True)
         write_json(folder / STUDY, told)  # whose files the folder may hold, also where it ends here
         for name, content in files.items():
-            with replacing(folder / name) as unfinished:
+            with atomic_path(folder / name) as unfinished:
                 unfinished.write_bytes(content)
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         write_json(folder / STUDY, told | {"files": hashes})
@@ -209,7 +217,7 @@ def claim_study(folder: Path, name: str) -> None:
             raise OutputError(f"{folder} holds the study {there}. Choose another folder with --output.")
     written = _written(folder)
     ours = {STUDY, PAGE, RUNS, LOCK, *written}
-    claim(folder, lambda path: any(is_left_of(path, one) for one in ours), "a study")
+    check_folder(folder, lambda path: any(path.name == one for one in ours), "a study")
 
 
 def _written(folder: Path) -> list[str]:

@@ -16,7 +16,7 @@ from gest_dataset.models.names import gguf_file
 from gest_dataset.probes.options import told_options
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 from gest_dataset.sweep.suite import Subject
 
 
@@ -33,7 +33,7 @@ def told_facts(
     measure = MEASURES[metadata["measure"]]
     head = measure.headline(result)
     parts = of_templates(result) if "by_template" in result else {}
-    facts: dict[str, Any] = plain(
+    facts: dict[str, Any] = json_value(
         {
             "measure": measure.name,
             "number": head.name,
@@ -47,7 +47,7 @@ def told_facts(
         }
     )
     own = ("revision", "kind", "dtype", "device", "parameters", "asked", "scored", "seconds", "toy", "limit")
-    facts |= plain({name: metadata.get(name) for name in own})
+    facts |= json_value({name: metadata.get(name) for name in own})
     facts["tokens"] = (metadata.get("passes") or {}).get("tokens")
     return facts
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.display import one_line
 from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.words import TOY, told_apart
-from gest_dataset.printable import one_line
 from gest_dataset.report.page import dress, environment
 from gest_dataset.sweep.board import MOST, Line, Pairs, failed_of, lines_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Row

@@ -23,7 +23,7 @@ import fsspec
 
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 
 RUNS, MODELS = "runs", "models"
 _ROOM = "Make room there, or see that it can be written to; with --resume the same command goes on."
@@ -73,7 +73,7 @@ class Place:
     def write(self, name: str, content: bytes) -> None:
         """A whole file, or none."""
         if self.folder is not None:
-            with replacing(self.folder / name) as partial:
+            with atomic_path(self.folder / name) as partial:
                 partial.write_bytes(content)
             return
         system, root = self._elsewhere

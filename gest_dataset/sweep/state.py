@@ -14,11 +14,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError, GestError, OutputError
 from gest_dataset.runs.manifest import MANIFEST, differences
 from gest_dataset.runs.reading import Run, read_run
-from gest_dataset.storage import CHOOSE, LOCK, alone, among, claim, json_text, plain
+from gest_dataset.storage import (
+    CHOOSE,
+    LOCK,
+    check_folder,
+    folder_lock,
+    json_text,
+    json_value,
+    parse_json,
+)
 from gest_dataset.sweep.facts import facts_of, is_run_of
 from gest_dataset.sweep.grid import DONE, FAILED, TO_DO, Cell, Row
 from gest_dataset.sweep.looking import Look
@@ -33,13 +40,13 @@ BOARD = ("leaderboard.html", "leaderboard.csv", "leaderboard.parquet", "differen
 
 def held(place: Place) -> AbstractContextManager[None]:
     """Keep other sweeps out of a folder, and make it; a URL has no locks."""
-    return nullcontext() if place.folder is None else alone(place.folder)
+    return nullcontext() if place.folder is None else folder_lock(place.folder)
 
 
 def check(place: Place, suite: Suite, resume: bool) -> None:
     """Whether a sweep can be begun in a place, or the one that is there gone on with."""
     if place.folder is not None and place.folder.exists():
-        claim(place.folder, among({RECORD, RUNS, MODELS, LOCK, *BOARD}), "a sweep")
+        check_folder(place.folder, {RECORD, RUNS, MODELS, LOCK, *BOARD}, "a sweep")
     record = place.read(RECORD)
     if record is None:
         return
@@ -107,7 +114,7 @@ def note(place: Place, row: Row) -> None:
         "cells": {config: asdict(cell) for config, cell in row.cells.items()},
         "left_out": dict(row.left_out),
     }
-    place.write(_file(row.subject.name), json_text(plain(told)).encode())
+    place.write(_file(row.subject.name), json_text(json_value(told)).encode())
 
 
 def mark_of(place: Place, subject: str, config: str) -> str:

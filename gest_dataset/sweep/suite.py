@@ -17,7 +17,7 @@ from gest_dataset.models.served.client import address_of
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.rules import named
 from gest_dataset.runs.reading import default_folder
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 from gest_dataset.sweep.keys import ASKING, OF_MODEL, OF_SUITE, listed, problems, size
 
 PAPERS = Path(__file__).parent / "papers"
@@ -50,7 +50,7 @@ class Asking:
         }
         own = {"limit": self.limit, "batch_tokens": self.batch_tokens, "null": self.null, "dtype": self.dtype}
         own |= {"quantization": self.quantization} if self.quantization else {}
-        told: dict[str, Any] = plain({**options, **own})
+        told: dict[str, Any] = json_value({**options, **own})
         return told
 
 

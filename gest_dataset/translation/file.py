@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError
-from gest_dataset.storage import feed
+from gest_dataset.storage import update_hash
 from gest_dataset.translation.translator import Batch, Translation, TranslationError, Translator
 
 _COLUMNS = (("source", "translation"), ("from", "to"))  # the second is what GEST's own files have
@@ -36,7 +36,7 @@ def _hash(path: Path) -> str:
     digest = hashlib.sha256()
     try:
         for part in [path] if path.is_file() else sorted(path.rglob("data-*.arrow")):
-            feed(digest, part)
+            update_hash(digest, part)
     except OSError as error:
         raise TranslationError(f"{path} cannot be read: {error}.") from error
     return f"sha256:{digest.hexdigest()[:16]}"

@@ -15,9 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.storage import feed
+from gest_dataset.errors import ConfigError, ModelError, convert_errors, describe_error
+from gest_dataset.storage import update_hash
 from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import (
     Batch,
@@ -73,7 +72,7 @@ def content_hash(folder: Path) -> str:
     try:
         for path in sorted(path for path in folder.iterdir() if path.suffix in _CONTENT):
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            feed(digest, path)
+            update_hash(digest, path)
     except OSError as error:
         raise ModelError(f"The folder {folder} cannot be read: {error}.") from error
     return f"sha256:{digest.hexdigest()[:16]}"
@@ -83,7 +82,7 @@ def _commit(name: str, revision: str | None) -> str:
     """The commit that a revision of a Hub model stands for."""
     from gest_dataset.models.pretrained import commit_of, read_config
 
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         read_config(name, revision=revision)
         commit = commit_of(name, revision)
     if commit is None:
@@ -98,11 +97,11 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
     if isinstance(error, ImportError):
         return ModelError(
             f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
-            f"({told(error)})."
+            f"({describe_error(error)})."
         )
     culprit = damaged_file(Path(name)) if Path(name).is_dir() else None
     return ModelError(
-        f"The model {name!r} cannot be loaded: {culprit or told(error)}\n"
+        f"The model {name!r} cannot be loaded: {culprit or describe_error(error)}\n"
         f"Give the id of a translation model on the Hub (hf:facebook/nllb-200-distilled-600M), or the "
         f"path of a folder that holds config.json, weights and tokeniser."
     )
@@ -123,7 +122,7 @@ def _load(
 
     from gest_dataset.models.pretrained import check_complete, read, read_config
 
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         config = read_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(

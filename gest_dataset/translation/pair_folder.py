@@ -21,7 +21,7 @@ from gest_dataset.data.card import header, info_of
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.claims import claim_same
-from gest_dataset.storage import LOCK, among, replacing, write_json
+from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.translation.pairing import Pairs
 from gest_dataset.version import __version__
 
@@ -36,7 +36,7 @@ def config_name(language: str) -> str:
 def claim_pairs(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Make a folder of pairs, or take one that the same settings have made; any other one is refused."""
     own = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
-    claim_same(out / YIELDS, among({*own, LOCK}), settings, "gest pairs", "a folder of pairs")
+    claim_same(out / YIELDS, {*own, LOCK}, settings, "gest pairs", "a folder of pairs")
 
 
 def features(label: str) -> Features:
@@ -52,7 +52,7 @@ def write_pairs(
     write_json(out / YIELDS, told(pairs, settings, command))
     data = datasets.Dataset.from_list(pairs.rows, features=features(label))
     path = write_config(out, config_name(language), data.data.table)
-    with replacing(out / CARD) as partial:
+    with atomic_path(out / CARD) as partial:
         partial.write_text(_card(path, data, language, pairs, settings, command), encoding="utf-8")
 
 

@@ -82,9 +82,7 @@ def locked(path: Path) -> AbstractContextManager[None]:
         f"Another process is translating with the same system to the same language: it writes to {path}. "
         f"Wait for it to end, or give another folder with --store."
     )
-    return storage.locked(
-        path.with_name(f"{path.name}.lock"), busy, f"{_NAME} {path} cannot be used", _ADVICE
-    )
+    return storage.file_lock(path.with_name(f"{path.name}.lock"), busy)
 
 
 def add(path: Path, translator: Translator, translations: Sequence[Translation]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import languages, texts
-from gest_dataset.storage import replacing
+from gest_dataset.storage import atomic_path
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated
@@ -64,7 +64,7 @@ def write_csv(
         for own, each in zip(sentences, made, strict=True)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    with replacing(path) as partial:
+    with atomic_path(path) as partial:
         # a source that is no valid Unicode is among the problems, and must not be one for the file
         table.to_csv(partial, index=False, lineterminator="\n", errors="backslashreplace")
 

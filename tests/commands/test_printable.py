@@ -20,7 +20,7 @@ import gest_dataset
 from gest_dataset import cli
 from gest_dataset.commands import console
 from gest_dataset.data.parquet import read_table
-from gest_dataset.printable import csv_cell, one_line, printable
+from gest_dataset.display import csv_cell, one_line, printable
 from gest_dataset.runs import reading
 from tests.support import zoo
 

@@ -34,7 +34,7 @@ from gest_dataset.measures.words import shown
 from gest_dataset.runs.manifest import DETECTIONS, Manifest
 from gest_dataset.runs.reading import Run, read_run, sha256
 from gest_dataset.runs.writing import begun, finish, recording
-from gest_dataset.storage import plain, write_json
+from gest_dataset.storage import json_value, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import ANN, BOB, READER
@@ -261,7 +261,7 @@ def _edited(run: Path, to: Path, change: Callable[[dict[str, Any]], dict[str, An
     folder = to / run.name
     shutil.copytree(run, folder)
     told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    write_json(folder / "result.json", plain(told | {"result": change(told["result"])}))
+    write_json(folder / "result.json", json_value(told | {"result": change(told["result"])}))
     manifest = read_run(run).manifest
     files = manifest.files | {"result.json": sha256((folder / "result.json").read_bytes())}
     metadata = manifest.metadata | facts.pop("metadata", {})

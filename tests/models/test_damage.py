@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import gest_dataset
-from gest_dataset.data.foreign import parse_json, turning
-from gest_dataset.errors import GestError, ModelError, ScoringError
+from gest_dataset.errors import GestError, ModelError, ScoringError, convert_errors, describe_error
 from gest_dataset.models.batching import State
 from gest_dataset.models.loading import load_model
 from gest_dataset.models.shards import Shards
 from gest_dataset.runs.reading import read_run
+from gest_dataset.storage import parse_json
 from gest_dataset.translation import open_translator, translate_all
 from tests.support import gguf_files, translators, zoo
 
@@ -68,17 +68,16 @@ def test_a_damaged_file_of_a_translator_is_named(
 
 def test_a_panic_of_a_library_in_rust_is_an_error_and_an_interrupt_is_none() -> None:
     panic = type("PanicException", (BaseException,), {})  # as pyo3 makes one for each of its libraries
-    with pytest.raises(ModelError, match="the file: index out of range"), turning(_model_error):
+    with pytest.raises(ModelError, match="the file: index out of range"), convert_errors(_model_error):
         raise panic("index out of range\nhelp")
     for passing in (KeyboardInterrupt, SystemExit, ScoringError):
-        with pytest.raises(passing), turning(_model_error):
+        with pytest.raises(passing), convert_errors(_model_error):
             raise passing("as it is")
 
 
 def _model_error(error: BaseException) -> GestError:
-    from gest_dataset.data.foreign import told
 
-    return ModelError(f"the file: {told(error)}")
+    return ModelError(f"the file: {describe_error(error)}")
 
 
 # ---- GGUF -----------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 from tests.conftest import Edit
 from tests.support import report_runs, zoo
 
@@ -425,7 +425,9 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
     result = judged(MASCULINE_RATE, result)
-    return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": plain(result)})
+    return replace(
+        run, table=pa.Table.from_pandas(frame), result={**run.result, "result": json_value(result)}
+    )
 
 
 def test_names_in_other_letters_are_left_to_the_browser(paths: list[Path], tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from gest_dataset.models.batching import Values, answer
 from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.probes.query import Ask, Input, Query
 from gest_dataset.runs import comparison, read_run, reading
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import killing, zoo
 
@@ -130,7 +130,7 @@ def test_full_disk(bert: str, undisturbed: bytes, tmp_path: Path, name: str, mos
     assert message.startswith("OutputError: ")
     assert "could not be written" in message
     assert name in message
-    assert "Nothing half-written was left" in message
+    assert "previous content is unchanged" in message
     left = {one.name for one in path.rglob("*")} - {".gest.lock"}
     assert not [one for one in left if one.startswith(".")], "no partial file"
     assert json.loads((path / "run.json").read_text())["status"] == "running"
@@ -287,7 +287,7 @@ def test_finished_run_is_read_and_not_computed(
     assert again.table.equals(first.table)
     assert again.table.schema == first.table.schema
     assert again.skipped.equals(first.skipped)
-    assert again.metadata == plain(first.metadata)
+    assert again.metadata == json_value(first.metadata)
     assert again.signature == first.signature
     assert {one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in path.iterdir()} == before
 
@@ -296,7 +296,7 @@ def test_what_a_run_holds(bert: str, tmp_path: Path) -> None:
     scores = run(bert, tmp_path / "run", limit=20)
     one = reading.read_run(tmp_path / "run")
     assert one.table.replace_schema_metadata(None).equals(scores.table)
-    assert one.result["result"] == plain(scores.result())
+    assert one.result["result"] == json_value(scores.result())
     assert one.result["signature"] == one.manifest.signature == scores.signature
     assert (one.result["config"], one.result["measure"]) == ("en", "templates")
     m = one.manifest
@@ -312,7 +312,7 @@ def test_what_a_run_holds(bert: str, tmp_path: Path) -> None:
     assert m.machine["threads"] == 1
     assert m.settings["limit"] == 20
     assert m.settings["templates"] == [1, 2, 3, 4]
-    assert m.metadata == plain(scores.metadata)
+    assert m.metadata == json_value(scores.metadata)
     assert m.seconds > 0
     assert m.command[:2] == ["python", "-c"]
     assert f"gest_dataset.score(model={bert!r}, limit=20, device='cpu'" in m.command[2]
@@ -586,7 +586,7 @@ def test_plain() -> None:
         "b": np.array([[1.0, np.nan]]),
         "c": None,
     }
-    assert plain(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]], "c": None}
+    assert json_value(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]], "c": None}
 
 
 def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

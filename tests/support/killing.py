@@ -108,7 +108,7 @@ def without_room(name: str, most: int) -> None:
     from gest_dataset.data import parquet
     from gest_dataset.models import shards
 
-    replacing = storage.replacing
+    replacing = storage.atomic_path
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def small(path: Path) -> Any:
@@ -116,4 +116,4 @@ def without_room(name: str, most: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         return replacing(path)
 
-    storage.replacing = shards.replacing = parquet.replacing = small  # type: ignore[assignment]
+    storage.atomic_path = shards.replacing = parquet.replacing = small  # type: ignore[assignment]

@@ -97,9 +97,9 @@ def _drawn(table: Table) -> Any:
 def _as_json(study: Study) -> Any:
     from dataclasses import asdict
 
-    from gest_dataset.storage import plain
+    from gest_dataset.storage import json_value
 
-    return plain(
+    return json_value(
         {
             "name": study.name,
             "title": study.title,

@@ -17,9 +17,9 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.grammars.grammar import FEMALE, MALE, Forms, Grammar
+from gest_dataset.storage import parse_json
 
 _GENDERS = (MALE, FEMALE)
 

@@ -14,12 +14,12 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from gest_dataset.data import kept
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ScoringError
 from gest_dataset.models.chat.cost import Price
 from gest_dataset.models.chat.speaker import Sampling, Speaker, keys_of
 from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.runs.progress import Telling
+from gest_dataset.storage import parse_json
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, said BLOB, checksum BLOB) WITHOUT ROWID"
 _FILE = "answers.sqlite3"

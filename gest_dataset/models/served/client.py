@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import certifi
 import pycurl
 
-from gest_dataset.data.foreign import parse_json, told
-from gest_dataset.errors import ModelError, ScoringError, SettingError
+from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
+from gest_dataset.storage import parse_json
 
 KEY = "GEST_ENDPOINT_KEY"
 _AGAIN = "What was answered is kept: the same command goes on from there."
@@ -189,7 +189,7 @@ class Client:
             content = parse_json(answer.content)
         except ValueError as error:
             raise ScoringError(
-                f"{self.address} answered {path} with what is no JSON ({told(error)}): "
+                f"{self.address} answered {path} with what is no JSON ({describe_error(error)}): "
                 f"{self._shown(answer)}\n{_AGAIN}"
             ) from error
         if isinstance(content, dict) and content.get("error") and not may_lack:

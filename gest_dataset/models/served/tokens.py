@@ -14,8 +14,7 @@ from typing import Any
 from transformers import AutoTokenizer
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models.pretrained import read
 from gest_dataset.models.served.client import Client
 from gest_dataset.probes.text import CannotAskError
@@ -69,7 +68,7 @@ def local(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[
     from gest_dataset.models import identity
     from gest_dataset.probes.text import unknown_ids
 
-    with turning(partial(_unloadable, name)):
+    with convert_errors(partial(_unloadable, name)):
         tokenizer = read(AutoTokenizer, name)
     if not tokenizer.is_fast:
         raise ModelError(f"The tokenizer of {name!r} is not a fast one, so it has no character offsets.")
@@ -90,7 +89,7 @@ def local(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
     return ModelError(
-        f"The tokenizer {name!r} cannot be loaded: {told(error)}\n"
+        f"The tokenizer {name!r} cannot be loaded: {describe_error(error)}\n"
         f"Give the Hub id or the folder of the served model; without --tokenizer the server's own is asked."
     )
 

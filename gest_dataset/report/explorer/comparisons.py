@@ -12,7 +12,7 @@ from gest_dataset.measures.words import shown
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.comparison import Difference, compare
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RunGroup:
         for other in self.others:
             rows = []
             for one in other.difference.by_stereotype:
-                value, low, high = plain(one.times)
+                value, low, high = json_value(one.times)
                 rows.append({"stereotype": _name(one.stereotype), "value": value, "low": low, "high": high})
             others.append({"run": other.run.number, "rows": rows})
         return {"baseline": self.baseline.number, "others": others}

@@ -20,7 +20,7 @@ from gest_dataset.report.explorer.profiles import Profiles, profiles_of
 from gest_dataset.report.explorer.samples import samples_of
 from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.report.verdict import RunVerdict
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 _SCRIPT = Path(__file__).parent / "built.js"
 # Upper bounds of model sizes, in millions of parameters
@@ -42,7 +42,7 @@ class BoardRow:
     def to_json(self) -> dict[str, Any]:
         """The row for the page's script."""
         verdict = self.verdict
-        row: dict[str, Any] = plain(
+        row: dict[str, Any] = json_value(
             {
                 "run": verdict.run.number,
                 "label": verdict.run.label,

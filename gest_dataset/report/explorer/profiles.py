@@ -20,7 +20,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import plain
+from gest_dataset.storage import json_value
 
 # 95 % of the correlations of 16 unrelated pairs are below it (t with 14 degrees of freedom)
 CHANCE = 0.497
@@ -64,7 +64,7 @@ class Profiles:
                 "label": run.label,
                 "model": short_name(run.model),
                 "language": language_name(run.language),
-                "values": plain(self.values[number].round(4)),
+                "values": json_value(self.values[number].round(4)),
                 "order": self.rows.index(number),
             }
             for number, run in enumerate(self.runs)
@@ -75,7 +75,7 @@ class Profiles:
             "stereotypes": [f"{stereotype.id} {stereotype.name}" for stereotype in STEREOTYPES.values()],
             "rows": rows,
             "columns": self.columns,
-            "correlations": plain(self.correlations.round(3)),
+            "correlations": json_value(self.correlations.round(3)),
         }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.printable import printable
+from gest_dataset.display import printable
 from gest_dataset.probes.templates import EXTENDED, EXTENDED_NAME, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.reliability import rows_of_runs

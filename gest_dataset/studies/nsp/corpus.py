@@ -11,9 +11,8 @@ from typing import Any
 
 import datasets
 
-from gest_dataset.data.foreign import told, turning
-from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.storage import feed
+from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
+from gest_dataset.storage import update_hash
 from gest_dataset.studies.nsp.sentences import split
 
 # What `datasets` calls the reader of each kind of file; a text is read here
@@ -49,10 +48,10 @@ class Source:
         if not files:
             return None
         digest = hashlib.sha256()
-        with turning(lambda error: _unreadable(self, error)):
+        with convert_errors(lambda error: _unreadable(self, error)):
             for file in files:
                 digest.update(f"{file.relative_to(place)}\0{file.stat().st_size}\0".encode())
-                feed(digest, file)
+                update_hash(digest, file)
         return digest.hexdigest()
 
 
@@ -111,7 +110,7 @@ def _blocks(path: Path) -> Iterator[Document]:
     document: Document = []
     unreadable = f"{path} cannot be read: {{}}. Save it as UTF-8."
     with (
-        turning(lambda error: DataError(unreadable.format(told(error)))),
+        convert_errors(lambda error: DataError(unreadable.format(describe_error(error)))),
         path.open(encoding="utf-8-sig") as lines,
     ):
         for line in lines:
@@ -125,7 +124,7 @@ def _blocks(path: Path) -> Iterator[Document]:
 
 
 def _rows(source: Source, seed: int) -> Iterator[dict[str, Any]]:
-    with turning(lambda error: _unreadable(source, error)):
+    with convert_errors(lambda error: _unreadable(source, error)):
         if source.path is not None:
             if not source.path.stat().st_size:
                 raise DataError(f"{source.name} is empty.")
@@ -145,4 +144,4 @@ def _unreadable(source: Source, error: BaseException) -> DataError:
         if source.path is not None
         else "Is the name right, is there a network, and does the data set need a config (NAME:CONFIG)?"
     )
-    return DataError(f"{what} cannot be read: {told(error)}. {advice}")
+    return DataError(f"{what} cannot be read: {describe_error(error)}. {advice}")

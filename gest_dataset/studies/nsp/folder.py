@@ -11,7 +11,7 @@ from typing import Any
 from huggingface_hub import ModelCardData
 
 from gest_dataset.runs.claims import claim_same
-from gest_dataset.storage import LOCK, replacing, write_json
+from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.studies.nsp.model import LABELS, Learner
 from gest_dataset.studies.nsp.pairs import EVERY, NEXT
 from gest_dataset.version import __version__
@@ -57,7 +57,7 @@ def finish(
         path.chmod(mode)
         path.replace(out / path.name)
     record = _told(settings, command) | {"revision": learner.revision, RESULT: dict(result)}
-    with replacing(out / CARD) as partial:
+    with atomic_path(out / CARD) as partial:
         partial.write_text(_card(record), encoding="utf-8")
     write_json(out / RECORD, record)
     return record

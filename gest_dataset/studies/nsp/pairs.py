@@ -17,9 +17,8 @@ from typing import Any
 import pyarrow as pa
 from tqdm.auto import tqdm
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import DataError
-from gest_dataset.storage import replacing, write_json
+from gest_dataset.storage import atomic_path, parse_json, write_json
 from gest_dataset.studies.nsp.corpus import Document
 
 NEXT, NOT_NEXT = 0, 1  # the labels, in the order of BERT's head
@@ -151,7 +150,7 @@ def _write(path: Path, pairs: Iterable[Pair]) -> int:
     stream, number = iter(pairs), 0
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        replacing(path) as partial,
+        atomic_path(path) as partial,
         pa.OSFile(str(partial), "wb") as sink,
         pa.ipc.new_stream(sink, _SCHEMA) as writer,
     ):

@@ -21,11 +21,10 @@ from tqdm.auto import tqdm
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from gest_dataset.data.foreign import parse_json
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_device
 from gest_dataset.statistics.intervals import proportion
-from gest_dataset.storage import alone
+from gest_dataset.storage import folder_lock, parse_json
 from gest_dataset.studies.nsp import folder, pairs
 from gest_dataset.studies.nsp.corpus import documents, source_of
 from gest_dataset.studies.nsp.model import Learner, collator, kind_of, mixed, open_learner
@@ -104,7 +103,7 @@ def train(
         "dtype": mixed(plan.dtype, place, kind),
     }
     found = folder.claim_training(out, settings)
-    with alone(out):
+    with folder_lock(out):
         if found is None or folder.RESULT not in found:
             below = out / folder.TRAINING
             if found is None:

@@ -23,7 +23,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.claims import claim_same
-from gest_dataset.storage import LOCK, among, csv_text, replacing, write_json
+from gest_dataset.storage import LOCK, atomic_path, csv_text, write_json
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.studies.stereoset_translation.translate import Cell, Corrections, Made, Row, fields_of
 from gest_dataset.version import __version__
@@ -38,7 +38,7 @@ def claim_stereoset(out: Path, settings: Mapping[str, Any]) -> None:
     configs = {config_name(test, code) for test in TESTS for code in LANGUAGES}
     own = {CARD, SUMS, RECORD, PROBLEMS, CORRECTIONS, *configs} if (out / RECORD).exists() else set()
     what = "a translation of StereoSet"
-    claim_same(out / RECORD, among({*own, LOCK}), settings, "gest translate-stereoset", what)
+    claim_same(out / RECORD, {*own, LOCK}, settings, "gest translate-stereoset", what)
 
 
 def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
@@ -94,7 +94,7 @@ def write_stereoset(
         data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
         name = config_name(one.test, language)
         infos[name] = info_of(data.features, data.data.table, write_config(out, name, data.data.table))
-    with replacing(out / CARD) as partial:
+    with atomic_path(out / CARD) as partial:
         partial.write_text(_card(language, infos, record), encoding="utf-8")
 
 
@@ -137,7 +137,7 @@ def _problems(made: Sequence[Made]) -> Iterable[tuple[str, ...]]:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    with replacing(path) as partial:
+    with atomic_path(path) as partial:
         partial.write_bytes(csv_text(columns, rows).encode())
 
 

@@ -1,0 +1,118 @@
+"""A cache of expensive responses: answers of models, chat completions, translations, parses.
+
+A response is a pure function of its key. All responses are rows of one SQLite table (key, value,
+checksum), so a killed job continues with what it has and nothing is computed or paid for twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gest_dataset.errors import OutputError
+
+logger = logging.getLogger(__name__)
+
+_BUSY_SECONDS = 60.0  # how long a process waits while another one writes
+_MAX_VARIABLES = 500  # in one statement; SQLite allows 999
+_SCHEMA = "CREATE TABLE IF NOT EXISTS responses (key TEXT PRIMARY KEY, value TEXT, checksum TEXT)"
+
+
+def cache_key(*parts: Any) -> str:
+    """The SHA-256 of everything that a response depends on; the parts are JSON values.
+
+    >>> cache_key("model", {"b": 1, "a": 2}) == cache_key("model", {"a": 2, "b": 1})
+    True
+    """
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class ResponseCache:
+    """A persistent mapping from `cache_key` to a JSON value, safe for several processes and threads.
+
+    Each `put` is one commit that survives a kill. A damaged row is reported and counts as missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+            self._connection.text_factory = bytes  # a damaged value may not be text
+            self._connection.execute(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The cached values among `keys`."""
+        values: dict[str, Any] = {}
+        damaged = 0
+        for chunk in _chunks(dict.fromkeys(keys)):
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT key, value, checksum FROM responses WHERE key IN ({marks})"
+            for key, value, checksum in self._execute(query, chunk):
+                if isinstance(value, bytes) and checksum == _checksum(key, value):
+                    values[key.decode()] = json.loads(value)
+                else:
+                    damaged += 1
+        if damaged:
+            logger.warning("%d damaged responses in %s will be computed again.", damaged, self.path)
+        return values
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Store values in one commit; they are on the disk when this returns."""
+        rows = []
+        for key, value in values.items():
+            text = json.dumps(value, ensure_ascii=False)
+            rows.append((key, text, _checksum(key.encode(), text.encode()).decode()))
+        try:
+            with self._lock, self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def __len__(self) -> int:
+        return int(self._execute("SELECT COUNT(*) FROM responses", ())[0][0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> ResponseCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _execute(self, query: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
+        try:
+            with self._lock:
+                return self._connection.execute(query, tuple(values)).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> OutputError:
+        return OutputError(
+            f"The cache {self.path} cannot be used: {error}. Free some space if the disk is full; "
+            f"otherwise restore the file from a backup or choose another cache."
+        )
+
+
+def _checksum(key: bytes, value: bytes) -> bytes:
+    return hashlib.sha256(b"%d:%b%b" % (len(key), key, value)).hexdigest().encode()
+
+
+def _chunks(keys: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    ordered = tuple(keys)
+    return (ordered[start : start + _MAX_VARIABLES] for start in range(0, len(ordered), _MAX_VARIABLES))
