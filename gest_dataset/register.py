@@ -8,8 +8,7 @@ subclass of the factory answers for it: with what this package builds, or with t
 that GEST_REPO names. `evaluate` resolves all names in one function, which would
 ask the Hub; ours is put around it and answers for the metrics of this package. Every other name
 goes on to the original. Where a library is not imported yet, this waits until it is: `import
-gest_dataset` itself stays cheap. It loads nothing but the standard library, for the command begins with
-it, and cannot watch for interrupts before (commands/interrupts.py).
+gest_dataset` itself stays cheap. It loads nothing but the standard library.
 """
 
 from __future__ import annotations

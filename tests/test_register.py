@@ -111,20 +111,6 @@ def test_import_is_light(script_environment: Mapping[str, str], tmp_path: Path) 
     assert run(script, script_environment, tmp_path).splitlines() == ["[]", "[]"]
 
 
-def test_the_command_watches_for_interrupts_before_it_loads_a_library(
-    script_environment: Mapping[str, str], tmp_path: Path
-) -> None:
-    """Until then Ctrl-C is Python's own, with a traceback."""
-    script = (
-        "import sys\n"
-        "before = set(sys.modules)\n"
-        "import gest_dataset.commands.interrupts\n"
-        "loaded = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
-        "print(sorted(loaded - sys.stdlib_module_names), sorted(loaded & {'asyncio', 'ssl'}))"
-    )
-    assert run(script, script_environment, tmp_path).strip() == "['gest_dataset'] []"
-
-
 def test_other_names_behave_as_before(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     csv = load_dataset("csv", data_files=str(tmp_path / "rows.csv"), split="train")

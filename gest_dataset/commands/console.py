@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
@@ -100,12 +99,8 @@ def show_json(value: object) -> None:
 
 @contextmanager
 def interruptible(message: str) -> Iterator[None]:
-    """An interrupt in the block ends the command with 130 and says what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        err.print(f"Interrupted. {message}", soft_wrap=True)
-        raise typer.Exit(130) from None
+    """Nothing: `cli` reports an interrupt of every command. The last callers are being removed."""
+    yield
 
 
 def progress_bar() -> Progress:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from gest_dataset.commands.interrupts import INTERRUPTED
 from gest_dataset.errors import ConfigError, LostError
 from gest_dataset.models.team import launched, rank
 
@@ -41,7 +40,7 @@ def one_speaks() -> Iterator[None]:
         with redirect_stdout(io.StringIO()), redirect_stderr(held):
             yield
     except SystemExit as ended:
-        if ended.code in (None, 0, INTERRUPTED):
+        if ended.code in (None, 0, 130):
             raise
         if not isinstance(ended.__context__, LostError):
             time.sleep(_GRACE)

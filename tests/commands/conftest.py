@@ -1,4 +1,4 @@
-"""The command line as a fresh process, and in this one."""
+"""Runs commands, in this process where possible: a fresh one takes seconds to import torch."""
 
 from __future__ import annotations
 
@@ -6,43 +6,58 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from gest_dataset import cli
 
-Called = Callable[..., SimpleNamespace]
-Gest = Callable[..., subprocess.CompletedProcess[str]]
+Gest = Callable[..., "subprocess.CompletedProcess[str]"]
+Called = Gest
 
 
 @pytest.fixture
-def gest(script_environment: Mapping[str, str], tmp_path: Path) -> Gest:
+def gest(
+    one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Gest:
+    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are GEST_ variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        code = 0
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                assert name.startswith("GEST_"), f"{name} is read at import: use gest_process"
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["gest", *arguments])
+            try:
+                cli.main()
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        stdout, stderr = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, stdout, stderr)
+
+    return run
+
+
+@pytest.fixture
+def gest_here(gest: Gest) -> Gest:
+    return gest
+
+
+@pytest.fixture
+def gest_process(script_environment: Mapping[str, str], tmp_path: Path) -> Gest:
+    """Run a command in a fresh process."""
+
+    def run(*arguments: str | bytes, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "gest_dataset", *arguments],
             env={**script_environment, **environment},
             cwd=tmp_path,
             capture_output=True,
             text=True,
+            timeout=120,
         )
-
-    return run
-
-
-@pytest.fixture
-def gest_here(
-    one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Called:
-    """The command in this process, on the test mirror: a fresh one takes seconds more to import torch."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> SimpleNamespace:
-        monkeypatch.setattr(sys, "argv", ["gest", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        stdout, stderr = capsys.readouterr()
-        return SimpleNamespace(returncode=ended.value.code or 0, stdout=stdout, stderr=stderr)
 
     return run

@@ -102,7 +102,7 @@ def test_what_is_printed(main: Main, hindi: tuple[str, ...], tmp_path: Path) -> 
         (("hi", "--translations", "a.csv", "--map", "Satz"), 2, "--map Satz: give COLUMN=FIELD"),
         (("hi", "--translations", "a.csv", "--map", "Satz=text"), 2, "FIELD is one of source, id"),
         (("hi", "--translations", "a.csv"), 2, "Say which it is with --map COLUMN=translation."),
-        (("hi", "--translations", "a.csv", "--report", "a.csv"), 2, "is read, and would be lost"),
+        (("hi", "--translations", "a.csv", "--report", "a.csv"), 2, "is an input and would be overwritten"),
         (("hi", "--translations", "empty.csv"), 1, "is empty: it names no columns"),
         (("hi", "--translations", "a.csv", "--script", "Klingon"), 2, "is no script of Unicode"),
         (("hi", "--remove"), 2, "Nothing of a language 'hi' was added"),

@@ -1,8 +1,8 @@
-"""The command line as a user meets it: a fresh process, its output and its exit code."""
+"""The command line: help, exit codes, interrupts, unexpected errors, odd arguments."""
 
 from __future__ import annotations
 
-import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,24 +10,22 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from gest_dataset import cli, errors
-from gest_dataset.builders import CONFIGS
 from gest_dataset.version import __version__
 from tests.commands.conftest import Gest
 
 
 def test_version_and_help(gest: Gest) -> None:
     assert gest("--version").stdout == f"gest-dataset {__version__}\n"
-    for command in ([], ["list"], ["build"], ["sentences"]):
-        shown = gest(*command, "--help")
+    for line in cli.LINES:
+        shown = gest(*line.split(), "--help")
         assert shown.returncode == 0
-        assert not command or "Example" in shown.stdout
+        assert "Example" in shown.stdout, line
 
 
-def test_help_imports_nothing_heavy(gest: Gest, script_environment: Mapping[str, str]) -> None:
+def test_help_imports_nothing_heavy(script_environment: Mapping[str, str]) -> None:
     script = (
         "import sys\nfrom gest_dataset.cli import app\n"
         "from typer.testing import CliRunner\n"
@@ -40,125 +38,68 @@ def test_help_imports_nothing_heavy(gest: Gest, script_environment: Mapping[str,
     assert done.stdout == "[]\n"
 
 
-def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
-    done = gest("build", "sk_pairs", "en", "--out", "data")
-    assert done.returncode == 0, done.stderr
-    written = ["README.md", "SHA256SUMS", "croissant.json", "en", "eval.yaml", "sk_pairs"]
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == written
-    assert "was there" not in done.stdout
-    assert gest("build", "en", "--out", "data").stdout.count("was there") == 1
-
-
-def test_build_takes_names_and_groups_with_commas(gest: Gest, tmp_path: Path) -> None:
-    """As every command does; names with blanks are the same list."""
-    for arguments in (("--config", "en,crows"), ("crows", "en"), ("crows", "--config", "en")):
-        done = gest("build", *arguments, "--output", "_".join(arguments))
-        assert done.returncode == 0, done.stderr
-        folder = tmp_path / "_".join(arguments)
-        assert {path.name for path in folder.iterdir()} == {
-            "README.md",
-            "SHA256SUMS",
-            "croissant.json",
-            "eval.yaml",
-            "en",
-            "crows_gender",
-            "crows_gender_revised",
-        }
-
-
-def test_build_as_json(gest: Gest, mirror: Path, tmp_path: Path) -> None:
-    import shutil
-
-    copy = shutil.copytree(mirror, tmp_path / "mirror")
-    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
-    arguments = ("build", "--config", "winobias_type1_dev,sk_pairs", "--output", "data", "--json")
-    done = gest(*arguments, GEST_MIRROR=str(copy))
-    assert done.returncode == 1
-    told = json.loads(done.stdout)
-    (built,) = told["configs"]
-    file = pq.read_metadata(tmp_path / built["path"])
-    assert (built["config"], built["rows"], built["new"]) == ("winobias_type1_dev", file.num_rows, True)
-    assert built["left_out"] == json.loads(file.metadata[b"gest"])["dropped"]
-    assert list(told["not_built"].values()) == [["sk_pairs"]]
-    assert (told["folder"], told["not_on_card"]) == ("data", [])
-    again = json.loads(gest(*arguments).stdout)
-    assert [entry["new"] for entry in again["configs"]] == [False, True]
-    assert again["not_built"] == {}
-
-
-def test_wrong_usage_is_exit_code_2(gest: Gest, tmp_path: Path) -> None:
-    missing = gest("build")
-    assert missing.returncode == 2
-    assert "--output" in missing.stderr
-    unknown = gest("build", "sk_pair", "--out", "data")
-    assert unknown.returncode == 2
-    assert "Did you mean 'sk_pairs'?" in unknown.stderr
-    for config in ("", ",", "en,slavik"):
-        wrong = gest("build", "--config", config, "--output", "data")
-        assert wrong.returncode == 2
-        assert "slavic" in wrong.stderr
-    assert not (tmp_path / "data").exists()
-    assert "Traceback" not in unknown.stderr
-
-
-def test_what_cannot_be_built_is_listed_and_the_rest_is_there(
-    gest: Gest, mirror: Path, tmp_path: Path
-) -> None:
-    import shutil
-
-    copy = shutil.copytree(mirror, tmp_path / "mirror")
-    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
-    done = gest("build", "en", "sk_pairs", "cs_pairs", "--out", "data", GEST_MIRROR=str(copy))
-    assert done.returncode == 1
-    assert "not built: sk_pairs, cs_pairs" in done.stderr
-    assert "lacks kinit-sk/gest/data/gender_variants.csv" in done.stderr
-    assert (tmp_path / "data" / "en").exists()
-    assert (tmp_path / "data" / "README.md").exists()
-
-
-def test_folder_of_somebody_else(gest: Gest, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "mine.txt").write_text("mine")
-    done = gest("build", "en", "--out", "data")
-    assert done.returncode == 1
-    assert "no part of what `gest build` writes" in done.stderr
+@pytest.mark.parametrize("name", sorted(cli.RENAMED.keys() - cli.COMMANDS.keys()))
+def test_an_old_command_names_its_replacement(gest: Gest, name: str) -> None:
+    done = gest(name, "--help")
+    assert done.returncode == 2
+    assert done.stderr == f"error: `gest {name}` was replaced by {cli.RENAMED[name]}.\n"
 
 
 @pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (errors.ConfigError, 2),
-        (errors.SettingError, 2),
-        (errors.GestError, 1),
-        (errors.ScoringError, 1),
-        (errors.ModelError, 1),
-        (errors.DataError, 1),
-        (errors.SourceError, 1),
-        (errors.OutputError, 1),
-    ],
+    ("error", "code"), [(errors.ConfigError, 2), (errors.SettingError, 2), (errors.ModelError, 1)]
 )
-def test_the_error_says_the_exit_code(
+def test_exit_code_of_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: type[Exception], code: int
 ) -> None:
     def fail() -> None:
         raise error("What happened. What to do.")
 
     monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(sys, "argv", ["gest"])
     with pytest.raises(SystemExit) as stop:
         cli.main()
     assert stop.value.code == code
     assert "What to do." in capsys.readouterr().err
 
 
-def test_interrupt_says_that_the_same_command_goes_on(
-    script_environment: Mapping[str, str], tmp_path: Path
+def test_an_unexpected_error_is_one_line_and_a_file(
+    gest: Gest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("with very-secret-key")
+
+    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("DEEPL_AUTH_KEY", "very-secret-key")
+    done = gest("list", "very-secret-key")
+    assert done.returncode == 70
+    assert re.match(r"error: Unexpected ZeroDivisionError in gest-dataset", done.stderr)
+    (file,) = tmp_path.glob("gest-error-*.txt")
+    assert str(file) in done.stderr
+    text = file.read_text()
+    assert "Traceback" in text
+    assert "very-secret-key" not in text
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_an_argument_that_is_not_utf_8(gest_process: Gest, tmp_path: Path) -> None:
+    done = gest_process("list", b"\xff")
+    assert done.returncode == 2
+    assert "is not valid UTF-8" in done.stderr
+
+
+def test_output_has_no_colours_without_a_terminal(gest: Gest) -> None:
+    assert "\x1b" not in gest("list").stdout
+    assert "\x1b" not in gest("build", "nothing", "--output", "data").stderr
+
+
+def test_ctrl_c_keeps_finished_work(script_environment: Mapping[str, str], tmp_path: Path) -> None:
     script = (
         "import time\nfrom gest_dataset import cli\nfrom gest_dataset.data import build\n"
         "real = build.build_config\n"
         "def slow(config, out):\n    print('x', flush=True); time.sleep(0.2); return real(config, out)\n"
         "build.build_config = slow\n"
-        "import sys; sys.argv = ['gest', 'build', '--out', 'data']\ncli.main()"
+        "import sys; sys.argv = ['gest', 'build', '--output', 'data']\ncli.main()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -173,20 +114,7 @@ def test_interrupt_says_that_the_same_command_goes_on(
         process.stdout.readline()
     time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate()
+    _, messages = process.communicate()
     assert process.returncode == 130
-    assert "the same command goes on" in errors
-    assert (tmp_path / "data" / "README.md").exists()
-
-
-def test_plain_output_without_a_terminal(gest: Gest) -> None:
-    assert "\x1b" not in gest("list").stdout
-    assert "\x1b" not in gest("build", "nothing", "--out", "data").stderr
-
-
-def test_no_network_is_found_out_once(gest: Gest, tmp_path: Path) -> None:
-    done = gest("build", "--out", "data", GEST_MIRROR="", GEST_SOURCES="", HF_HUB_OFFLINE="1")
-    assert done.returncode == 1
-    assert done.stderr.count("cannot be reached") == 1
-    assert f"not built: {', '.join(name for name, c in CONFIGS.items() if not c.embedded)}" in done.stderr
-    assert "GEST_MIRROR" in done.stderr
+    assert "run the same command again" in messages
+    assert (tmp_path / "data" / "en").exists()

@@ -45,8 +45,8 @@ def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
     assert told["groups"] == {group: list(names(group)) for group in GROUPS}
 
 
-def test_json_in_an_encoding_that_lacks_letters(gest: Gest) -> None:
-    shown = gest("list", "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+def test_json_in_an_encoding_that_lacks_letters(gest_process: Gest) -> None:
+    shown = gest_process("list", "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert shown.returncode == 0
     assert json.loads(shown.stdout)["families"]["gest"]["title"] == CONFIGS["en"].family.title
 

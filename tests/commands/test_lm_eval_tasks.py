@@ -28,7 +28,7 @@ SLAVIC = ("be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk")
         (("tasks", "--config", "sk_pears"), "Did you mean 'sk_pairs'"),
         (("tasks", "--config", "crows_gender"), "needs a masked"),
         (("tasks", "--config", "en", "--data", "nowhere"), "gest build --config en --output nowhere"),
-        ((".", "--config", "en"), "holds notes.yaml"),
+        ((".", "--config", "en"), "contains notes.yaml"),
         ((), "Missing argument"),
     ],
 )

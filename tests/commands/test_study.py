@@ -96,7 +96,7 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     arguments = ("templates", "--model", "bert", "--model", "gpt2", "--device", "cpu")
     code, _, told = gest(*arguments)
     assert code == 130
-    assert "What is scored is kept in gest-studies/templates" in told
+    assert "run the same command again" in told
     assert not Path("gest-studies/templates/study.json").exists()
     stopped = False
     asked.clear()

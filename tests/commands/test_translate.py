@@ -256,7 +256,7 @@ def test_ctrl_c(script_environment: Mapping[str, str], tmp_path: Path) -> None:
         _, err = process.communicate(timeout=60)
         go_on.set()
     assert process.returncode == 130
-    assert "Interrupted. What is translated is kept; the same command goes on from here." in err
+    assert "run the same command again" in err
     assert "Traceback" not in err
     folder = Path(environment["HF_HOME"]) / "gest" / "translations"
     with closing(sqlite3.connect(store.path_of(folder, "deepl", "sk"))) as connection:
@@ -272,7 +272,7 @@ def test_an_input_is_never_overwritten(lost: str, gest: Gest, tmp_path: Path) ->
     arguments = ("--system", "file:made.csv", "--language", "sk", "--input", "mine.csv", "--output")
     code, _, said = gest(*arguments, lost)
     assert code == 2
-    assert f"{lost} is read, and would be lost" in said
+    assert f"{lost} is an input and would be overwritten" in said
     assert (tmp_path / lost).read_bytes() == before
     code, _, said = gest(*arguments, str(tmp_path))
     assert code == 2

@@ -301,7 +301,7 @@ def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str,
     (tmp_path / "all" / "mine.txt").write_text("mine")
     foreign = gest(*two_languages, "--language", "sk,cs", "--output", "all")
     assert foreign.returncode == 1
-    assert "all holds mine.txt, which is no part of a folder of runs" in foreign.stderr
+    assert "all contains mine.txt, which is not part of a folder of runs" in foreign.stderr
     piped = gest("masculine-rate", "--translations", "-", "--language", "sk,cs")
     assert piped.returncode == 2
     assert "The standard input is of one language" in piped.stderr
@@ -383,7 +383,7 @@ def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     foreign = gest(command, *SLOVAK, "--output", "mine", "--translations", str(DEEPL))
     assert foreign.returncode == 1
-    assert "mine holds notes.txt, which is no part of a" in foreign.stderr
+    assert "mine contains notes.txt, which is not part of a" in foreign.stderr
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["notes.txt"]
     help_text = gest(command, "--help")
     assert help_text.returncode == 0
@@ -564,7 +564,7 @@ def test_an_input_is_never_overwritten(gest: Gest, tmp_path: Path) -> None:
     before = table.read_bytes()
     done = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", "./table.csv")
     assert done.returncode == 2
-    assert "table.csv is read, and would be lost" in done.stderr
+    assert "table.csv is an input and would be overwritten" in done.stderr
     assert table.read_bytes() == before
     folder = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", str(tmp_path))
     assert folder.returncode == 2

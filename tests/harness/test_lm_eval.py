@@ -280,10 +280,10 @@ def test_configs_that_are_no_task() -> None:
 
 def test_folders_of_others(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"holds notes\.txt"):
+    with pytest.raises(OutputError, match=r"contains notes\.txt"):
         written(tmp_path, "en")
     (tmp_path / "notes.txt").rename(tmp_path / "notes.yaml")
-    with pytest.raises(OutputError, match=r"holds notes\.yaml"):
+    with pytest.raises(OutputError, match=r"contains notes\.yaml"):
         written(tmp_path, "en")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.yaml"]
 

@@ -420,14 +420,14 @@ def test_an_unfinished_run_that_kept_nothing_is_nobodys(bert: str, tmp_path: Pat
 def test_files_that_are_called_like_a_runs_are_not_lost(bert: str, tmp_path: Path) -> None:
     """Without a run.json they are somebody's own."""
     (tmp_path / "result.json").write_text("mine")
-    with pytest.raises(OutputError, match=r"holds result\.json, which is no part of a run"):
+    with pytest.raises(OutputError, match=r"contains result\.json, which is not part of a run"):
         run(bert, tmp_path, limit=9)
     assert (tmp_path / "result.json").read_text() == "mine"
 
 
 def test_directory_of_somebody_else(bert: str, tmp_path: Path) -> None:
     (tmp_path / "thesis.doc").write_text("mine")
-    with pytest.raises(OutputError, match=r"holds thesis\.doc, which is no part of a run"):
+    with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a run"):
         run(bert, tmp_path, limit=9)
     assert {one.name for one in tmp_path.iterdir()} == {"thesis.doc"}
     with pytest.raises(OutputError, match="cannot be used"):

@@ -301,7 +301,7 @@ def test_a_folder_is_claimed_for_a_run(kept: Path, tmp_path: Path) -> None:
         claim_run(several)
     assert f"--output, such as {several / 'en'} for" in str(raised.value)
     (several / "a.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"holds a\.txt, which is no part of a run. Choose an empty"):
+    with pytest.raises(OutputError, match=r"contains a\.txt, which is not part of a run. Choose an empty"):
         claim_run(several)
 
 
@@ -312,7 +312,7 @@ def test_a_folder_is_claimed_for_several_runs(tmp_path: Path) -> None:
         (folder / name).touch()
     claim_several(folder, ["en", "sk"])
     (folder / "thesis.doc").touch()
-    with pytest.raises(OutputError, match=r"holds thesis\.doc, which is no part of a folder of runs"):
+    with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a folder of runs"):
         claim_several(folder, ["en", "sk"])
 
 

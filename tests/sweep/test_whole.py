@@ -266,7 +266,7 @@ def test_a_folder_with_a_sweep_is_taken_with_resume_alone(swept: Path, models: d
 
 def test_a_folder_with_anything_else_is_refused(models: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(OutputError, match=r"holds thesis\.tex, which is no part of a sweep"):
+    with pytest.raises(OutputError, match=r"contains thesis\.tex, which is not part of a sweep"):
         run(str(tmp_path), models, "one")
 
 

@@ -1,0 +1,102 @@
+"""`gest build`: configs, groups, JSON, failures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from gest_dataset.builders import CONFIGS
+from tests.commands.conftest import Gest
+
+
+def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
+    done = gest("build", "sk_pairs", "en", "--out", "data")
+    assert done.returncode == 0, done.stderr
+    written = ["README.md", "SHA256SUMS", "croissant.json", "en", "eval.yaml", "sk_pairs"]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == written
+    assert "was there" not in done.stdout
+    assert gest("build", "en", "--out", "data").stdout.count("was there") == 1
+
+
+def test_build_takes_names_and_groups_with_commas(gest: Gest, tmp_path: Path) -> None:
+    """As every command does; names with blanks are the same list."""
+    for arguments in (("--config", "en,crows"), ("crows", "en"), ("crows", "--config", "en")):
+        done = gest("build", *arguments, "--output", "_".join(arguments))
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / "_".join(arguments)
+        assert {path.name for path in folder.iterdir()} == {
+            "README.md",
+            "SHA256SUMS",
+            "croissant.json",
+            "eval.yaml",
+            "en",
+            "crows_gender",
+            "crows_gender_revised",
+        }
+
+
+def test_build_as_json(gest: Gest, mirror: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(mirror, tmp_path / "mirror")
+    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
+    arguments = ("build", "--config", "winobias_type1_dev,sk_pairs", "--output", "data", "--json")
+    done = gest(*arguments, GEST_MIRROR=str(copy))
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    (built,) = told["configs"]
+    file = pq.read_metadata(tmp_path / built["path"])
+    assert (built["config"], built["rows"], built["new"]) == ("winobias_type1_dev", file.num_rows, True)
+    assert built["left_out"] == json.loads(file.metadata[b"gest"])["dropped"]
+    assert list(told["not_built"].values()) == [["sk_pairs"]]
+    assert (told["folder"], told["not_on_card"]) == ("data", [])
+    again = json.loads(gest(*arguments).stdout)
+    assert [entry["new"] for entry in again["configs"]] == [False, True]
+    assert again["not_built"] == {}
+
+
+def test_wrong_usage_is_exit_code_2(gest: Gest, tmp_path: Path) -> None:
+    missing = gest("build")
+    assert missing.returncode == 2
+    assert "--output" in missing.stderr
+    unknown = gest("build", "sk_pair", "--out", "data")
+    assert unknown.returncode == 2
+    assert "Did you mean 'sk_pairs'?" in unknown.stderr
+    for config in ("", ",", "en,slavik"):
+        wrong = gest("build", "--config", config, "--output", "data")
+        assert wrong.returncode == 2
+        assert "slavic" in wrong.stderr
+    assert not (tmp_path / "data").exists()
+    assert "Traceback" not in unknown.stderr
+
+
+def test_what_cannot_be_built_is_listed_and_the_rest_is_there(
+    gest: Gest, mirror: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(mirror, tmp_path / "mirror")
+    (copy / "kinit-sk/gest/data/gender_variants.csv").unlink()
+    done = gest("build", "en", "sk_pairs", "cs_pairs", "--out", "data", GEST_MIRROR=str(copy))
+    assert done.returncode == 1
+    assert "not built: sk_pairs, cs_pairs" in done.stderr
+    assert "lacks kinit-sk/gest/data/gender_variants.csv" in done.stderr
+    assert (tmp_path / "data" / "en").exists()
+    assert (tmp_path / "data" / "README.md").exists()
+
+
+def test_folder_of_somebody_else(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.txt").write_text("mine")
+    done = gest("build", "en", "--out", "data")
+    assert done.returncode == 1
+    assert "not part of what `gest build` writes" in done.stderr
+
+
+@pytest.mark.slow
+def test_no_network_is_found_out_once(gest_process: Gest, tmp_path: Path) -> None:
+    done = gest_process("build", "--out", "data", GEST_MIRROR="", GEST_SOURCES="", HF_HUB_OFFLINE="1")
+    assert done.returncode == 1
+    assert done.stderr.count("cannot be reached") == 1
+    assert f"not built: {', '.join(name for name, c in CONFIGS.items() if not c.embedded)}" in done.stderr
+    assert "GEST_MIRROR" in done.stderr
