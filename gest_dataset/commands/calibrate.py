@@ -68,7 +68,7 @@ def run(
     from gest_dataset.calibration import study, subjects, toy
     from gest_dataset.calibration.faults import try_faults
     from gest_dataset.calibration.panels import panels
-    from gest_dataset.report import write
+    from gest_dataset.report import write_report
     from gest_dataset.runs.reading import REPORT
 
     quiet()
@@ -88,7 +88,7 @@ def run(
         figures = output / study.FIGURES
         for panel in figures.glob("calibration-*.*"):  # those of another size
             panel.unlink()
-        write([], output / REPORT, panels(calibration), _notes(calibration), figures)
+        write_report([], output / REPORT, panels(calibration), _notes(calibration))
         trials = try_faults(calibration, output, show) if faults else []
     out.print(_stereotypes(calibration))
     out.print(_checks(calibration))

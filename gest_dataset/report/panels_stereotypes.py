@@ -42,8 +42,8 @@ _RATES = (
     "simultaneously: read those when you pick out single stereotypes."
 )
 _RELATIVE = (
-    "Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of q means nothing by "
-    "itself; the numbers below are as measured."
+    "Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of q by itself has no "
+    "meaning; the numbers below are as measured."
 )
 _RANKS = (
     "Thin lines: the ranks that the differences between stereotypes leave possible, simultaneously at 95 %; "
@@ -51,8 +51,8 @@ _RANKS = (
 )
 _WAYS_DIFFER = (
     "They measure different things: what a model finds likely (its probabilities), what it says when it is "
-    "asked, and what it writes. Their scales differ and their numbers need not agree; what can be compared is "
-    "which stereotypes are on the masculine side of a column, and which on the feminine."
+    "asked, and what it writes. Their scales differ and their numbers need not agree; compare which "
+    "stereotypes are on the masculine side of a column, and which on the feminine."
 )
 
 

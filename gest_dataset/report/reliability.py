@@ -350,5 +350,5 @@ def _creators_row(creators: dict[str, Any]) -> Row:
         "g_s over creators",
         number,
         f"{interval}; by creator: {each}; {shown(creators['n_unknown'])} of "
-        f"{shown(creators['n'] + creators['n_unknown'])} sentences left out, since their creator is not known",
+        f"{shown(creators['n'] + creators['n_unknown'])} sentences left out, since their creator is unknown",
     )

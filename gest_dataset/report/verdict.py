@@ -98,8 +98,8 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         excludes_null = not estimate.low <= head.null <= estimate.high
         if verdict in ("negligible", "not shown") and excludes_null:
             sentences.append(
-                f"The interval excludes {marks[0]}, but anything that depends on the words can cause so small "
-                f"a difference between groups of different sentences."
+                f"The interval excludes {marks[0]}, but so small a difference between groups of different "
+                f"sentences can be caused by anything that depends on their words."
             )
         if verdict == "not shown" and estimate.low < estimate.high:
             sentences.append(power_sentence(head, estimate, zone[1]))
