@@ -11,7 +11,6 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
-    gest_dataset.figures(["theirs", "mine"], "figures", formats=["pdf", "csv"])
     gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
     gest_dataset.import_eurogest("EuroGEST", ["sk"])
     gest_dataset.push("your-name/gest", "sk_pairs")

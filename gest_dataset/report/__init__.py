@@ -10,9 +10,9 @@ from typing import Any
 
 from gest_dataset.report.page import report, write_report
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.reliability import reliability
+from gest_dataset.report.reliability import reliability_of
 
-__all__ = ["Panel", "reliability", "report", "write_report"]
+__all__ = ["Panel", "reliability_of", "report", "write_report"]
 
 
 class _CallableModule(ModuleType):

@@ -62,8 +62,8 @@ def results_table(runs: Sequence[LabelledRun]) -> str:
             rows.append([models[one.run.model], one.run.config, shown(one.estimate.value), interval, verdict])
         head = verdicts[0].headline
         caption = (
-            f"{head.what[:1].upper()}{head.what[1:]}, {symbols}, with its 95 % interval. Without an effect it "
-            f"is {shown(head.null)}."
+            f"{head.what[:1].upper()}{head.what[1:]}, {symbols}, with its 95 % interval. Without an effect "
+            f"it is {shown(head.null)}."
         )
         headings = ["Model", "Config", symbols, "95 %", "Verdict"]
         tables.append(_table(caption, f"tab:gest-{name}", "llrrl", headings, rows))

@@ -42,8 +42,8 @@ _RATES = (
     "simultaneously: read those when you pick out single stereotypes."
 )
 _RELATIVE = (
-    "Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of q by itself has no "
-    "meaning; the numbers below are as measured."
+    "Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of q by itself has "
+    "no meaning; the numbers below are as measured."
 )
 _RANKS = (
     "Thin lines: the ranks that the differences between stereotypes leave possible, simultaneously at 95 %; "

@@ -36,6 +36,7 @@ _LABEL_LETTERS_PER_INCH = 13.0
 _ROW_NAME_SHARE = 0.45  # of the figure's width at most is for the names of rows
 _SHORTEST = 12  # letters of a name in a legend, or of a line of an axis label
 _TICK_GAP = 8.0  # between the labels of two ticks
+_LEGEND_MARGIN = 10.0
 _ZONE: dict[str, Any] = {"color": LIGHT["line"], "linewidth": 15}
 _BASELINE: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 7, "alpha": 0.35}
 
@@ -169,7 +170,7 @@ def draw_legend(figure: Figure, entries: Sequence[Any], columns: int = 4) -> Non
                 ncols=number,
                 handletextpad=0.5,
             )
-            if legend.get_window_extent().width <= figure.bbox.width:
+            if legend.get_window_extent().width <= figure.bbox.width - _LEGEND_MARGIN:
                 return
             legend.remove()
     raise ValueError(f"A legend of {len(names)} names does not fit into {figure.get_figwidth()} inches.")

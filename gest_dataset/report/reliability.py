@@ -61,7 +61,7 @@ class _Unavailable(Exception):
 # --- the numbers
 
 
-def reliability(run: Run) -> dict[str, Any]:
+def reliability_of(run: Run) -> dict[str, Any]:
     """How reliable the numbers of a run are; empty for measures without stereotypes.
 
     Keys: `permutation_p`; for models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
@@ -261,7 +261,7 @@ class Table:
 
 def reliability_tables(runs: Sequence[LabelledRun]) -> list[Table]:
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
-    found = [(run, numbers) for run in runs if (numbers := reliability(run.run))]
+    found = [(run, numbers) for run in runs if (numbers := reliability_of(run.run))]
     p_values = {
         place: numbers["permutation_p"]
         for place, (_, numbers) in enumerate(found)
