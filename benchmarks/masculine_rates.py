@@ -31,7 +31,7 @@ from gest_dataset.gender.parsers import cache as parses
 from gest_dataset.gender.parsers import conllu, udpipe
 from gest_dataset.gender.rules import RULES
 from gest_dataset.languages import SLAVIC
-from gest_dataset.statistics.intervals import agresti_coull
+from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.stereotypes import STEREOTYPES
 
 TAGS = {"male": "Masc", "female": "Fem"}

@@ -24,7 +24,7 @@ from datasets import disable_progress_bars
 from printing import show
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.neutral import TABLE, digest, packed
+from gest_dataset.builders.neutral import TABLE, pack_hashes, text_hash
 from gest_dataset.data import sources
 from gest_dataset.gender import TextWarning, detect
 from gest_dataset.gender.grammars import GRAMMARS
@@ -100,8 +100,8 @@ def main() -> None:
         for mirror in (asked.mirror, TEST_MIRROR):
             stereotypes = translations(language, mirror)
             found = neutral(list(stereotypes), language, model, cache)
-            known |= {digest(language, text) for text in found}
-            others = {digest(language, text) for text in stereotypes.keys() - found}
+            known |= {text_hash(language, text) for text in found}
+            others = {text_hash(language, text) for text in stereotypes.keys() - found}
             if known & others:
                 raise SystemExit(
                     f"{language}: a neutral and a gendered text have one digest: make it longer."
@@ -113,7 +113,7 @@ def main() -> None:
                     {f"stereotype {i}": counts[i] for i in STEREOTYPES},
                 )
         models[language] = hashlib.sha256(model.read_bytes()).hexdigest()[:12]
-        texts[language] = packed(known)
+        texts[language] = pack_hashes(known)
     content = {"detector": __version__, "parser": "UDPipe 1", "models": models, "texts": texts}
     write_json(TABLE, content)
 

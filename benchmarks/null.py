@@ -173,7 +173,7 @@ def of_model(config: str, arch: str, words: str, size: str, spread: float, seed:
     }
     if config == "en" or config.endswith("_neutral"):
         return known | of_templates(scores)
-    samples = MEASURES[scores.metadata["measure"]].samples
+    samples = MEASURES[scores.metadata["measure"]].display
     assert samples is not None
     values = samples.value(scores.table)
     values = values[np.isfinite(values)]

@@ -47,11 +47,11 @@ TARGETS = {
 
 def contrasts(name: str, sentences: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
     """Both filled texts, and the two words, of every sentence and template."""
-    from gest_dataset.probes.templates import choose
+    from gest_dataset.probes.templates import select_templates
 
     kind = "causal" if name == "gpt2" else "masked"
     for sentence in sentences:
-        for template in choose(None, kind):
+        for template in select_templates(None, kind):
             yield (
                 template.around(sentence, template.masculine)[0],
                 template.around(sentence, template.feminine)[0],
@@ -107,13 +107,13 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     import torch
 
     from gest_dataset.models.scorers import pad
-    from gest_dataset.probes.templates import ask, choose
-    from gest_dataset.probes.text import make_reader
+    from gest_dataset.probes.templates import build_queries, select_templates
+    from gest_dataset.probes.tokenization import make_probe_tokenizer
 
     kind = "causal" if name == "gpt2" else "masked"
-    reader = make_reader(tokenizer, model, kind)
-    templates = choose(None, kind)[-1:] if kind == "causal" else choose(None, kind)
-    samples = [ask({"sentence": s}, t, reader) for s in sentences for t in templates]
+    reader = make_probe_tokenizer(tokenizer, model, kind)
+    templates = select_templates(None, kind)[-1:] if kind == "causal" else select_templates(None, kind)
+    samples = [build_queries({"sentence": s}, t, reader) for s in sentences for t in templates]
     inputs = sorted({query.input_ids for sample in samples for query in sample.queries}, key=len)
 
     def passes(budget: int) -> Callable[[], None]:

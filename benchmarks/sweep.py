@@ -1,150 +1,71 @@
-"""What a sweep of 10,000 cells costs the process that watches over it: memory, seconds to list and show them.
+"""Measure what a sweep of 10,000 cells costs its driver: memory, listing the cells, and the leaderboard.
 
-    python benchmarks/sweep.py [--models 1000]
+    python benchmarks/sweep.py [--models 5000]
 
-The jobs are simulated: each tells at once that its cells are done, with the facts of a real run. Everything
-else is the real thing: the loop, the notes on disk, the table of states and the leaderboard.
+The runs are copies of one real run of a small model. Reading the models' configurations is left out.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
+import json
 import resource
+import sys
 import tempfile
 import time
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-from gest_dataset.builders import GROUPS
-from gest_dataset.sweep import board, page, prepare, state
-from gest_dataset.sweep.drive import drive
-from gest_dataset.sweep.grid import DONE, Job, jobs_of
-from gest_dataset.sweep.looking import Look
-from gest_dataset.sweep.place import Place
-from gest_dataset.sweep.suite import Subject, suite_of
-from gest_dataset.sweep.work import BEGUN, ENDED, Event
-from gest_dataset.version import __version__
+from gest_dataset.models.score import score  # noqa: E402
+from gest_dataset.runs.manifest import MANIFEST  # noqa: E402
+from gest_dataset.runs.reading import read_run  # noqa: E402
+from gest_dataset.sweep import leaderboard, run  # noqa: E402
+from gest_dataset.sweep.suite import parse_suite  # noqa: E402
+from tests.support import zoo  # noqa: E402
 
-ASKED = ["en", *GROUPS["slavic"]]
-FACTS: dict[str, Any] = {
-    "measure": "pairs",
-    "number": "g_s",
-    "symbol": "g_s",
-    "estimate": [1.2, 1.1, 1.3],
-    "zone": [0.9, 1.1],
-    "verdict": "not shown",
-    "templates": {},
-    "signature": "gest:sk_pairs|data:0123456789ab|measure:pairs|model:a/model|dtype:float32|device:cuda",
-    "revision": "0" * 40,
-    "kind": "masked",
-    "dtype": "float32",
-    "device": "cuda",
-    "parameters": 100_000_000,
-    "asked": 2967,
-    "scored": 2900,
-    "seconds": 10.0,
-    "toy": False,
-    "limit": None,
-    "tokens": 60_000,
-    "worker": "node (process 1)",
-    "new": True,
-}
-
-
-@dataclass
-class Simulated:
-    """An engine whose jobs are done at once."""
-
-    told: deque[Event] = field(default_factory=deque)
-    words: str = "simulated"
-
-    def lacking(self, subjects: Sequence[Subject]) -> list[str]:
-        return []
-
-    def has_room(self, job: Job) -> bool:
-        return len(self.told) < 1000
-
-    def start(self, job: Job) -> None:
-        for config in job.configs:
-            self.told.append(Event(job.name, BEGUN, config))
-            self.told.append(Event(job.name, "done", config, facts=FACTS))
-        self.told.append(Event(job.name, ENDED))
-
-    def wait(self) -> list[Event]:
-        return [self.told.popleft()]
-
-    def close(self) -> None:
-        self.told.clear()
+CONFIGS = ["demo_en", "demo_sk_pairs"]
 
 
 def resident() -> float:
-    """Megabytes of this process now."""
+    """Return the megabytes of this process now."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
-
-
-def looked(subjects: Sequence[Subject]) -> Any:
-    return ((subject, Look("masked", 10**8)) for subject in subjects)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=1000)
+    parser.add_argument("--models", type=int, default=5000)
     number = parser.parse_args().models
-    prepare.look_at = looked
-    prepare._unreadable = lambda rows: []
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(folder)
-        told = {"configs": ASKED, "models": [f"owner/model-{n}" for n in range(number)]}
-        suite = suite_of(told, "simulated").checked()
-        rows = prepare.prepare(suite, place)
-        state.begin(place, suite)
-        jobs = jobs_of(list(rows.values()), folder, (), __version__)
-        sizes = [resident()]
-        done = 0
-
-        def heard(*_: Any) -> None:
-            nonlocal done
-            done += 1
-            if done % 2000 == 0:
-                sizes.append(resident())
-
+    run.name_and_kind = lambda *_: ("", "masked")  # type: ignore[assignment]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        model = str(zoo.directory("bert"))
+        suite = parse_suite(
+            {"configs": CONFIGS, "models": [f"owner/model-{n}" for n in range(number)]}, "big"
+        )
+        for config in CONFIGS:
+            real = folder / config
+            score(model, config, device="cpu", output=real)
+            files = {name: (real / name).read_bytes() for name in read_run(real).manifest.files}
+            manifest = json.loads((real / MANIFEST).read_text())
+            for one in suite.models:
+                path = folder / "out" / "runs" / one.name / config
+                path.mkdir(parents=True)
+                for name, content in files.items():
+                    (path / name).write_bytes(content)
+                (path / MANIFEST).write_text(json.dumps(manifest | {"subject": one.model}))
+        before = resident()
         start = time.perf_counter()
-        rows = drive(jobs, rows, Simulated(), place, heard)
+        cells = run.list_cells(suite, folder / "out")
+        assert {cell.status for cell in cells} == {run.DONE}
+        print(f"{len(cells):,} cells: listed in {time.perf_counter() - start:.1f} s")
+        start = time.perf_counter()
+        _, scores = leaderboard.read_scores(cells, folder / "out")
+        text = leaderboard.render_page("simulated", cells, scores, [], [])
         seconds = time.perf_counter() - start
-        cells = sum(row.count(DONE) for row in rows.values())
-        print(f"{cells:,} cells: {seconds:.1f} s in the loop, {1000 * seconds / cells:.2f} ms a cell")
-        print(f"memory: {sizes[0]:.0f} MB before, {max(sizes):.0f} MB at most, {sizes[-1]:.0f} MB after")
-
-        # what is kept is marked by its run's manifest: one for all will do
-        for name in rows:
-            for config in ASKED:
-                run = Path(folder) / "runs" / name / config
-                run.mkdir(parents=True)
-                (run / "run.json").write_text("{}" + " " * 5000)
-        for row in rows.values():
-            for config in ASKED:
-                mark = state.mark_of(place, row.subject.name, config)
-                row = row.with_cell(config, board.Cell(DONE, mark=mark, facts=FACTS))
-            state.note(place, row)
-        start = time.perf_counter()
-        rows = prepare.prepare(suite, place)
-        listed = time.perf_counter() - start
-        assert sum(row.count(DONE) for row in rows.values()) == cells
-        start = time.perf_counter()
-        shown = Console(file=io.StringIO(), width=120)
-        for row in rows.values():
-            shown.print(row.subject.name, f"{row.count(DONE)} of {len(row.cells)}")
-        print(f"listed in {listed:.1f} s, shown in {time.perf_counter() - start:.1f} s")
-        start = time.perf_counter()
-        text = page.rendered("simulated", list(rows.values()), [], ())
-        print(f"leaderboard: {time.perf_counter() - start:.1f} s, {len(text) / 1e6:.1f} MB")
-        print(f"memory: {resident():.0f} MB")
+        print(f"leaderboard: {seconds:.1f} s, {len(text) / 1e6:.1f} MB, without comparisons")
+        print(f"memory: {before:.0f} MB before, {resident():.0f} MB after")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,38 +12,39 @@ import pyarrow as pa
 from datasets.exceptions import DatasetGenerationError
 
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint, get_config
-from gest_dataset.builders.config import Config, Files, Row
+from gest_dataset.builders.config import Config, Files
 from gest_dataset.data import sources
-from gest_dataset.errors import DataError
+from gest_dataset.errors import DataError, convert_errors
 
 _ROWS_PER_TABLE = 1000
-_VERSION = datasets.Version("1.1.0")  # of the data; the fingerprint tells finer differences
+_VERSION = datasets.Version("1.1.0")
 logger = datasets.logging.get_logger(__name__)
 
 
 class BrokenDataError(DataError, DatasetGenerationError):
-    """A DataError that `datasets` shows as it is instead of wrapping it."""
+    """A DataError that `datasets` raises as it is instead of wrapping it."""
 
 
-class _Live:
-    """What a class attribute would be if it knew of the configs that were added since."""
+class _Computed:
+    """A class attribute that is computed at each access, so that it has the configs added since."""
 
-    def __init__(self, collect: Callable[[Iterable[datasets.BuilderConfig]], Any]) -> None:
-        self.collect = collect
+    def __init__(self, compute: Callable[[list[datasets.BuilderConfig]], Any]) -> None:
+        self.compute = compute
 
     def __get__(self, instance: object, owner: type) -> Any:
-        return self.collect(
-            datasets.BuilderConfig(name=config.name, version=_VERSION, description=config.description)
-            for config in CONFIGS.values()
+        return self.compute(
+            [
+                datasets.BuilderConfig(name=config.name, version=_VERSION, description=config.description)
+                for config in CONFIGS.values()
+            ]
         )
 
 
 class GestBuilder(datasets.ArrowBasedBuilder):
-    """Every config of `gest`, one split: test."""
+    """Builds every config of `gest`, with one split: test."""
 
-    BUILDER_CONFIGS = _Live(list)
-    # `datasets` makes this table once for a class
-    builder_configs = _Live(lambda configs: {config.name: config for config in configs})
+    BUILDER_CONFIGS = _Computed(lambda configs: configs)
+    builder_configs = _Computed(lambda configs: {config.name: config for config in configs})
     DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
 
     def __init__(
@@ -55,7 +56,7 @@ class GestBuilder(datasets.ArrowBasedBuilder):
         data_files: object = None,
         **kwargs: Any,
     ) -> None:
-        """As `datasets` calls it; its hash (of all configs) gives way to the one of this config."""
+        """Replace the hash of all configs, which `datasets` passes, by the one of this config."""
         self.gest = get_config(config_name or DEFAULT_CONFIG)
         super().__init__(
             cache_dir=cache_dir,
@@ -76,7 +77,7 @@ class GestBuilder(datasets.ArrowBasedBuilder):
         )
 
     def download_and_prepare(self, *args: Any, **kwargs: Any) -> None:
-        """As always, but a changed mirror is an error even where the cache has an answer."""
+        """Verify the files of a mirror even if the rows are cached, then prepare the rows."""
         sources.verify_mirror(self.gest.sources, self.config.data_dir)
         super().download_and_prepare(*args, **kwargs)
 
@@ -87,24 +88,19 @@ class GestBuilder(datasets.ArrowBasedBuilder):
     def _generate_tables(self, files: Files) -> Iterator[tuple[int, pa.Table]]:
         dropped: Counter[str] = Counter()
         try:
-            yield from enumerate(tables(self.gest, files, dropped))
+            yield from enumerate(config_tables(self.gest, files, dropped))
         except DataError as error:
             raise BrokenDataError(str(error)) from error
         for reason, number in dropped.items():
             logger.info("%s: %d rows left out: %s", self.gest.name, number, reason)
 
 
-def tables(config: Config, files: Files, dropped: Counter[str]) -> Iterator[pa.Table]:
-    """The rows of a config as Arrow tables of its features."""
+def config_tables(config: Config, files: Files, dropped: Counter[str]) -> Iterator[pa.Table]:
+    """Yield the rows of a config as Arrow tables with its features."""
     rows = config.read(files, dropped)
-    empty = True
-    while chunk := list(islice(rows, _ROWS_PER_TABLE)):
-        empty = False
-        yield _table(config.features, chunk)
-    if empty:
-        raise DataError.at(files[config.sources[-1]], "end of file", "no rows")
-
-
-def _table(features: datasets.Features, rows: Sequence[Row]) -> pa.Table:
-    encoded = [features.encode_example(row) for row in rows]
-    return pa.Table.from_pylist(encoded, schema=features.arrow_schema)
+    while True:
+        with convert_errors(lambda error: DataError(f"The files of {config.name} are invalid: {error!r}.")):
+            encoded = [config.features.encode_example(row) for row in islice(rows, _ROWS_PER_TABLE)]
+        if not encoded:
+            return
+        yield pa.Table.from_pylist(encoded, schema=config.features.arrow_schema)

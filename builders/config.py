@@ -1,4 +1,4 @@
-"""What a config is: a name, its facts, the upstream files it reads and how they become rows."""
+"""What a config is: its name and description, its upstream files, and the function that reads its rows."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from datasets import ClassLabel, Features, Value
+import yaml
+from datasets import ClassLabel, Features, List, Value
 
 from gest_dataset.data import sources
-from gest_dataset.stereotypes import GENDERS
 
 Row = dict[str, Any]
 Files = Mapping[str, sources.Verified]
-Dropped = Counter[str]
-_OWN_LICENCE = "Apache-2.0"
+Dropped = Counter[str]  # number of rows left out, by reason
 STRING = Value("string")
+_PACKAGE_LICENCE = "Apache-2.0"
 
 
 @dataclass(frozen=True)
 class Family:
-    """What the configs of one data set have in common: a section of the dataset card.
+    """A data set with one or more configs; its texts are a section of the dataset card.
 
-    From `collection` on: how the data came about, for its Responsible-AI fields; empty where nobody knows.
+    The fields from `collection` on go to the Responsible-AI fields of Croissant and may be empty.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Family:
     citation: str
     limits: str
     collection: str = ""
-    collection_type: str = ""  # words of that vocabulary, with semicolons
+    collection_type: str = ""  # terms of the Croissant RAI vocabulary, separated by semicolons
     annotation: str = ""
     annotations_per_item: str = ""
     annotators: str = ""
@@ -44,7 +44,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a row: what it holds in a few words of Markdown, and its type."""
+    """A column: its description in Markdown and its type."""
 
     meaning: str
     feature: Any = field(default_factory=lambda: STRING)
@@ -54,16 +54,16 @@ Fields = Mapping[str, Field]
 
 
 def features_of(fields: Fields) -> Features:
-    """The types alone, as `datasets` takes them."""
+    """The types of the fields as `datasets` features."""
     return Features({name: field.feature for name, field in fields.items()})
 
 
 @dataclass(frozen=True)
-class Added:
-    """Where a config that a user has added is kept: its file, what tells its content, and its licence."""
+class CustomData:
+    """The file of a config that a user added, the hash of its metadata, and its licence."""
 
     path: Path
-    mark: str
+    digest: str
     licence: str
 
 
@@ -71,11 +71,13 @@ class Added:
 class Config:
     """One config of `gest`.
 
-    `read` turns the verified files into rows and counts the rows that a rule leaves out, by
-    reason. `published_rows` is the size on the pinned files (`exact`) or at most so many. A config
-    that is `embedded` reads that file of this package and no upstream ones; it is no published
-    test set, so `gest build` writes it only where it is named. One that is `added` reads what a user has
-    kept, and no upstream files either.
+    Attributes:
+        read: Yields the rows from the verified files, and counts the rows that a rule leaves out.
+        published_rows: The number of rows on the pinned files, or an upper bound if not `exact`.
+        version: Part of the cache fingerprint. Raise it whenever the rows change.
+        embedded: The file of this package that is read instead of upstream files. `gest build` writes
+            such a config only if it is named.
+        custom: Set for a config that a user added.
     """
 
     name: str
@@ -87,8 +89,9 @@ class Config:
     published_rows: int
     languages: tuple[str, ...] = ("en",)
     exact: bool = True
+    version: int = 1
     embedded: Path | None = None
-    added: Added | None = None
+    custom: CustomData | None = None
 
     @property
     def features(self) -> Features:
@@ -97,14 +100,32 @@ class Config:
 
     @property
     def licence(self) -> str:
-        """The licence of the upstream files, as the table of sources states it, the package's or a user's."""
-        if self.added is not None:
-            return self.added.licence
-        return _OWN_LICENCE if self.embedded else sources.licences(self.sources)
+        """The licence of the upstream files, of the package's own file, or of the user's file."""
+        if self.custom is not None:
+            return self.custom.licence
+        return _PACKAGE_LICENCE if self.embedded else sources.licences(self.sources)
 
 
-GENDER = ClassLabel(names=list(GENDERS))
-BIAS_TYPE = ClassLabel(names=["gender", "profession", "race", "religion"])
-# Fields of several data sets
-STEREOTYPE = Field("number of the stereotype: 1 to 7 are about women, 8 to 16 about men", Value("int32"))
-STEREOTYPE_GENDER = Field("the gender that the stereotype is about", GENDER)
+def _feature(kind: Any) -> Any:
+    """The feature of a type in `fields.yaml`."""
+    if isinstance(kind, list):
+        return ClassLabel(names=kind)
+    if isinstance(kind, dict):
+        return List(_feature(kind["list"]), length=kind.get("length", -1))
+    return Value(kind)
+
+
+def _read_fields() -> dict[str, dict[str, Field]]:
+    tables = yaml.safe_load(Path(__file__).with_name("fields.yaml").read_text(encoding="utf-8"))
+    del tables["shared"]  # the anchors
+    return {
+        table: {
+            name: Field(entry["meaning"], _feature(entry.get("type", "string")))
+            for name, entry in fields.items()
+        }
+        for table, fields in tables.items()
+    }
+
+
+KIND_FIELDS = _read_fields()  # by kind of config
+BIAS_TYPE: ClassLabel = KIND_FIELDS["quadruplets"]["bias_type"].feature

@@ -1,6 +1,6 @@
-"""The data sets behind the configs: what each is, where it is from, how to cite it, its limits.
+"""The data sets behind the configs: description, homepage, citation and known limits of each.
 
-Their texts are in `families.ini`, one section a family, and the works that they cite in `papers.bib`.
+The texts are in `families.ini`, one section per data set; the cited papers are in `papers.bib`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 from gest_dataset.builders.config import Family
 
 
-def _read(folder: Path) -> dict[str, Family]:
-    papers = (folder / "papers.bib").read_text(encoding="utf-8").strip().split("\n\n")
-    by_key = dict(zip(re.findall(r"^@\w+\{([^,]+),", "\n".join(papers), re.MULTILINE), papers, strict=True))
-    sections = RawConfigParser()
-    sections.read_string((folder / "families.ini").read_text(encoding="utf-8"))
+def _read_families(folder: Path) -> dict[str, Family]:
+    entries = (folder / "papers.bib").read_text(encoding="utf-8").strip().split("\n\n")
+    papers = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
+    parser = RawConfigParser()
+    parser.read(folder / "families.ini", encoding="utf-8")
     families = {}
-    for name in sections.sections():
-        texts = {key: " ".join(text.split()) for key, text in sections[name].items()}
-        citation = "\n\n".join(by_key[key] for key in texts.pop("papers").split())
+    for name in parser.sections():
+        texts = {key: re.sub(r"\s+", " ", text) for key, text in parser[name].items()}
+        citation = "\n\n".join(papers[key] for key in texts.pop("papers").split())
         families[name] = Family(name, citation=citation, **texts)
     return families
 
 
-_FAMILIES = _read(Path(__file__).parent)
+_FAMILIES = _read_families(Path(__file__).parent)
 GEST = _FAMILIES["gest"]
 TRANSLATIONS = _FAMILIES["translations"]
 PAIRS = _FAMILIES["pairs"]

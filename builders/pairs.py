@@ -1,46 +1,44 @@
-"""Gender-swapped pairs: one translation in both grammatical genders, one word apart.
+"""Gender-swapped pairs: a masculine and a feminine translation that differ in one word.
 
-The rules are section 4.3 of Pikuliak et al. (2024): the two variants differ in exactly one word,
-and the two forms of that word start with the same letter. Their accuracy is in its Table 5.
+The rules are those of section 4.3 of Pikuliak et al. (2024): the two variants differ in exactly one word,
+and the two forms of that word start with the same letter.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from datasets import List, Value
-
-from gest_dataset.builders.config import STEREOTYPE, STEREOTYPE_GENDER, Config, Dropped, Field, Files, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.gest import DATA
-from gest_dataset.builders.reading import filled, one_of, read_csv, stereotype_id
-from gest_dataset.builders.translations import SYSTEM
+from gest_dataset.builders.reading import read_csv, stereotype_id
 from gest_dataset.builders.words import composed, core, differing_words, same
+from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.stereotypes import STEREOTYPES
 
 VARIANTS = f"{DATA}/gender_variants.csv"
 _COLUMNS = ("translator", "language", "original", "stereotype", "male", "female")
-_TRANSLATORS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
+_SYSTEMS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
 
-# Why two sentences are no pair, in the order in which the rules are applied
+# Reasons why two variants are not a pair, in the order in which the rules are applied
 SAME = "the variants are the same"
-WORD_COUNT = "another number of words"
+WORD_COUNT = "different numbers of words"
 SEVERAL_WORDS = "more than one word differs"
 PUNCTUATION = "only punctuation differs"
-FIRST_LETTER = "another first letter"
+FIRST_LETTER = "different first letters"
 RULES = (SAME, WORD_COUNT, SEVERAL_WORDS, PUNCTUATION, FIRST_LETTER)
 MERGED = "merged with the same pair"
 
 
 @dataclass(frozen=True)
 class WordDifference:
-    """The one word that differs: its place among the words, and its two forms."""
+    """The word that differs between two variants: its index and its two forms."""
 
     word_index: int
     masculine_word: str
@@ -48,23 +46,22 @@ class WordDifference:
 
 
 def differing_word(masculine: str, feminine: str, first_letter: bool = True) -> WordDifference | str:
-    """The one differing word of two variants, or the rule that the two break.
+    """The one differing word of two variants, or the rule that they break.
 
-    Words are separated by white space; the forms are reported without punctuation around them. The rule of
-    the first letter is for languages whose endings show the gender, as those of the paper: elsewhere the
-    one word may be an article or a pronoun (*el, la*).
+    The forms are reported without punctuation around them. `first_letter` applies the rule of the paper for
+    languages whose endings show the gender; elsewhere the word may be an article or a pronoun (*el, la*).
 
     >>> differing_word("Som emotívny.", "Som emotívna.")
     WordDifference(word_index=1, masculine_word='emotívny', feminine_word='emotívna')
     >>> differing_word("Bol som rád.", "Chcela som rád.")
-    'another first letter'
+    'different first letters'
     """
     differing = differing_words(masculine, feminine)
     if differing is None:
         return WORD_COUNT
     if len(differing) != 1:
         return SEVERAL_WORDS if differing else SAME
-    (index,) = differing
+    index = differing[0]
     masculine_word, feminine_word = core(masculine, index), core(feminine, index)
     if same(masculine_word, feminine_word):
         return PUNCTUATION
@@ -107,53 +104,60 @@ def pair_row(
     }
 
 
-def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
-    """The pairs of one language, the same pair of several systems merged into one row."""
-    path = files[VARIANTS]
-    pairs: dict[str, Row] = {}
-    for line, cells in read_csv(path, _COLUMNS):
-        one_of(cells["language"], list(LANGUAGES), "language", path, line)
-        translator = one_of(cells["translator"], list(_TRANSLATORS), "translator", path, line)
-        stereotype = stereotype_id(cells["stereotype"], path, line)
-        source, masculine, feminine = (
-            filled(cells[name], name, path, line) for name in ("original", "male", "female")
-        )
-        if cells["language"] != language:
-            continue
-        system = _TRANSLATORS[translator]
-        row = pair_row(language, [system], stereotype, source, masculine, feminine)
+def merge_rows(rows: Iterable[Row | str], dropped: Dropped) -> list[Row]:
+    """Merge rows with the same id into one with all their systems; count the rules that other rows break."""
+    merged: dict[str, Row] = {}
+    for row in rows:
         if isinstance(row, str):
             dropped[row] += 1
-        elif row["id"] in pairs:
+        elif row["id"] in merged:
             dropped[MERGED] += 1
-            pairs[row["id"]]["systems"] = sorted({*pairs[row["id"]]["systems"], system})
+            first = merged[row["id"]]
+            first["systems"] = sorted({*first["systems"], *row["systems"]})
         else:
-            pairs[row["id"]] = row
-    yield from pairs.values()
+            merged[row["id"]] = row
+    return list(merged.values())
 
 
-FIELDS = {
-    "id": Field("the language and a digest of the pair's texts: new pairs never renumber old ones"),
-    "systems": Field("the translators that gave this pair", List(SYSTEM)),
-    "source": Field("the English sentence"),
-    "masculine": Field("the translation as a man would say it"),
-    "feminine": Field("the same as a woman would say it"),
-    "masculine_word": Field("the one word that differs, without punctuation around it"),
-    "feminine_word": Field("its feminine form"),
-    "word_index": Field("its place among the words, from 0; white space separates words", Value("int32")),
-    "stereotype": STEREOTYPE,
-    "gender": STEREOTYPE_GENDER,
-}
+def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the pairs of one language; the same pair of several systems is one row."""
+    file = files[VARIANTS]
 
-# Table 7 of the paper: the most that a language can have, before pairs of several systems become one
+    def rows() -> Iterator[Row | str]:
+        for line, cells in read_csv(file, _COLUMNS):
+            if cells["language"] not in LANGUAGES or cells["translator"] not in _SYSTEMS:
+                raise DataError.at(file, line, f"unknown {cells['language']} or {cells['translator']}")
+            if cells["language"] == language:
+                yield pair_row(
+                    language,
+                    [_SYSTEMS[cells["translator"]]],
+                    stereotype_id(cells["stereotype"], file, line),
+                    cells["original"],
+                    cells["male"],
+                    cells["female"],
+                )
+
+    yield from merge_rows(rows(), dropped)
+
+
+FIELDS = KIND_FIELDS["pairs"]
+
+# Table 7 of the paper: the number of pairs by system, before pairs of several systems are merged
 YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))
 
 
 def _config(language: str) -> Config:
-    told = f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart"
-    rows = sum(pairs.get(language, 0) for pairs in YIELDS["pairs_per_system_language"].values())
-    spoken, read = (language, "en"), partial(read_pairs, language)
-    return Config(f"{language}_pairs", PAIRS, told, (VARIANTS,), FIELDS, read, rows, spoken, exact=False)
+    return Config(
+        f"{language}_pairs",
+        PAIRS,
+        f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart",
+        (VARIANTS,),
+        FIELDS,
+        partial(read_pairs, language),
+        sum(pairs.get(language, 0) for pairs in YIELDS["pairs_per_system_language"].values()),
+        (language, "en"),
+        exact=False,
+    )
 
 
 CONFIGS = [_config(language) for language in SLAVIC]

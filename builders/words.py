@@ -1,8 +1,7 @@
-"""Words of a sentence, as the rules of pairs and controls see them: runs without white space.
+"""Splitting a sentence into words, for the rules of pairs and controls.
 
-A word is what Unicode says of it: a letter with its marks is one sign (a vowel sign of Devanagari, an accent
-that is a character of its own), and two ways of writing the same sign are the same word. Places are always
-those in the sentence as it is.
+Words are separated by white space. A letter and its combining marks are one unit, and texts are compared
+in Unicode's form NFC. Offsets always refer to the sentence as it is.
 """
 
 from __future__ import annotations
@@ -12,27 +11,27 @@ import unicodedata
 import regex
 
 _WORD = regex.compile(r"\S+")
-_SIGN = regex.compile(r"\X")  # a letter with all that belongs to it: a grapheme cluster
-_OF_A_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]")
-
-
-def same(left: str, right: str) -> bool:
-    """Whether two texts are the same signs, however their accents are written (Unicode's NFC)."""
-    return composed(left) == composed(right)
+_GRAPHEME = regex.compile(r"\X")
+_WORD_CHARACTER = regex.compile(r"[\p{L}\p{M}\p{N}_]")
 
 
 def composed(text: str) -> str:
-    """A text for comparing: letters and accents in one character where there is one (NFC)."""
+    """The text in Unicode's form NFC, for comparing."""
     return unicodedata.normalize("NFC", text)
+
+
+def same(left: str, right: str) -> bool:
+    """Whether two texts are equal in form NFC."""
+    return composed(left) == composed(right)
 
 
 def split(sentence: str) -> list[str]:
     """The words of a sentence, with the punctuation around them."""
-    return [match[0] for match in _WORD.finditer(sentence)]
+    return _WORD.findall(sentence)
 
 
 def differing_words(left: str, right: str) -> list[int] | None:
-    """The indices of the words that differ, or None where the numbers of words do."""
+    """The indices of the words that differ, or None if the sentences have different numbers of words."""
     first, second = split(left), split(right)
     if len(first) != len(second):
         return None
@@ -40,16 +39,16 @@ def differing_words(left: str, right: str) -> list[int] | None:
 
 
 def core_span(sentence: str, index: int) -> tuple[int, int]:
-    """Where a word starts and ends, without the punctuation around it; empty if it is all that.
+    """The [start, end) of a word without the punctuation around it; empty if it is only punctuation.
 
     >>> core_span('He said "stop!" twice.', 2)
     (9, 13)
     """
-    word = next(match for i, match in enumerate(_WORD.finditer(sentence)) if i == index)
-    signs = [sign for sign in _SIGN.finditer(word[0]) if _OF_A_WORD.match(sign[0])]
-    if not signs:
+    word = list(_WORD.finditer(sentence))[index]
+    units = [unit for unit in _GRAPHEME.finditer(word[0]) if _WORD_CHARACTER.match(unit[0])]
+    if not units:
         return word.start(), word.start()
-    return word.start() + signs[0].start(), word.start() + signs[-1].end()
+    return word.start() + units[0].start(), word.start() + units[-1].end()
 
 
 def core(sentence: str, index: int) -> str:

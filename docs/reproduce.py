@@ -1,7 +1,7 @@
-"""Makes docs/reproduce.md from the list of the papers' tables and figures, gest_dataset/studies/papers.json.
+"""Make docs/reproduce.md from gest_dataset/studies/papers.json, the list of the papers' tables and figures.
 
-`python docs/reproduce.py` writes the page. `--compute` first makes every check anew, with GEST_MIRROR and
-GEST_PAPER_SCORES, and keeps what they gave in docs/reproduced.json.
+`python docs/reproduce.py` writes the page. `--compute` first runs all checks, which need GEST_MIRROR and
+GEST_PAPER_SCORES, and stores their results in docs/reproduced.json.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from gest_dataset.storage import write_json
-from gest_dataset.studies.papers import STATUSES, Item, check, listed
-from gest_dataset.studies.printed.pair import score_folder
+from gest_dataset.studies.papers import STATUSES, Item, load_papers, run_check
+from gest_dataset.studies.printed.comparison import score_folder
 
 HERE = Path(__file__).resolve().parent
-PAGE, FOUND = HERE / "reproduce.md", HERE / "reproduced.json"
+PAGE, RESULTS = HERE / "reproduce.md", HERE / "reproduced.json"
 
 
-def computed() -> dict[str, Any]:
-    """What every check of the list gives; one that cannot be made is an error."""
-    found: dict[str, Any] = {}
-    for name in dict.fromkeys(name for item in listed()[1] for name in item.checks):
-        one = check(name, score_folder())
-        if one.lacking:
-            raise SystemExit(f"{name}: {one.lacking}")
-        found[name] = {
-            "numbers": len(one.pairs),
-            "agree": one.agreeing,
+def compute() -> dict[str, Any]:
+    """The result of every check; a check without data is an error."""
+    results: dict[str, Any] = {}
+    for name in dict.fromkeys(name for item in load_papers()[1] for name in item.checks):
+        result = run_check(name, score_folder())
+        if result.unavailable:
+            raise SystemExit(f"{name}: {result.unavailable}")
+        results[name] = {
+            "numbers": len(result.pairs),
+            "agree": result.agreeing,
             "differences": [
-                {"what": pair.what, "ours": f"{pair.ours:.4g}", "printed": pair.printed, "why": pair.why}
-                for pair in one.differing
+                {"what": p.label, "ours": f"{p.computed:.4g}", "printed": p.printed, "why": p.why}
+                for p in result.differing
             ],
         }
-    return found
+    return results
 
 
 def page() -> str:
     """The page."""
-    papers, items = listed()
-    found = json.loads(FOUND.read_text(encoding="utf-8"))
+    papers, items = load_papers()
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
 
     def agreement(item: Item) -> str:
         own = [found[name] for name in item.checks]
@@ -52,15 +52,15 @@ def page() -> str:
     template = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     ).from_string((HERE / "reproduce.md.jinja").read_text(encoding="utf-8"))
-    told = {"papers": papers, "items": items, "statuses": STATUSES, "found": found, "agreement": agreement}
-    return template.render(told)
+    values = {"papers": papers, "items": items, "statuses": STATUSES, "found": found, "agreement": agreement}
+    return template.render(values)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--compute", action="store_true", help="make every check anew")
+    parser.add_argument("--compute", action="store_true", help="run all checks first")
     if parser.parse_args().compute:
-        write_json(FOUND, computed())
+        write_json(RESULTS, compute())
     PAGE.write_text(page(), encoding="utf-8")
 
 

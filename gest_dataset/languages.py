@@ -1,28 +1,31 @@
-"""One table of the languages that the data sets speak, and those that a user has added to it."""
+"""The languages of the data sets, and those that a user added."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from gest_dataset import home
+from gest_dataset import user_data
 from gest_dataset.errors import ConfigError
 from gest_dataset.storage import folder_lock, write_json
 
-ADDED = "languages"  # their folder in the home
-_TEXTS = ("name", "iso3", "script", "family")  # of an added one: nobody's translations of it are pinned
-_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")  # of BCP 47
+FOLDER = "languages"
+_STORED = ("name", "iso3", "script", "family")  # the fields of a custom language
+_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")  # BCP 47
 
 
 @dataclass(frozen=True)
 class Language:
-    """An ISO 639-1 code, its English name, and the systems whose GEST translations exist.
+    """A language and the systems that translated GEST to it.
 
-    `in_part`: upstream has translated some of the sentences only. `iso3` is the code of ISO 639-3,
-    `script` that of ISO 15924; together, `slk_Latn`, they are the language's code in FLORES-200 and
-    NLLB (whose only Serbian is Cyrillic). DeepL, Google and Amazon take the code of ISO 639-1.
-    `family` is that of the language's kin, such as Slavic.
+    Attributes:
+        code: ISO 639-1; also the code for DeepL, Google and Amazon.
+        iso3: ISO 639-3. With the script, as in `slk_Latn`, it is the code in FLORES-200 and NLLB.
+        in_part: Whether upstream translated only some of the sentences.
+        script: ISO 15924.
+        family: The language family, such as Slavic.
     """
 
     code: str
@@ -59,14 +62,14 @@ _BUILT_IN: dict[str, Language] = {
 
 LANGUAGES: dict[str, Language] = {}
 
-# The nine target languages of GEST, in the papers' order; Bulgarian is only partly translated.
+# The nine target languages of GEST in the order of the papers; Bulgarian is translated only in part
 SLAVIC = ("be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk")
 STEREOSET = ("en", "de", "fr", "es", "tr")
-SOURCE = "en"  # what is translated
+SOURCE = "en"  # the language that translations start from
 
 
 def target_languages(names: str) -> list[str]:
-    """The codes of a list with commas; `slavic` stands for the nine of GEST.
+    """The codes in a comma-separated list; `slavic` stands for the nine languages of GEST.
 
     >>> target_languages("bg,slavic")
     ['bg', 'be', 'ru', 'uk', 'hr', 'sl', 'sr', 'cs', 'pl', 'sk']
@@ -79,51 +82,48 @@ def target_languages(names: str) -> list[str]:
     return list(dict.fromkeys(codes))
 
 
-def keep(language: Language, replace: bool = False) -> Language:
-    """Add a language for good, in this process and in those to come.
-
-    One of this package cannot be changed; another one that was added gives way where `replace` says so.
-    """
-    there = LANGUAGES.get(language.code)
-    if there == language:
+def add(language: Language, replace: bool = False) -> Language:
+    """Store a language for this process and later ones; one that differs is replaced only with `replace`."""
+    existing = LANGUAGES.get(language.code)
+    if existing == language:
         return language
     if language.code in _BUILT_IN:
-        raise ConfigError(f"{language.code} is {_BUILT_IN[language.code].name}, which is there already.")
+        raise ConfigError(f"{language.code} is built in as {_BUILT_IN[language.code].name}.")
     if not _CODE.fullmatch(language.code):
-        raise ConfigError(f"{language.code!r} is no code of a language, such as hi or pt-BR.")
-    if there is not None and not replace:
-        raise ConfigError(f"{language.code} was added with other facts: {there}. Replace it, or take these.")
-    with folder_lock(home.home()):
-        facts = {key: getattr(language, key) for key in _TEXTS}
-        write_json(home.home() / ADDED / language.code / home.FACTS, facts)
+        raise ConfigError(f"{language.code!r} is not a language code such as hi or pt-BR.")
+    if existing is not None and not replace:
+        raise ConfigError(f"{language.code} already exists as {existing}. Use --replace to replace it.")
+    folder = user_data.user_data_folder()
+    with folder_lock(folder):
+        metadata = {key: getattr(language, key) for key in _STORED}
+        write_json(folder / FOLDER / language.code / user_data.METADATA, metadata)
     refresh()
     return language
 
 
-def is_added(code: str) -> bool:
-    """Whether a language was added by a user."""
+def is_custom(code: str) -> bool:
+    """Whether a user added this language."""
     return code in LANGUAGES and code not in _BUILT_IN
 
 
-def forget(code: str) -> None:
-    """Take an added language away."""
-    if not is_added(code):
-        raise ConfigError(f"No language {code!r} was added.")
-    home.remove(ADDED, code)
+def remove(code: str) -> None:
+    """Remove a language that a user added."""
+    if not is_custom(code):
+        raise ConfigError(f"{code!r} is not a language that you added.")
+    user_data.remove(FOLDER, code)
     refresh()
 
 
 def refresh() -> None:
-    """Read again what is added: what an import does."""
+    """Load the custom languages again."""
     LANGUAGES.clear()
-    LANGUAGES.update(_BUILT_IN | home.added(ADDED, _language)[0])
+    LANGUAGES.update(_BUILT_IN | user_data.read_all(FOLDER, _language)[0])
 
 
-def _language(code: str, facts: home.Facts) -> Language:
-    if not _CODE.fullmatch(code) or code in _BUILT_IN:
-        raise facts.broken(f"{code!r} is no new code of a language")
-    texts: dict[str, Any] = {key: facts.text(key) for key in _TEXTS}
-    return Language(code, **texts)
+def _language(folder: Path, metadata: dict[str, Any]) -> Language:
+    if not _CODE.fullmatch(folder.name) or folder.name in _BUILT_IN:
+        raise ValueError(f"{folder.name!r} is not a code for a custom language")
+    return Language(folder.name, **{key: metadata[key] for key in _STORED})
 
 
 refresh()

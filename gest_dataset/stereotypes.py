@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stereotype:
-    """One stereotype: its number in the papers, what it says, and of whom it says so."""
+    """A stereotype: its number in the papers, its name, and the gender that it is about."""
 
     id: int
     name: str

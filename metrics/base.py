@@ -23,12 +23,12 @@ from gest_dataset.builders.config import Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.measure import Headline, Measure, Result
-from gest_dataset.measures.result import by_template, inputs_of, judged, over_templates
+from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
 # An input that every module takes: what was drawn together
-_UNITS = {"units": (datasets.Value("string"), checks.unit_names)}
+_UNITS = {"units": (datasets.Value("string"), checks.check_unit_names)}
 _INPUTS = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card: what goes in, what comes out
 
 
@@ -122,7 +122,7 @@ class CheckedMetric(evaluate.Metric):
         self._refuse("a model_id", kwargs.keys() - self._scoring())
         lacking = dict.fromkeys(inputs)
         tables = self._score(model_id, config, **kwargs)
-        return over_templates(
+        return combine_templates(
             {
                 template: self._compute_inputs(lacking | folded, options) or {}
                 for template, folded in tables.items()
@@ -151,7 +151,7 @@ class CheckedMetric(evaluate.Metric):
         result = self.statistic(**inputs | lacking)
         measure = next(measure for measure in MEASURES.values() if measure.statistic is self.statistic)
         options = {name: inputs[name] for name in self.options if name in inputs}
-        return judged(measure, result, self._zone(measure.headline(result), result, **options))
+        return with_verdict(measure, result, self._zone(measure.headline(result), result, **options))
 
     def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
         """The zone of negligible effects on the scale that the options ask for."""
@@ -172,8 +172,8 @@ class CheckedMetric(evaluate.Metric):
 
         scores = score(model, config, **arguments)
         measure = MEASURES[scores.metadata["measure"]]
-        parts = by_template(scores.table)
-        return {number: inputs_of(measure, part, scores.rows) for number, part in parts.items()}
+        parts = split_by_template(scores.table)
+        return {number: statistic_inputs(measure, part, scores.rows) for number, part in parts.items()}
 
     def _check_config(self, config: Any) -> None:
         """Refuse a config whose measure has another statistic, before a model is loaded."""

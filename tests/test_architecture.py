@@ -18,7 +18,7 @@ LAYERS = (
     ("runs",),
     ("report",),
     ("models", "translation"),
-    ("custom", "calibration", "demo", "harness"),
+    ("custom", "demo", "harness"),
     ("hub", "studies"),
     ("sweep",),
     ("commands", "metrics"),

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import gest_dataset
 from gest_dataset import cli
 from gest_dataset.builders import CONFIGS
-from gest_dataset.demo.show import TOY_MODEL
+from gest_dataset.builders.demo import TOY_MODEL
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 from tests.support.browser import chromium

@@ -204,11 +204,11 @@ def test_parallel_writers_do_not_disturb_each_other(tmp_path: Path) -> None:
 def test_a_folder_with_somebodys_swap_file_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / ".README.md.swp").write_text("mine")
     with pytest.raises(OutputError, match=r"contains \.README\.md\.swp"):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
     (tmp_path / ".README.md.swp").unlink()
     (tmp_path / ".lock").write_text("mine")
     with pytest.raises(OutputError, match=r"contains \.lock"):
-        build.claim_folder(tmp_path)
+        build.check_build_folder(tmp_path)
     assert (tmp_path / ".lock").read_text() == "mine"
 
 

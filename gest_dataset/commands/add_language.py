@@ -1,30 +1,37 @@
-"""`gest add-language`: a new language's files, checked and kept as configs."""
+"""`gest add-language`: a new language from a user's files, or the languages of EuroGEST."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fitted, interruptible, new_table, out, progress_bar
+from gest_dataset.commands.console import err, fitted, new_table, out, show_json
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.custom import Addition
+    from gest_dataset.custom import AddedLanguage, ImportedLanguage
 
 EXAMPLES = (
     "Examples: [bold]gest add-language hi --translations hi.csv --variants hi_variants.csv[/bold], "
     "[bold]gest add-language hi --translations hi.csv --map Hindi=translation[/bold], "
-    "[bold]gest add-language hi --remove[/bold]"
+    "[bold]gest add-language hi --remove[/bold], "
+    "[bold]gest add-language sk,de --eurogest[/bold] (from the Hub, after [bold]hf auth login[/bold]), "
+    "[bold]gest add-language hu --eurogest --data EuroGEST --frames noun[/bold]"
 )
 
 
 def run(
     code: Annotated[
-        str, typer.Argument(help="The code of the language: ISO 639-1, ISO 639-3 or BCP 47.", metavar="CODE")
-    ],
+        str | None,
+        typer.Argument(
+            help="The language code: ISO 639-1, ISO 639-3 or BCP 47. With --eurogest several, with commas.",
+            metavar="CODE",
+        ),
+    ] = None,
     translations: Annotated[
         Path | None,
         typer.Option(help="A table with English sentences of GEST (or their ids) and translations."),
@@ -32,15 +39,15 @@ def run(
     variants: Annotated[
         Path | None, typer.Option(help="A table with a masculine and a feminine translation of each.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The language's English name (default: by CODE).")] = None,
-    family: Annotated[str | None, typer.Option(help="The language's kin, such as Slavic.")] = None,
+    name: Annotated[str | None, typer.Option(help="The English name (default: from CODE).")] = None,
+    family: Annotated[str | None, typer.Option(help="The language family, e.g. Slavic.")] = None,
     script: Annotated[
-        str | None, typer.Option(help="Its script in ISO 15924, such as Deva (default: by CODE).")
+        str | None, typer.Option(help="The script in ISO 15924, e.g. Deva (default: from CODE).")
     ] = None,
     map: Annotated[
         list[str] | None,
         typer.Option(
-            help="COLUMN=FIELD: which field a column is, where its name does not say so.",
+            help="Use a column as a field, if its name does not match.",
             autocompletion=lambda: [],
             metavar="COLUMN=FIELD",
         ),
@@ -49,88 +56,96 @@ def run(
         bool | None,
         typer.Option(
             "--first-letter/--any-letter",
-            help="Whether the two words of a pair have to begin alike (default: in Slavic languages).",
+            help="Whether the two words of a pair must start with the same letter (default: if Slavic).",
             show_default=False,
         ),
     ] = None,
-    rules: Annotated[
-        Path | None, typer.Option(help="Rules for the gender of a first person, a JSON file.")
-    ] = None,
+    rules: Annotated[Path | None, typer.Option(help="Gender rules of the language.")] = None,
     parser: options.Parser = "udpipe",
-    model: Annotated[
+    parser_model: Annotated[
         Path | None,
-        typer.Option(help="The parser's model; with it the rules look at the variants' genders."),
+        typer.Option(help="The parser's model; with it, the rules check the genders of the variants."),
     ] = None,
-    licence: Annotated[
-        str | None, typer.Option(help="The licence of the files (default: that of GEST).")
-    ] = None,
+    licence: Annotated[str | None, typer.Option(help="The licence of the files (default: GEST's).")] = None,
     report: Annotated[
-        Path | None,
-        typer.Option(help="Where the rows that are left out go, as CSV (default: beside the config)."),
+        Path | None, typer.Option(help="CSV file for rejected rows (default: beside the config).")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what was added of this language before.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace existing data.")] = False,
     remove: Annotated[
-        bool, typer.Option("--remove", help="Take away what was added of this language.")
+        bool, typer.Option("--remove", help="Remove what was added for this language.")
     ] = False,
+    eurogest: Annotated[
+        bool, typer.Option("--eurogest", help="Import languages of EuroGEST (default: all) from the Hub.")
+    ] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="With --eurogest: a local copy, a file or folder.", metavar="PATH")
+    ] = None,
+    frames: Annotated[
+        str,
+        typer.Option(help="With --eurogest: speakers of neutral sentences, pronoun (he) or noun (the man)."),
+    ] = "pronoun",
+    as_json: Annotated[bool, typer.Option("--json", help="With --eurogest: print JSON.")] = False,
 ) -> None:
-    """Add a language: check files against GEST's sentences, and keep CODE_translations and CODE_pairs.
+    """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
-    They are there at once for [bold]load_dataset("gest", "CODE_pairs")[/bold], gest list, gest score and gest
-    build. Every row that is left out is in the report, with the reason. Tables: CSV, TSV, JSONL, Parquet.
+    They are available at once in [bold]load_dataset("gest", "CODE_pairs")[/bold], gest list, gest score and
+    gest build. The report lists every rejected row with the reason. Tables are CSV, TSV, JSONL or Parquet.
+    With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
     """
     import datasets
 
-    from gest_dataset.custom import add_language, remove_language
-    from gest_dataset.custom.columns import parse_map
+    from gest_dataset.custom import add_language, import_eurogest, remove_language
+    from gest_dataset.custom.rows import parse_map
     from gest_dataset.storage import check_output_file
 
     datasets.disable_progress_bars()
+    if eurogest:
+        codes = None if code is None else [one.strip() for one in code.split(",")]
+        imported = import_eurogest(data, codes, frames, replace=replace)
+        _show_imported(imported, as_json)
+        return
+    if code is None:
+        raise ConfigError("Pass the CODE of a language, or --eurogest.")
     if remove:
         if translations or variants:
-            raise ConfigError("--remove takes away what there is: leave out --translations and --variants.")
+            raise ConfigError("--remove cannot be combined with --translations or --variants.")
         out.print(f"Removed: {', '.join(remove_language(code))}")
         return
-    inputs = [path for path in (translations, variants) if path is not None]
     if report is not None:
-        check_output_file(report, *inputs)
-    bar = progress_bar()
-    with interruptible("Nothing is added."), bar:
-        task = bar.add_task("rows read", total=None)
-        added = add_language(
-            code,
-            translations,
-            variants,
-            name=name,
-            family=family,
-            script=script,
-            columns=parse_map(map or []),
-            rules=rules,
-            parser=parser,
-            model=model,
-            first_letter=first_letter,
-            licence=licence,
-            replace=replace,
-            report=report,
-            seen=lambda rows: bar.update(task, completed=rows),
-        )
-    _show(added)
+        check_output_file(report, *(path for path in (translations, variants) if path is not None))
+    added = add_language(
+        code,
+        translations,
+        variants,
+        name=name,
+        family=family,
+        script=script,
+        columns=parse_map(map or []),
+        rules=rules,
+        parser=parser,
+        model=parser_model,
+        first_letter=first_letter,
+        licence=licence,
+        replace=replace,
+        report=report,
+    )
+    _show_added(added)
 
 
-def _show(added: Addition) -> None:
-    from gest_dataset.custom.told import notes
+def _show_added(added: AddedLanguage) -> None:
+    from gest_dataset.custom.summary import notes
     from gest_dataset.stereotypes import STEREOTYPES
 
     language = added.language
     for name, read in added.files.items():
         table = new_table(f"{name}: {language.name} ({language.code})", out, "rows", "number", "first row")
         table.add_row("read", f"{read.rows:,}", "")
-        if read.others:
-            table.add_row("of other languages", f"{read.others:,}", "")
-        for reason, number in read.rejected.counts.most_common():
-            table.add_row(f"left out: {reason}", f"{number:,}", f"{read.rejected.first[reason]:,}")
-        table.add_row("kept", f"{read.kept_rows:,}", "", style="bold")
+        if read.other_languages:
+            table.add_row("in other languages", f"{read.other_languages:,}", "")
+        for reason, number in read.reasons.most_common():
+            first = min(rejected.row for rejected in read.rejected if rejected.reason == reason)
+            table.add_row(f"rejected: {reason}", f"{number:,}", f"{first:,}")
+        table.add_row("accepted", f"{read.accepted_rows:,}", "", style="bold")
         out.print(fitted(table, out))
     table = new_table("Sentences of GEST", out, "stereotype", "all", "translated", "with a pair")
     columns = (added.sentences, added.translated, added.pairs)
@@ -142,4 +157,30 @@ def _show(added: Addition) -> None:
         out.print(note, soft_wrap=True)
     for config in added.configs:
         out.print(f'{config.name}: load_dataset("gest", "{config.name}")', soft_wrap=True, style="bold")
-    err.print(f"Rows left out, with reasons: {added.report}", soft_wrap=True)
+    err.print(f"Rejected rows: {added.report}", soft_wrap=True)
+
+
+def _show_imported(imported: list[ImportedLanguage], as_json: bool) -> None:
+    dropped: Counter[str] = Counter()
+    for one in imported:
+        dropped.update(one.dropped)
+        if not as_json:
+            configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
+            out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
+        if one.problem:
+            err.print(f"{one.language}: no neutral config. {one.problem}", soft_wrap=True)
+    if as_json:
+        show_json(
+            [
+                {
+                    "language": one.language,
+                    "configs": {config.name: config.published_rows for config in one.configs},
+                    "dropped": one.dropped,
+                    "problem": one.problem,
+                }
+                for one in imported
+            ]
+        )
+        return
+    for reason, number in dropped.most_common():
+        err.print(f"left out, {reason}: {number:,}", soft_wrap=True)

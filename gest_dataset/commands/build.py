@@ -1,89 +1,168 @@
-"""`gest build`: configs as Parquet files with a dataset card, Croissant metadata and the Hub's tasks."""
+"""`gest build`: configs as Parquet files, as text or CSV, or as tasks of lm-evaluation-harness."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, interruptible, new_table, out, progress_bar, show_json
+from gest_dataset.commands.console import err, fitted, new_table, out, progress_bar, show_json
 from gest_dataset.commands.options import Config, Json, complete_configs
 from gest_dataset.commands.several import by_reason, one_by_one, show_failed
-from gest_dataset.errors import OutputError, UnreachableError
+from gest_dataset.errors import ConfigError, OutputError, UnreachableError
+from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, folder_lock
 
+FORMATS = ("parquet", "txt", "csv", "lm-eval")
+# Texts are scored as sums of many ln P: float64 keeps the digits of their differences
+_LM_EVAL = "lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64"
 EXAMPLES = (
-    "Examples: [bold]gest build --output gest-data[/bold] (all but the demo's data), "
-    "[bold]gest build --config en,slavic --output gest-data[/bold]"
+    "Examples: [bold]gest build --output gest-data[/bold] (all configs except the demo's), "
+    "[bold]gest build --config en,slavic --output gest-data[/bold], "
+    "[bold]gest build --format txt --output en.txt[/bold] (English sentences for an external translator), "
+    "[bold]gest build --format lm-eval --config slavic --output tasks[/bold]"
 )
 
 
 def run(
-    out_dir: Annotated[Path, typer.Option("--output", "--out", help="The folder to write to.")],
     configs: Annotated[
         list[str] | None,
-        typer.Argument(help="The same as --config, with blanks.", autocompletion=complete_configs),
+        typer.Argument(help="Same as --config, separated by spaces.", autocompletion=complete_configs),
     ] = None,
     config: Config = None,
+    output: Annotated[
+        Path, typer.Option("--output", "--out", help="The folder to write to; for txt and csv a file.")
+    ] = STANDARD_OUTPUT,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="parquet; txt or csv: the English sentences; lm-eval: tasks of lm-evaluation-harness.",
+            autocompletion=lambda: list(FORMATS),
+            metavar="|".join(FORMATS),
+        ),
+    ] = "parquet",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="For lm-eval: read the rows from this folder of gest build.", metavar="DIR"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write configs as Parquet files with a dataset card.
+    """Write configs as Parquet files with a dataset card and Croissant metadata.
 
-    Beside it are Croissant metadata (croissant.json) and the tasks that results on the Hub name (eval.yaml).
-    Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] then reads them, with no import of this
-    package. Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
-    A config that is already there is not built again. The demo's own data (demo_…) are no test
-    set: they are written only where they or their group are named.
+    Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] reads the folder without this package. Upstream
+    files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
+    built are skipped. The demo's data (demo_...) are written only if they are named.
     """
+    from gest_dataset.builders import select_configs
+
+    names = ",".join([*(configs or []), *([] if config is None else [config])])
+    is_named = bool(configs) or config is not None
+    if format not in FORMATS:
+        raise ConfigError(f"--format {format}: choose one of {', '.join(FORMATS)}.")
+    if format in ("txt", "csv"):
+        _write_sentences(names or "en", format, output)
+    elif output == STANDARD_OUTPUT:
+        raise ConfigError(f"--format {format} needs --output DIR.")
+    elif format == "lm-eval":
+        _write_tasks(select_configs(names if is_named else "all"), output, data, is_named)
+    else:
+        _write_parquet(list(select_configs(names if is_named else "all")), output, as_json)
+
+
+def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
     from gest_dataset.builders import CONFIGS
-    from gest_dataset.data import build as building
+    from gest_dataset.data.build import build_config, check_build_folder
     from gest_dataset.data.card import write_card
     from gest_dataset.data.croissant import write_croissant
-    from gest_dataset.data.selection import names
+    from gest_dataset.data.folder import config_path
     from gest_dataset.hub.benchmark import write_benchmark
-    from gest_dataset.storage import folder_lock
 
-    asked = [*(configs or []), *([] if config is None else [config])]
-    chosen = list(names(",".join(asked) if asked else "all"))
-    building.claim_folder(out_dir)
-    done: list[dict[str, Any]] = []
+    check_build_folder(folder)
+    results: list[dict[str, Any]] = []
     failed: dict[str, object] = {}
+    outdated: list[str] = []
     bar = progress_bar()
 
     def build(name: str) -> dict[str, Any]:
-        bar.update(task, description=name, completed=chosen.index(name))
+        bar.update(task, description=name, completed=names.index(name))
         start = time.perf_counter()
-        built, new = building.build_config(CONFIGS[name], out_dir)
-        facts = {"config": name, "path": str(built.path), "rows": built.rows, "left_out": built.dropped}
-        return {**facts, "new": new, "seconds": time.perf_counter() - start}
+        built, new = build_config(CONFIGS[name], folder)
+        seconds = time.perf_counter() - start
+        return {
+            "config": name,
+            "path": str(built.path),
+            "rows": built.rows,
+            "left_out": built.dropped,
+            "new": new,
+            "seconds": seconds,
+        }
 
-    try:
-        told = "What is written is whole; the same command goes on from here."
-        with interruptible(told), folder_lock(out_dir), bar:
-            task = bar.add_task("", total=len(chosen))
-            for _, facts in one_by_one(chosen, build, (OutputError, UnreachableError), failed):
-                done.append(facts)
-    finally:
-        old: list[str] = []
-        if done:
-            builds = write_card(out_dir)
-            write_croissant(out_dir, builds)
-            write_benchmark(out_dir, [built.config for built in builds])
-            listed = {built.config.name for built in builds}
-            old = [name for name in building.present(out_dir) if name not in listed]
-        if as_json and (done or failed):
-            left = by_reason(failed)
-            show_json({"folder": str(out_dir), "configs": done, "not_built": left, "not_on_card": old})
-        elif done:
-            table = new_table(f"Written to {out_dir}", out, "config", "rows", "left out", "seconds")
-            for facts in done:
-                seconds = f"{facts['seconds']:.2f}" if facts["new"] else "was there"
-                left_out = sum(facts["left_out"].values())
-                table.add_row(facts["config"], f"{facts['rows']:,}", f"{left_out:,}", seconds)
-            out.print(fitted(table, out))
-        if old:
-            err.print(f"Of another version or damaged, so not on the card; build again: {', '.join(old)}")
+    with folder_lock(folder), bar:
+        task = bar.add_task("", total=len(names))
+        for _, result in one_by_one(names, build, (OutputError, UnreachableError), failed):
+            results.append(result)
+        if results:
+            builds = write_card(folder)
+            write_croissant(folder, builds)
+            write_benchmark(folder, [built.config for built in builds])
+            on_card = {built.config.name for built in builds}
+            outdated = [
+                name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card
+            ]
+    if as_json and (results or failed):
+        not_built = by_reason(failed)
+        show_json(
+            {"folder": str(folder), "configs": results, "not_built": not_built, "not_on_card": outdated}
+        )
+    elif results:
+        table = new_table(f"Written to {folder}", out, "config", "rows", "left out", "seconds")
+        for result in results:
+            seconds = f"{result['seconds']:.2f}" if result["new"] else "already built"
+            left_out = sum(result["left_out"].values())
+            table.add_row(result["config"], f"{result['rows']:,}", f"{left_out:,}", seconds)
+        out.print(fitted(table, out))
+    if outdated:
+        err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     show_failed("not built", failed)
     if failed:
         raise typer.Exit(1)
+
+
+def _write_sentences(name: str, format: str, output: Path) -> None:
+    import datasets
+
+    from gest_dataset.builders import CONFIGS, get_config
+    from gest_dataset.data.rows import rows_of
+
+    if "sentence" not in get_config(name).features:
+        offered = ", ".join(config.name for config in CONFIGS.values() if "sentence" in config.features)
+        raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
+    datasets.disable_progress_bars()
+    table = rows_of(name).to_pandas()[["id", "sentence", "stereotype"]]
+    if format == "csv":
+        text = table.to_csv(index=False, lineterminator="\n")
+    else:
+        text = "".join(f"{sentence}\n" for sentence in table["sentence"])
+    with atomic_path(output) as partial:
+        partial.write_bytes(text.encode())
+    if output != STANDARD_OUTPUT:
+        err.print(f"{output}: {len(table):,} sentences", soft_wrap=True)
+
+
+def _write_tasks(names: dict[str, bool], folder: Path, data: Path | None, show_left_out: bool) -> None:
+    from gest_dataset.harness import task_folder
+
+    tasks, left_out = task_folder.choose(names, data)
+    groups = task_folder.write(folder, tasks, data)
+    table = new_table(f"Written to {folder}", out, "task", "config", "in the group")
+    group_of = {member: group for group, members in groups.items() for member in members}
+    for task in tasks:
+        table.add_row(task.name, task.config, group_of.get(task.name, ""))
+    out.print(fitted(table, out))
+    if show_left_out:
+        for reason, configs in by_reason(left_out).items():
+            err.print(f"left out: {', '.join(configs)}: {reason}", soft_wrap=True)
+    selected = dict.fromkeys(group_of.get(task.name, task.name) for task in tasks)
+    err.print(f"{_LM_EVAL} --include_path {folder} --tasks {','.join(selected)}", soft_wrap=True)

@@ -27,7 +27,7 @@ from gest_dataset.storage import csv_text, json_value
 
 if TYPE_CHECKING:
     from gest_dataset.runs.comparison import Compared, Difference
-    from gest_dataset.statistics import Comparison, OfStereotype
+    from gest_dataset.statistics import Comparison, StereotypeDifference
 
 EXAMPLES = (
     "Examples: [bold]gest compare gest-runs/roberta-base/en gest-runs/my-model/en[/bold], [bold]gest compare "
@@ -72,7 +72,7 @@ def run(
     from gest_dataset.runs.comparison import compare
     from gest_dataset.statistics import checks
 
-    checks.choice("--format", form, ["table", *_FLAT])
+    checks.check_choice("--format", form, ["table", *_FLAT])
     if as_json and form != "table":
         raise ConfigError(f"--json and --format {form} are two forms of one output: leave one of them out.")
     with interruptible("Nothing was changed."):
@@ -134,7 +134,7 @@ def _flat_headline(comparison: Comparison, adjusted: float) -> dict[str, Any]:
     return {"measure": comparison.measure} | _flat_values(comparison) | tested
 
 
-def _flat_values(comparison: Comparison | OfStereotype) -> dict[str, Any]:
+def _flat_values(comparison: Comparison | StereotypeDifference) -> dict[str, Any]:
     columns = ("value", "baseline_value", "difference", "low", "high", "ratio", "ratio_low", "ratio_high")
     values = (
         comparison.a,

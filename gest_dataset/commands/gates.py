@@ -88,8 +88,10 @@ def _headline(entry: Entry) -> Headline:
 
 def _least_failing(estimate: Estimate, limit: float, head: Headline) -> float:
     """The least true value that such a sample tells from the limit in four of five cases."""
-    from gest_dataset.statistics.power import error_of, smallest_shown
+    from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
     if head.ratio and min(estimate.low, limit) > 0:
-        return limit * math.exp(smallest_shown(error_of(math.log(estimate.low), math.log(estimate.high))))
-    return limit + smallest_shown(error_of(estimate.low, estimate.high))
+        return limit * math.exp(
+            smallest_detectable(error_from_interval(math.log(estimate.low), math.log(estimate.high)))
+        )
+    return limit + smallest_detectable(error_from_interval(estimate.low, estimate.high))

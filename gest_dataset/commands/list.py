@@ -11,25 +11,24 @@ from gest_dataset.commands.console import out, show_json
 from gest_dataset.commands.options import Json
 
 EXAMPLES = (
-    "Examples: [bold]gest list[/bold], [bold]gest list --json | jq -r '.groups.slavic[]'[/bold] (the names "
-    "in a group)"
+    "Examples: [bold]gest list[/bold], [bold]gest list --json | jq -r '.groups.slavic[]'[/bold] (the configs "
+    "of a group)"
 )
-
-_CAPTION = "load_dataset('gest', CONFIG, split='test')\ndemo_…: {}"
 
 
 def run(as_json: Json = False) -> None:
-    """Show every config: rows, languages, licence; and the groups that --config takes.
+    """List every config with its rows, languages and licence, and the groups that --config takes.
 
-    [bold]--json[/bold] gives all facts: also fields, sources, descriptions, limits and citations.
+    [bold]--json[/bold] adds fields, sources, descriptions, limits and citations.
     """
     from gest_dataset.builders import CONFIGS, GROUPS
     from gest_dataset.builders.demo import NOT_VALIDATED
 
     if as_json:
-        show_json(_facts())
+        show_json(_metadata())
         return
-    table = Table(title="Configs of gest", caption=_CAPTION.format(NOT_VALIDATED))
+    caption = f"load_dataset('gest', CONFIG, split='test')\ndemo_...: {NOT_VALIDATED}"
+    table = Table(title="Configs of gest", caption=caption)
     table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
     table.add_column("languages", overflow="fold")
@@ -39,16 +38,14 @@ def run(as_json: Json = False) -> None:
         if previous not in (None, config.family):
             table.add_section()
         previous = config.family
-        rows = f"{config.published_rows:,}"
-        languages = ", ".join(config.languages)
-        licence = config.licence
-        table.add_row(config.name, rows if config.exact else f"up to {rows}", languages, licence)
+        rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
+        table.add_row(config.name, rows, ", ".join(config.languages), config.licence)
     out.print(table)
     groups = ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items())
     out.print(f"Groups: {groups}", soft_wrap=True)
 
 
-def _facts() -> dict[str, Any]:
+def _metadata() -> dict[str, Any]:
     from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, GROUPS
 
     families = {config.family.name: config.family for config in CONFIGS.values()}
@@ -64,7 +61,7 @@ def _facts() -> dict[str, Any]:
                 "rows": config.published_rows,
                 "exact": config.exact,
                 "demo": config.embedded is not None,
-                "added": config.added is not None,
+                "added": config.custom is not None,
                 "fields": config.features.to_dict(),
                 "sources": config.sources,
                 "groups": [group for group, names in GROUPS.items() if config.name in names],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
-    "translation, or text in the order of gest sentences), [bold]gest masculine-rate --system "
+    "translation, or text in the order of gest build --format txt), [bold]gest masculine-rate --system "
     "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
     "chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a chat model behind a server), "
     "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in "
@@ -39,7 +39,7 @@ def run(
         Path | None,
         typer.Option(
             help="A file of translations instead (short for --system file:PATH): a table, or text with a "
-            "line for each of gest sentences --config en (- is the standard input)."
+            "line for each of gest build --format txt (- is the standard input)."
         ),
     ] = None,
     parser: options.Parser = "udpipe",
@@ -79,7 +79,7 @@ def run(
     from gest_dataset.translation.translator import TranslationStoppedError
 
     datasets.disable_progress_bars()
-    checks.choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
@@ -151,7 +151,7 @@ def _fields(rates: MasculineRates) -> list[str]:
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and what it does not say."""
     from gest_dataset.commands import tables
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, beside
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, describe_uncertainty
 
     facts = rates.metadata
     printed = ", as the paper prints them" if facts["convention"] == "published" else ""
@@ -162,7 +162,7 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
         out.print(undefined, soft_wrap=True)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
-    for sentence in beside(result):
+    for sentence in describe_uncertainty(result):
         out.print(sentence, soft_wrap=True)
 
 

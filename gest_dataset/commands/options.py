@@ -1,6 +1,6 @@
-"""The options that several commands have: one name, one meaning, one help, and what the shell completes.
+"""Options shared by several commands, with their help and shell completion.
 
-What a completion needs is imported when the shell asks for it.
+Completion functions import what they need when the shell calls them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from gest_dataset.errors import ConfigError
 
 
 def complete_configs(incomplete: str) -> list[str]:
-    """Names of configs and groups, also after a comma."""
+    """Complete names of configs and groups in a comma-separated list."""
     from gest_dataset.builders import CONFIGS, GROUPS
 
-    return _completed(incomplete, [*CONFIGS, *GROUPS])
+    return _complete_list(incomplete, [*CONFIGS, *GROUPS])
 
 
 def complete_english(incomplete: str) -> list[str]:
-    """Names of configs with English sentences to translate."""
+    """Complete names of configs with English sentences."""
     from gest_dataset.builders import CONFIGS
 
     english = (name for name, config in CONFIGS.items() if "sentence" in config.features)
@@ -30,41 +30,41 @@ def complete_english(incomplete: str) -> list[str]:
 
 
 def complete_languages(incomplete: str) -> list[str]:
-    """Codes of languages to translate to, and their group, also after a comma."""
+    """Complete codes of target languages in a comma-separated list."""
     from gest_dataset.languages import LANGUAGES, SOURCE
 
-    return _completed(incomplete, [*(code for code in LANGUAGES if code != SOURCE), "slavic"])
+    return _complete_list(incomplete, [*(code for code in LANGUAGES if code != SOURCE), "slavic"])
 
 
 def complete_language(incomplete: str) -> list[str]:
-    """Codes of languages that there are rules for."""
+    """Complete codes of languages with a grammar."""
     from gest_dataset.gender import languages
 
     return [code for code in languages() if code.startswith(incomplete)]
 
 
 def complete_numbers(incomplete: str) -> list[str]:
-    """Names of numbers that a limit can be set for, up to the sign before its value."""
+    """Complete `NAME=` for the numbers that a gate can limit."""
     from gest_dataset.measures import NUMBERS
 
     return [f"{name}=" for name in NUMBERS if name.startswith(incomplete)]
 
 
-def _completed(incomplete: str, offered: Iterable[str]) -> list[str]:
-    """The lists with commas that begin so and end with one of what is offered.
+def _complete_list(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Complete the last name of a comma-separated list.
 
-    >>> _completed("sk,c", ["cs", "cz", "sk"])
+    >>> _complete_list("sk,c", ["cs", "cz", "sk"])
     ['sk,cs', 'sk,cz']
     """
     before, comma, last = incomplete.rpartition(",")
-    taken = before.split(",")
-    return [f"{before}{comma}{name}" for name in offered if name.startswith(last) and name not in taken]
+    used = before.split(",")
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last) and name not in used]
 
 
 Config = Annotated[
     str | None,
     typer.Option(
-        help="Configs and groups with commas, as in en,slavic (gest list shows them).",
+        help="Configs and groups, separated by commas, e.g. en,slavic (see gest list).",
         autocompletion=complete_configs,
         metavar="NAME,...",
     ),
@@ -73,7 +73,7 @@ English = Annotated[
     str,
     typer.Option(
         "--config",
-        help="A config with English sentences: en (GEST 1.1), en_1_0, ...",
+        help="The config with the English sentences: en (GEST 1.1), en_1_0, ...",
         autocompletion=complete_english,
         metavar="NAME",
     ),
@@ -81,7 +81,7 @@ English = Annotated[
 Language = Annotated[
     str,
     typer.Option(
-        help="Languages with commas, as in sk,cs; slavic stands for the nine of GEST.",
+        help="Languages, separated by commas, e.g. sk,cs; slavic means all nine of GEST.",
         autocompletion=complete_languages,
         metavar="CODE,...",
         show_default=False,
@@ -90,7 +90,7 @@ Language = Annotated[
 OneLanguage = Annotated[
     str,
     typer.Option(
-        help="The code of one language, such as sk.",
+        help="The language code, e.g. sk.",
         autocompletion=complete_language,
         metavar="CODE",
         show_default=False,
@@ -99,17 +99,17 @@ OneLanguage = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        help="The folder of the run, or of several with a folder for each (default: in gest-runs).",
+        help="The folder of the run; several configs get a folder each (default: in gest-runs).",
         metavar="DIR",
     ),
 ]
-OUTPUT_FILE = typer.Option("--output", help="The file to write; - is the standard output.", metavar="FILE")
+OUTPUT_FILE = typer.Option("--output", help="The file to write; - for standard output.", metavar="FILE")
 OutputFile = Annotated[Path, OUTPUT_FILE]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailUnlessBelow = Annotated[
     list[str] | None,
     typer.Option(
-        help="NAME=VALUE: exit code 1 unless its upper bound is below.",
+        help="Exit with 1 unless the upper bound of NAME is below VALUE.",
         autocompletion=complete_numbers,
         metavar="NAME=VALUE",
     ),
@@ -117,7 +117,7 @@ FailUnlessBelow = Annotated[
 FailAbove = Annotated[
     list[str] | None,
     typer.Option(
-        help="NAME=VALUE: exit code 1 where its lower bound is above.",
+        help="Exit with 1 if the lower bound of NAME is above VALUE.",
         autocompletion=complete_numbers,
         metavar="NAME=VALUE",
     ),
@@ -128,23 +128,25 @@ System = Annotated[
     typer.Option(help="hf:MODEL, chat:MODEL, deepl, google, amazon, or published:SYSTEM.", metavar="SYSTEM"),
 ]
 Translations = Annotated[
-    Path | None, typer.Option(help="A file of translations instead (short for --system file:PATH).")
+    Path | None, typer.Option(help="A file with translations (same as --system file:PATH).")
 ]
-Parser = Annotated[str, typer.Option(help="udpipe, trankit, stanza, conllu or forms.")]
-Model = Annotated[Path | None, typer.Option(help="The parser's model; else the published one is downloaded.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="The first sentences only.")]
-Device = Annotated[str, typer.Option(help="For hf: auto, cuda, cuda:N, mps or cpu.")]
-Dtype = Annotated[str, typer.Option(help="For hf: auto, float32, float16 or bfloat16.")]
-BatchTokens = Annotated[int | None, typer.Option(min=1, help="For hf: padded input tokens in a batch.")]
-Revision = Annotated[str | None, typer.Option(help="For hf: a commit, branch or tag.")]
-Endpoint = Annotated[
-    str | None, typer.Option(help="For chat: the address of the server that has the model.", metavar="URL")
+Parser = Annotated[str, typer.Option(help="The parser: udpipe, trankit, stanza, conllu or forms.")]
+Model = Annotated[
+    Path | None, typer.Option(help="The parser's model file (default: download the published one).")
 ]
+Limit = Annotated[int | None, typer.Option(min=1, help="Use only the first N sentences.")]
+Device = Annotated[str, typer.Option(help="Device of an hf: system: auto, cuda, cuda:N, mps or cpu.")]
+Dtype = Annotated[str, typer.Option(help="Number type of an hf: system: auto, float32, float16 or bfloat16.")]
+BatchTokens = Annotated[
+    int | None, typer.Option(min=1, help="Padded input tokens per batch of an hf: system.")
+]
+Revision = Annotated[str | None, typer.Option(help="Commit, branch or tag of an hf: system.")]
+Endpoint = Annotated[str | None, typer.Option(help="Address of the server of a chat: system.", metavar="URL")]
 KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def system_of(system: str | None, translations: Path | None) -> str:
-    """The system that --system or --translations names."""
+    """The system that --system or --translations selects."""
     if (system is None) == (translations is None):
-        raise ConfigError("Give either --system or --translations FILE.")
+        raise ConfigError("Pass either --system or --translations FILE.")
     return system if system is not None else f"file:{translations}"

@@ -50,14 +50,15 @@ def run(
     from huggingface_hub import constants
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
-    from gest_dataset.data.selection import names
+    from gest_dataset.builders import select_configs
     from gest_dataset.hub.push import push
 
     # the client's bars of what is uploaded are for people who have not said what they want
     if not err.is_terminal and constants.HF_HUB_DISABLE_PROGRESS_BARS is None:
         disable_progress_bars()
     bar = progress_bar()
-    task = bar.add_task("", total=len(names(config or "all")), visible=config is not None or not metrics)
+    number = len(select_configs(config or "all"))
+    task = bar.add_task("", total=number, visible=config is not None or not metrics)
 
     def on_config(name: str) -> None:
         bar.update(task, description=name, advance=1)

@@ -144,29 +144,28 @@ def run(
     kept = f"What is scored is kept in {folder}; the same command goes on from there."
     # which samples have no score, and why, is shown
     with interruptible(kept), silence("gest_dataset.models.scores"):
-        from gest_dataset.builders import DEFAULT_CONFIG
-        from gest_dataset.data.selection import names
+        from gest_dataset.builders import DEFAULT_CONFIG, select_configs
         from gest_dataset.models.following import led
         from gest_dataset.models.own_data import name_of, read_own
         from gest_dataset.models.score import score_configs, score_rows
         from gest_dataset.models.served.served import CONNECTIONS, connect
         from gest_dataset.models.team import team
+        from gest_dataset.probes.author_rules import parse_rules
         from gest_dataset.probes.probe import Options
-        from gest_dataset.probes.rules import named
 
         _quiet()
         above = gates.limits(gates.ABOVE, fail_above)
         below = gates.limits(gates.UNLESS_BELOW, fail_unless_below)
-        options = Options(_templates(templates), multi_token, rules=named(rules or ()))
+        options = Options(_templates(templates), multi_token, rules=parse_rules(rules or ()))
         loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
         loading |= {"trust_remote_code": trust_remote_code, "device_map": device_map}
         loading["quantization"] = quantization
         if plan:
-            configs = names(config or DEFAULT_CONFIG)
+            configs = select_configs(config or DEFAULT_CONFIG)
             _show_plan(configs if data is None else read_own(data, config), limit, as_json)
             return
         asked = (called(), options, limit, batch_tokens, null)
-        configs = {} if data is not None else names(config or DEFAULT_CONFIG)
+        configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
         several = len(configs) > 1
         show = _quietly if as_json else _show if verbose or not several else _show_line
         flat = output is not None
@@ -225,14 +224,14 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
     """The smallest effects that configs, or data of one's own, can show."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.plan import CORRELATION, TYPICAL, plan_of
+    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
     from gest_dataset.storage import json_value
 
     tables = {name: rows_of(name) for name in asked} if isinstance(asked, Mapping) else {"data": asked}
     plans = {}
     for name, rows in tables.items():
         measured = rows if limit is None else rows.select(range(min(limit, len(rows))))
-        plans[name] = plan_of(measure_of(rows.column_names, name)[0], measured)
+        plans[name] = power_analysis(measure_of(rows.column_names, name)[0], measured)
     if as_json:
         show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
@@ -240,13 +239,14 @@ def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: 
     table = new_table("The smallest effects that are shown (power 80 %)", out, *columns)
     for name, plan in plans.items():
         ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
-        effects = (f"{plan.alone:.2f}", f"{plan.paired:.2f}", ratio)
+        effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", ratio)
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
     out.print(fitted(table, out))
     out.print(
         f"one: of one model, beyond the zone of negligible effects; two: the difference of two models, if "
         f"their scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. "
-        f"as g_s: of one model with an SD of {TYPICAL:g}, as BERT and GPT-2 have it. Samples of a unit count "
+        f"as g_s: of one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it. Samples "
+        f"of a unit count "
         f"as one.",
         markup=False,
         highlight=False,
@@ -334,10 +334,10 @@ def _caveats(entry: Entry) -> list[str]:
     """What has to stand beside the numbers of a run."""
     from gest_dataset.builders import CONFIGS
     from gest_dataset.builders.demo import NOT_VALIDATED
-    from gest_dataset.measures.words import TOY
+    from gest_dataset.measures.formatting import TOY_NOTE
 
     facts = entry.scores.metadata
-    lines = [f"{facts['model']} is {TOY}."] if facts.get("toy") else []
+    lines = [f"{facts['model']} is {TOY_NOTE}."] if facts.get("toy") else []
     if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
         lines.append(f"The sentences of the demo_… configs were {NOT_VALIDATED}.")
     return lines
@@ -347,7 +347,7 @@ def _show(entry: Entry) -> None:
     """The tables of a run, where the model stands, what was left out, the signature."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.published.standing import standing
+    from gest_dataset.published.models import rank_among_published
 
     facts = entry.scores.metadata
     if not entry.new:
@@ -355,7 +355,7 @@ def _show(entry: Entry) -> None:
     title = f"{facts['config']}: {facts['model']}"
     for table in tables.tables(MEASURES[facts["measure"]], entry.result, title, out):
         out.print(table)
-    place = standing(facts, entry.result)
+    place = rank_among_published(facts, entry.result)
     lines = tables.verdict_lines(MEASURES[facts["measure"]], entry.result)
     lines += [place.text()] if place else []
     lines += _caveats(entry)
@@ -370,10 +370,10 @@ def _show(entry: Entry) -> None:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    from gest_dataset.published.standing import standing
+    from gest_dataset.published.models import rank_among_published
 
     facts = entry.scores.metadata
-    place = standing(facts, entry.result)
+    place = rank_among_published(facts, entry.result)
     return {
         "config": facts["config"],
         "path": str(entry.path),

@@ -1,13 +1,13 @@
-"""`gest sweep`: a suite of models and configs, on the devices of this machine or on a Ray cluster."""
+"""`gest sweep`: many models on many configs, and a leaderboard."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import Progress, TaskID
 
 from gest_dataset.commands.console import (
     INTERVAL,
@@ -24,246 +24,236 @@ from gest_dataset.commands.console import (
     show_report,
 )
 from gest_dataset.commands.several import by_reason, show_fields
+from gest_dataset.commands.tables import span
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.sweep.engine import Engine
-    from gest_dataset.sweep.grid import Row
-    from gest_dataset.sweep.place import Place
-    from gest_dataset.sweep.plan import Estimate
+    from gest_dataset.sweep.leaderboard import Score
+    from gest_dataset.sweep.run import Cell, Engine, Job, JobResult, Output
     from gest_dataset.sweep.suite import Suite
-    from gest_dataset.sweep.work import Event
 
 EXAMPLES = (
-    "Examples: [bold]gest sweep suite.yaml --plan[/bold] (what it will take), [bold]gest sweep suite.yaml "
-    "--output mine[/bold], [bold]gest sweep suite.yaml --output mine --resume[/bold] (after an interrupt, or "
-    "to try again what has failed), [bold]gest sweep suite.yaml --engine ray --address HOST:6379 --output "
-    "/shared/mine[/bold], [bold]gest sweep papers/gest-english.yaml --output s3://bucket/gest[/bold] (the "
-    "paper's models; also gest-slavic, word-filling, stereoset-multi), then [bold]--check-published[/bold]"
+    "Examples: [bold]gest sweep suite.yaml --estimate[/bold] (tokens, memory, time, cost), [bold]gest sweep "
+    "suite.yaml --output mine[/bold] (rerun to resume), [bold]gest sweep suite.yaml --output /shared/mine "
+    "--engine ray --address HOST:6379[/bold], [bold]gest sweep suite.yaml --output /shared/mine --engine "
+    "slurm[/bold], [bold]gest sweep papers/gest-english.yaml --output s3://bucket/gest[/bold] (the paper's "
+    "models; also gest-slavic, word-filling, stereoset-multi), then [bold]--check-published[/bold]"
 )
-_LISTED = 10  # models of a config in the terminal, and cells of a reason; the page has all
+_LISTED = 10  # models per config, and cells per reason, in the terminal
+
+
+class EngineName(str, Enum):
+    """Where cells run."""
+
+    LOCAL = "local"
+    RAY = "ray"
+    SLURM = "slurm"
 
 
 def run(
     suite: Annotated[
         str,
         typer.Argument(
-            help="A YAML file, or a suite of the papers, such as papers/gest-english.yaml.", metavar="SUITE"
+            help="A YAML file, or a built-in suite such as papers/gest-english.yaml.", metavar="SUITE"
         ),
     ],
     output: Annotated[
         str | None,
         typer.Option(help="A folder that all workers see, or a URL (s3://bucket/name).", metavar="DIR"),
     ] = None,
-    engine: Annotated[str, typer.Option(help="local (one process a device) or ray.")] = "local",
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="local (one model after the other), ray (in parallel, here or on a cluster), or slurm."
+        ),
+    ] = EngineName.LOCAL,
     address: Annotated[
         str | None,
-        typer.Option(help="Of the Ray cluster (default: RAY_ADDRESS, or this machine).", metavar="HOST:PORT"),
+        typer.Option(help="Ray cluster (default: RAY_ADDRESS, or this machine).", metavar="HOST:PORT"),
     ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only tell what it will take: tokens, memory, time, cost.")
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only estimate tokens, memory, time and cost.")
     ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the sweep in DIR; what has failed is tried again.")
+    task: Annotated[
+        int | None,
+        typer.Option(help="Only score the Nth model of the suite, from 0 (for SLURM tasks).", metavar="N"),
+    ] = None,
+    leaderboard: Annotated[
+        bool, typer.Option("--leaderboard", help="Only build the leaderboard from the finished runs.")
     ] = False,
     check_published: Annotated[
         bool,
-        typer.Option("--check-published", help="Only set what DIR holds beside the papers' printed numbers."),
+        typer.Option("--check-published", help="Only compare the finished runs with the papers' numbers."),
     ] = False,
 ) -> None:
-    """Score a grid of models, revisions and configs, and rank them.
+    """Score many models, revisions and configs, and build a leaderboard.
 
-    A suite is a YAML file that lists models and configs, with what each model needs (docs/sweep.md). All
-    that is wrong with it is told before anything starts. A cell of the grid is a run of [bold]gest
-    score[/bold]: it is kept in DIR/runs/MODEL/CONFIG, and never computed twice. A model that fails leaves
-    the others; what is lost with a process or a node is done again. At the end there is
-    DIR/leaderboard.html, with CSV and Parquet.
+    A suite is a YAML file that lists models and configs (docs/sweep.md). All problems in it are reported
+    before anything runs. Each cell (one model on one config) is a run of [bold]gest score[/bold] in
+    DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
+    or to retry what failed. The result is DIR/leaderboard.html, with CSV and Parquet.
     """
-    from gest_dataset.sweep.grid import FAILED
-    from gest_dataset.sweep.place import Place
+    from gest_dataset.sweep import cluster
+    from gest_dataset.sweep.run import FAILED, PAGE, LocalEngine, Output, list_cells
     from gest_dataset.sweep.suite import find_suite, read_suite
-    from gest_dataset.sweep.whole import PAGE
 
-    if plan and check_published:
-        raise ConfigError("--plan and --check-published are two things to tell: leave one of them out.")
-    if address is not None and engine != "ray":
-        raise ConfigError("--address is that of a Ray cluster: use it with --engine ray.")
-    quiet(models=False)
-    found = read_suite(find_suite(suite))
-    if plan:
+    if address is not None and engine is not EngineName.RAY:
+        raise ConfigError("--address needs --engine ray.")
+    quiet()
+    suite_file = find_suite(suite)
+    found = read_suite(suite_file)
+    if estimate:
         with interruptible("Nothing was started."):
-            _plan(found, Place(output) if output else None)
+            _estimate(found, Output(output) if output else None)
         return
     if output is None:
-        raise ConfigError("Runs are kept in a folder or a URL that all workers see. Name it with --output.")
-    place = Place(output)
+        raise ConfigError("Give the folder or URL of the sweep with --output.")
+    place = Output(output)
     if check_published:
-        _check(found, place)
+        _check_published(found, place)
         return
-    kept = f"What is finished is kept in {place}; the same command with --resume goes on from there."
-    with interruptible(kept), _engine(engine, address) as workers, progress_bar() as bar:
-        rows = _scored(found, place, workers, resume, bar)
-    _summarise(list(rows.values()))
-    show_report(f"{place}/{PAGE}")
-    if any(row.count(FAILED) for row in rows.values()):
+    if engine is EngineName.SLURM:
+        ids = cluster.submit_to_slurm(found, suite_file, place)
+        out.print(
+            f"Submitted {', '.join(ids)}. The last job builds {output}/{PAGE}; logs are in {output}/slurm."
+        )
+        return
+    if leaderboard:
+        with place.local_copy() as folder:
+            cells = list_cells(found, folder)
+    else:
+        if task is not None:
+            if not 0 <= task < len(found.models):
+                raise ConfigError(f"--task {task}: the suite has models 0 to {len(found.models) - 1}.")
+            found = replace(found, models=(found.models[task],))
+        with interruptible(f"Rerun the same command to resume from {output}."):
+            workers: Engine = cluster.RayEngine(address) if engine is EngineName.RAY else LocalEngine()
+            try:
+                cells = _run(found, place, workers)
+            finally:
+                if isinstance(workers, cluster.RayEngine):
+                    workers.close()
+    if task is None:
+        cells = _build_leaderboard(found, place, cells)
+    for reason, cell_names in by_reason({c.name: c.reason for c in cells if c.status == FAILED}).items():
+        show_error(f"failed: {_some(cell_names)}\n{reason}")
+    if any(cell.status == FAILED for cell in cells):
         raise typer.Exit(1)
 
 
-@contextmanager
-def _engine(name: str, address: str | None) -> Iterator[Engine]:
-    """The workers, which are ended whatever happens."""
-    from gest_dataset.statistics import checks
-    from gest_dataset.sweep import cluster, local
+def _run(suite: Suite, output: Output, engine: Engine) -> list[Cell]:
+    """Run what is not done, with a progress bar."""
+    from gest_dataset.sweep.run import DONE, LEFT_OUT, sweep
 
-    checks.choice("--engine", name, ["local", "ray"])
-    made: Engine = cluster.connect(address) if name == "ray" else local.Local(local.devices())
-    try:
-        yield made
-    finally:
-        made.close()
+    with progress_bar() as bar:
+        task = bar.add_task("cells")
 
+        def on_start(cells: list[Cell]) -> None:
+            total = sum(cell.status != LEFT_OUT for cell in cells)
+            done = sum(cell.status == DONE for cell in cells)
+            bar.update(task, total=total, completed=done)
+            already = f", {done:,} of them already done" if done else ""
+            err.print(f"Models: {len(suite.models):,}, cells: {total:,}{already}.", soft_wrap=True)
 
-def _scored(suite: Suite, place: Place, engine: Engine, resume: bool, bar: Progress) -> dict[str, Row]:
-    """Everything that is not done yet, with bars."""
-    from gest_dataset.sweep.grid import DONE, FAILED, TO_DO
-    from gest_dataset.sweep.whole import Watcher, sweep
-    from gest_dataset.sweep.work import BEGUN, ENDED, LOST
+        def on_result(job: Job, result: JobResult) -> None:
+            bar.advance(task, len(job.configs))
+            done = len(job.configs) - len(result.failed) - len(result.left_out)
+            failed = f"{len(result.failed)} failed" if result.failed else ""
+            show_fields([job.model.name, f"{done} of {len(job.configs)} cells", failed])
 
-    looking = bar.add_task("looking at models", total=None)
-    cells = bar.add_task("cells", visible=False)
-    pairs = bar.add_task("comparing models", visible=False)
-    models: dict[str, TaskID] = {}
-
-    def begins(rows: Mapping[str, Row]) -> None:
-        bar.remove_task(looking)
-        counts = {state: sum(row.count(state) for row in rows.values()) for state in (DONE, TO_DO)}
-        bar.update(cells, completed=counts[DONE], total=sum(counts.values()), visible=True)
-        kept = f", {counts[DONE]:,} of them finished before" if counts[DONE] else ""
-        told = f"Models: {len(rows):,}, cells: {sum(counts.values()):,}{kept}; {engine.words}."
-        err.print(told, soft_wrap=True)
-
-    def heard(row: Row, event: Event) -> None:
-        name = row.subject.name
-        finished = len(row.cells) - row.count(TO_DO)
-        if event.what == BEGUN:
-            task = models.setdefault(name, bar.add_task("") if name not in models else models[name])
-            told = f"{name}: {event.config}"
-            bar.update(task, description=told, completed=finished, total=len(row.cells))
-        elif event.config:
-            bar.advance(cells)
-        if event.what == LOST:
-            err.print(f"{name}: a worker was lost, and its cells are given out again ({event.reason}).")
-        if event.what in (ENDED, LOST) and name in models:
-            bar.remove_task(models.pop(name))
-        if event.what == ENDED:
-            failed = f"{row.count(FAILED)} failed" if row.count(FAILED) else ""
-            show_fields([name, f"{row.count(DONE)} of {len(row.cells)} cells", failed])
-
-    def compared(number: int, of: int) -> None:
-        bar.update(pairs, completed=number, total=of, visible=True)
-
-    watcher = Watcher(
-        lambda number, of: bar.update(looking, completed=number, total=of), begins, heard, compared
-    )
-    return sweep(suite, place, engine, resume, called(), watcher)
+        return sweep(suite, output, engine, called(), on_start, on_result)
 
 
-def _summarise(rows: Sequence[Row]) -> None:
-    """The first models of each config; what has no number, and why."""
-    from gest_dataset.commands.tables import span
-    from gest_dataset.sweep.board import failed_of, lines_of
+def _build_leaderboard(suite: Suite, output: Output, cells: Sequence[Cell]) -> list[Cell]:
+    """Write the leaderboard, and print the first models of each config."""
+    from gest_dataset.sweep.leaderboard import write_leaderboard
+    from gest_dataset.sweep.run import LEFT_OUT, PAGE
 
-    for config, lines in lines_of(rows).items():
-        head = lines[0].headline
-        table = new_table(f"{config}: {head.symbol}", out, "model", head.symbol, INTERVAL, "verdict")
-        for line in lines[:_LISTED]:
-            table.add_row(line.name, number(line.estimate.value), span(line.estimate), line.facts["verdict"])
+    with progress_bar() as bar, output.local_copy() as folder:
+        task = bar.add_task("comparing models", total=None)
+        checked, scores = write_leaderboard(
+            suite.title, cells, folder, called(), lambda n, total: bar.update(task, completed=n, total=total)
+        )
+        output.upload(folder, "*")
+    _show_scores(scores)
+    left_out = {cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}
+    for reason, cell_names in by_reason(left_out).items():
+        err.print(f"Left out ({reason}): {_some(cell_names)}", soft_wrap=True)
+    show_report(f"{output.url}/{PAGE}")
+    return checked
+
+
+def _show_scores(scores: Mapping[str, Sequence[Score]]) -> None:
+    for config, own in scores.items():
+        symbol = own[0].headline.symbol
+        table = new_table(f"{config}: {symbol}", out, "model", symbol, INTERVAL, "verdict")
+        for score in own[:_LISTED]:
+            table.add_row(score.name, number(score.estimate.value), span(score.estimate), score.verdict)
         out.print(fitted(table, out))
-        if len(lines) > _LISTED:
-            out.print(f"and {len(lines) - _LISTED:,} more in leaderboard.html")
-    for reason, names in by_reason(failed_of(rows)).items():
-        show_error(f"failed: {_some(names)}\n{reason}")
-    left_out = {f"{row.subject.name}/{config}": why for row in rows for config, why in row.left_out.items()}
-    for reason, names in by_reason(left_out).items():
-        err.print(f"Left out ({reason}): {_some(names)}", soft_wrap=True)
+        if len(own) > _LISTED:
+            out.print(f"and {len(own) - _LISTED:,} more in the leaderboard")
 
 
 def _some(names: Sequence[str]) -> str:
-    """Names, as many as people read."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
 
 
-def _plan(suite: Suite, place: Place | None) -> None:
-    """What each model will take, and all of them."""
-    from gest_dataset.sweep import plan
-    from gest_dataset.sweep.device import measure
-    from gest_dataset.sweep.local import devices
-    from gest_dataset.sweep.prepare import prepare
+def _estimate(suite: Suite, output: Output | None) -> None:
+    """Print what each model takes, and the sum."""
+    from contextlib import nullcontext
+    from pathlib import Path
 
-    quiet()
+    import torch
+
+    from gest_dataset.sweep.estimate import estimate, measure_speed, total_hours
+    from gest_dataset.sweep.run import TO_DO, list_cells
+
     with progress_bar() as bar:
-        looking = bar.add_task("looking at models", total=None)
-        rows = prepare(suite, place, None, lambda n, of: bar.update(looking, completed=n, total=of))
-        bar.update(looking, description="measuring this machine", total=None)
-        own = devices()
-        dtypes = dict.fromkeys(subject.asking.dtype for subject in suite.subjects if subject.server is None)
-        speed = {dtype: measure(own[0], dtype) for dtype in dtypes}
-        bar.update(looking, description="asking tokenizers", completed=0, total=len(rows))
-        found = []
-        for row in rows.values():
-            found.append(plan.estimate(row, speed))
-            bar.advance(looking)
-    columns = (
-        "model",
-        "size",
-        "cells",
-        "tokens",
-        "PFLOP",
-        "memory",
-        "hours",
-        *(["cost"] if suite.price else []),
-    )
-    table = new_table(f"{suite.title}: what it will take", out, *columns)
-    for one in sorted(found, key=lambda one: -(one.seconds or 0.0)):
-        table.add_row(one.name, *_planned(one, suite.price))
-    hours, longest = plan.total(found, len(own))
-    whole = (f"{sum(one.cells for one in found):,}", _short(sum(one.tokens for one in found)))
-    work = number(sum(one.operations or 0.0 for one in found) / 1e15)
+        task = bar.add_task("reading models", total=len(suite.models))
+        with nullcontext(Path("nonexistent")) if output is None else output.local_copy() as folder:
+            cells = list_cells(suite, folder, on_model=lambda: bar.advance(task))
+        bar.update(task, description="measuring this machine", total=None)
+        dtypes = {model.settings.dtype for model in suite.models if model.endpoint is None}
+        speeds = {dtype: measure_speed("auto", dtype) for dtype in sorted(dtypes)}
+        bar.update(task, description="counting tokens", completed=0, total=len(suite.models))
+        estimates = []
+        for model in suite.models:
+            configs = [cell.config for cell in cells if cell.model is model and cell.status == TO_DO]
+            estimates.append(estimate(model, configs, speeds))
+            bar.advance(task)
+    headings = ("model", "size", "cells", "tokens", "PFLOP", "memory", "hours")
+    table = new_table(suite.title, out, *headings, *(["cost"] if suite.price else []))
+    for one in sorted(estimates, key=lambda one: -(one.seconds or 0.0)):
+        work = None if one.operations is None else one.operations / 1e15
+        hours = None if one.seconds is None else one.seconds / 3600
+        memory = "-" if one.memory is None else f"{_short(one.memory)}B"
+        cost = ["-" if hours is None else f"{hours * suite.price:,.2f}"] if suite.price else []
+        row = (one.name, _short(one.parameters), f"{one.cells:,}", _short(one.tokens or None), number(work))
+        table.add_row(*row, memory, number(hours), *cost)
+    devices = max(1, torch.cuda.device_count())
+    hours, longest = total_hours(estimates, devices)
     table.add_section()
+    work = number(sum(one.operations or 0.0 for one in estimates) / 1e15)
+    totals = (f"{sum(one.cells for one in estimates):,}", _short(sum(one.tokens for one in estimates)), work)
     cost = [f"{hours * suite.price:,.2f}"] if suite.price else []
-    table.add_row("all", "", *whole, work, "", number(hours), *cost, style="bold")
+    table.add_row("all", "", *totals, "", number(hours), *cost, style="bold")
     out.print(fitted(table, out))
-    for one in found:
+    for one in estimates:
         if one.problem:
             err.print(f"{one.name}: no estimate: {one.problem}", soft_wrap=True)
-    for dtype, measured in speed.items():
-        told = ", ".join(
-            f"{operations / 1e9:,.0f} at width {width}"
-            for width, operations in zip(measured.widths, measured.operations, strict=True)
-        )
-        asked = f" (dtype {dtype})" if dtype != measured.dtype else ""
-        out.print(f"{measured.device}, {measured.dtype}{asked}: GFLOP in a second: {told}.")
+    for dtype, speed in speeds.items():
+        rates = zip(speed.operations, speed.widths, strict=True)
+        listed = ", ".join(f"{rate / 1e9:,.0f} at width {width}" for rate, width in rates)
+        out.print(f"{speed.device}, dtype {dtype} ({speed.dtype}): GFLOP per second: {listed}.")
     out.print(
-        f"On this machine, whose speed was measured now: {number(hours)} device-hours, {number(longest)} "
-        f"hours on {len(own)} device{'s' if len(own) > 1 else ''}. Weights still to download are not in it."
+        f"On this machine: {number(hours)} device-hours, {number(longest)} hours on {devices} device"
+        f"{'s' if devices > 1 else ''}, without downloads."
     )
-
-
-def _planned(one: Estimate, price: float | None) -> list[str]:
-    """The cells of a model in the table of the plan."""
-    work = None if one.operations is None else one.operations / 1e15
-    hours = None if one.seconds is None else one.seconds / 3600
-    told = [_short(one.parameters), f"{one.cells:,}", _short(one.tokens or None), number(work)]
-    told += ["-" if one.memory is None else f"{_short(one.memory)}B", number(hours)]
-    if price:
-        told.append("-" if hours is None else f"{hours * price:,.2f}")
-    return told
 
 
 def _short(value: float | None) -> str:
-    """A large number in few characters.
-
+    """
     >>> _short(134_515_008), _short(950.0), _short(None)
     ('134.5 M', '950', '-')
     """
@@ -275,39 +265,41 @@ def _short(value: float | None) -> str:
     return f"{value:.0f}"
 
 
-def _check(suite: Suite, place: Place) -> None:
-    """Ours beside print, and what differs; the exit code says whether something does."""
-    from gest_dataset.commands.tables import span
-    from gest_dataset.storage import csv_text
-    from gest_dataset.sweep.check import COLUMNS, check_published, runs_of
+def _check_published(suite: Suite, output: Output) -> None:
+    """Print which numbers differ from the papers; the exit code is 1 if some do."""
+    from gest_dataset.storage import atomic_path, csv_text
+    from gest_dataset.sweep.published_numbers import COLUMNS, compare_with_published, finished_runs
 
-    suite.checked()
-    runs, lacking = runs_of(suite, place)
-    found = check_published(runs)
-    if lacking:
-        err.print(f"{lacking:,} cells of the suite have no finished run in {place}.", soft_wrap=True)
-    if not found:
-        raise ConfigError(
-            f"{place} holds no finished run of a model that a paper has printed numbers of. Models count by "
-            f"their id on the Hub, in the newest revision, on all samples and without options of their own."
-        )
-    table = new_table("Ours beside the printed numbers", out, "", "numbers", "agree", "differ", "no interval")
-    for key in dict.fromkeys((one.table, one.model, one.where) for one in found):
-        own = [one.differs for one in found if (one.table, one.model, one.where) == key]
+    suite.check()
+    with output.local_copy() as folder:
+        runs, missing = finished_runs(suite, folder)
+        comparisons = compare_with_published(runs)
+        if missing:
+            err.print(f"{missing:,} cells of the suite are not finished in {output.url}.", soft_wrap=True)
+        if not comparisons:
+            raise ConfigError(
+                f"{output.url} has no finished run of a model with published numbers. Models must be loaded "
+                f"from the Hub in the newest revision, and scored on all samples without options."
+            )
+        with atomic_path(folder / "published.csv") as partial:
+            partial.write_text(csv_text(COLUMNS, (one.row() for one in comparisons)), encoding="utf-8")
+        output.upload(folder, "published.csv")
+    table = new_table("Comparison with print", out, "", "numbers", "agree", "differ", "no interval")
+    for key in dict.fromkeys((one.table, one.model, one.where) for one in comparisons):
+        own = [one.differs for one in comparisons if (one.table, one.model, one.where) == key]
         counts = (len(own), own.count(False), own.count(True), own.count(None))
         table.add_row(", ".join(key), *(f"{count:,}" for count in counts))
     out.print(fitted(table, out))
-    differing = [one for one in found if one.differs]
+    differing = [one for one in comparisons if one.differs]
     if differing:
-        table = new_table("Those that differ by more than the interval", out, "", "ours", INTERVAL, "printed")
+        table = new_table("Printed numbers outside our interval", out, "", "value", INTERVAL, "printed")
         for one in differing:
-            name = f"{one.table}, {one.model}, {one.where}: {one.number}"
-            table.add_row(name, number(one.ours.value, 3), span(one.ours, 3), f"{one.printed:g}")
+            name = f"{one.table}, {one.model}, {one.where}: {one.metric}"
+            table.add_row(name, number(one.estimate.value, 3), span(one.estimate, 3), f"{one.printed:g}")
         out.print(fitted(table, out))
-    place.write("published.csv", csv_text(COLUMNS, (one.told() for one in found)).encode())
     out.print(
-        f"{len(found):,} numbers stand beside print; {len(differing):,} of them differ by more than our 95 % "
-        f"interval. All are in published.csv."
+        f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
+        f"in published.csv."
     )
     if differing:
         raise typer.Exit(1)

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gest_dataset.commands.console import INTERVAL, fitted, new_table, number
-from gest_dataset.measures.grid import NOTHING, Axis, Estimate, Grid, Line
-from gest_dataset.measures.measure import TOO_FEW, Measure, Result
-from gest_dataset.measures.result import of_templates
-from gest_dataset.measures.words import shown, told_apart
+from gest_dataset.measures.formatting import format_distinct, format_number
+from gest_dataset.measures.grid import EMPTY, Axis, Estimate, Grid, Line
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
+from gest_dataset.measures.result import template_results
 
 _STYLES = {"female": "magenta", "male": "cyan"}
 # From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
@@ -24,7 +24,7 @@ _ROOM_FOR_NAMES = 48
 
 def tables(measure: Measure, result: Result, title: str, console: Console) -> Iterator[Table]:
     """The tables of a run's result, of each template where there are several, and their mean."""
-    for template, part in of_templates(result).items():
+    for template, part in template_results(result).items():
         yield drawn(measure.grid(part), f"{title}, template {template}" if template else title, console)
     if "by_template" in result:
         yield drawn(_over_templates(measure, result), f"{title}, all templates", console)
@@ -35,16 +35,16 @@ def _over_templates(measure: Measure, result: Result) -> Grid:
     name = measure.headline(result).name
     *lines, last = (
         Line(f"template {template}", (Estimate.of(part, name),))
-        for template, part in of_templates(result).items()
+        for template, part in template_results(result).items()
     )
-    mean = Line("mean", (Estimate.of(result, name),), strong=True)
+    mean = Line("mean", (Estimate.of(result, name),), bold=True)
     return Grid((name,), (*lines, replace(last, ends_section=True), mean))
 
 
 def drawn(grid: Grid, title: str, console: Console) -> Table:
     """A grid as a table: estimates with their intervals, the number of samples, bars."""
-    named = console.width >= _ROOM_FOR_NAMES or not any(line.short for line in grid.lines)
-    counted = named and any(line.number is not None for line in grid.lines)
+    named = console.width >= _ROOM_FOR_NAMES or not any(line.short_name for line in grid.lines)
+    counted = named and any(line.count is not None for line in grid.lines)
     width = next((cells for room, cells in _CELLS.items() if console.width >= room), 0)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
     table = new_table(title, console, "", *headings, *(["n"] if counted else []))
@@ -58,17 +58,17 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
         table.add_column(f"{left:<{half}}{middle:1}{right:>{half}}", no_wrap=True)
         table.caption = axis.caption
     for line in grid.lines:
-        cells: list[str | Text] = [line.name if named or not line.short else line.short]
+        cells: list[str | Text] = [line.name if named or not line.short_name else line.short_name]
         for estimate in line.estimates:
             shown = number(estimate.value, grid.digits), span(estimate, grid.digits)
-            cells += ("", "") if estimate is NOTHING else shown  # a column that is not for this line
+            cells += ("", "") if estimate is EMPTY else shown  # a column that is not for this line
         if counted:
-            cells.append("" if line.number is None else f"{line.number:,}")
+            cells.append("" if line.count is None else f"{line.count:,}")
         if axis is not None:
             style = _STYLES[line.gender] if line.gender else "bold"
             shape = bar(line.estimates[0], ends, axis.ratio, width, console.options.ascii_only)
             cells.append(Text(shape, style=style))
-        table.add_row(*cells, style="bold" if line.strong else None, end_section=line.ends_section)
+        table.add_row(*cells, style="bold" if line.bold else None, end_section=line.ends_section)
     return fitted(table, console, grid.digits)
 
 
@@ -127,15 +127,15 @@ def bar(
 def headline_fields(measure: Measure, result: Result) -> list[str]:
     """The headline of a run with its interval, and what it says in a word or two."""
     head = measure.headline(result)
-    digits = measure.grid(next(iter(of_templates(result).values()))).digits
+    digits = measure.grid(next(iter(template_results(result).values()))).digits
     estimate = Estimate.of(result, head.name)
     value = number(estimate.value, digits)
     if math.isnan(estimate.value):
-        return [f"{head.symbol} {value}", measure.undefined(result)[0].lower()]
+        return [f"{head.symbol} {value}", measure.describe_undefined(result)[0].lower()]
     if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return [f"{head.symbol} {value}", TOO_FEW.lower()]
+        return [f"{head.symbol} {value}", TOO_FEW_SAMPLES.lower()]
     marks = head.null, result["zone_low"], result["zone_high"]
-    (low, high), _ = told_apart(estimate[1:], marks, lambda point, more: number(point, digits + more))
+    (low, high), _ = format_distinct(estimate[1:], marks, lambda point, more: number(point, digits + more))
     return [f"{head.symbol} {value} [{low} to {high}]", result["verdict"]]
 
 
@@ -146,11 +146,11 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     if any(map(math.isnan, estimate)):
         return []
     marks = head.null, result["zone_low"], result["zone_high"]
-    (low, high), (_, least, most) = told_apart(estimate[1:], marks)
-    said = head.words[result["verdict"]]
+    (low, high), (_, least, most) = format_distinct(estimate[1:], marks)
+    said = head.verdict_labels[result["verdict"]]
     lines = [f"{said}: {head.symbol} lies in {low} to {high}, negligible is {least} to {most}."]
     twins = result.get("null")
     if twins:
-        band = " to ".join(shown(twins[end]) for end in ("low", "high"))
+        band = " to ".join(format_number(twins[end]) for end in ("low", "high"))
         lines.append(f"{len(twins['values'])} twins with fresh weights: {head.symbol} {band}.")
     return lines

@@ -1,6 +1,6 @@
-"""Adding data: from a user's files to configs that are kept, with a report of what was left out."""
+"""Adding of languages and of EuroGEST: from a user's files to configs of `gest`."""
 
-from gest_dataset.custom.eurogest import Imported, import_eurogest
-from gest_dataset.custom.language import Addition, add_language, remove_language
+from gest_dataset.custom.eurogest import ImportedLanguage, import_eurogest
+from gest_dataset.custom.language import AddedLanguage, add_language, remove_language
 
-__all__ = ["Addition", "Imported", "add_language", "import_eurogest", "remove_language"]
+__all__ = ["AddedLanguage", "ImportedLanguage", "add_language", "import_eurogest", "remove_language"]

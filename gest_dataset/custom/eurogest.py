@@ -1,32 +1,30 @@
-"""EuroGEST as configs of ours: pairs, and neutral sentences in frames (Rowe et al., 2025).
+"""EuroGEST as configs: pairs, and neutral sentences in frames (Rowe et al., 2025).
 
-On the Hub it is one data set with a split for each language, a file named by it (`Slovak.csv`) with the
-columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has either a pair (its
-translation shows the speaker's gender) or a neutral translation. A local copy may be such a file, or a folder
-with files whose path names a language by its English name or its code. Google Translate made all of them.
+On the Hub it is one data set with a split for each language, a file named after it (`Slovak.csv`) with the
+columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has a pair (its translation
+shows the speaker's gender) or a neutral translation. A local copy is such a file, or a folder with files
+whose path has a language's English name or code. All translations are by Google Translate.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError
 
 from gest_dataset import languages
 from gest_dataset.builders import frames, neutral, pairs
-from gest_dataset.builders.added import NewConfig
-from gest_dataset.builders.config import Config, Dropped, Fields, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, Row
 from gest_dataset.builders.families import EUROGEST
-from gest_dataset.builders.keeping import keep
-from gest_dataset.builders.neutral import neutral_row
-from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.custom.codes import language_of
+from gest_dataset.custom.store import NewConfig, add_config
 from gest_dataset.data import sources
-from gest_dataset.data.tables import Table, read_table
+from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
@@ -34,51 +32,44 @@ from gest_dataset.stereotypes import STEREOTYPES
 HUB_ID = "utter-project/EuroGEST"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 COLUMNS = ("Source", "Stereotype_ID", "Masculine", "Feminine", "Neutral")
-SYSTEM = "google"  # who translated them
+SYSTEM = "google"
 LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
-HALF = "a pair of which one side is missing"
-_PART = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
+HALF = "a pair with one side missing"
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
 
-# The languages of EuroGEST that this package has itself, and the name and the kin of the others
-_OURS = ("en", "de", "fr", "es", "tr", "ru", "uk", "hr", "sl", "cs", "pl", "sk", "bg")
+_BUILT_IN = ("en", "de", "fr", "es", "tr", "ru", "uk", "hr", "sl", "cs", "pl", "sk", "bg")
+# Language family -> the other languages of EuroGEST
 _OTHERS = {
-    "da": ("Danish", "Germanic"),
-    "nl": ("Dutch", "Germanic"),
-    "et": ("Estonian", "Uralic"),
-    "fi": ("Finnish", "Uralic"),
-    "el": ("Greek", "Hellenic"),
-    "hu": ("Hungarian", "Uralic"),
-    "ga": ("Irish", "Celtic"),
-    "it": ("Italian", "Romance"),
-    "lv": ("Latvian", "Baltic"),
-    "lt": ("Lithuanian", "Baltic"),
-    "mt": ("Maltese", "Semitic"),
-    "pt": ("Portuguese", "Romance"),
-    "ro": ("Romanian", "Romance"),
-    "sv": ("Swedish", "Germanic"),
-    "ca": ("Catalan", "Romance"),
-    "gl": ("Galician", "Romance"),
-    "no": ("Norwegian", "Germanic"),
+    "Baltic": ("lv", "lt"),
+    "Celtic": ("ga",),
+    "Germanic": ("da", "nl", "no", "sv"),
+    "Hellenic": ("el",),
+    "Romance": ("ca", "gl", "it", "pt", "ro"),
+    "Semitic": ("mt",),
+    "Uralic": ("et", "fi", "hu"),
+}
+EUROGEST_LANGUAGES = {code: LANGUAGES[code] for code in _BUILT_IN} | {
+    code: language_of(code, family=family) for family, codes in _OTHERS.items() for code in codes
 }
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What became of one language: the configs that are kept, rows left out by reason, and by which frames.
+class ImportedLanguage:
+    """The configs of one language, and the number of rows that were left out, by reason.
 
-    `refused` says why its neutral sentences are no config, where there are some.
+    `problem` says why the neutral sentences are not a config, if there are any.
     """
 
     language: str
     configs: tuple[Config, ...]
     dropped: Mapping[str, int]
-    refused: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
-class _Line:
-    """A row of EuroGEST; what is not there is the empty text."""
+class Line:
+    """A row of EuroGEST; a missing text is empty."""
 
     source: str
     stereotype: int
@@ -87,195 +78,148 @@ class _Line:
     neutral: str
 
 
-def names() -> dict[str, str]:
-    """The code of each language of EuroGEST, and its English name."""
-    own = {code: LANGUAGES[code].name for code in _OURS}
-    return own | {code: name for code, (name, _) in _OTHERS.items()}
+def import_eurogest(
+    data: str | Path | None = None,
+    languages: Sequence[str] | None = None,
+    frame_kind: str = "pronoun",
+    *,
+    replace: bool = False,
+) -> list[ImportedLanguage]:
+    """Store EuroGEST's languages as the configs `eurogest_LANG_pairs` and `eurogest_LANG_neutral`.
+
+    Args:
+        data: A local copy; the default is to download it from the Hub.
+        languages: Codes of languages; the default is all that the copy has.
+        frame_kind: Who speaks in the frames of neutral sentences: `pronoun` or `noun`.
+        replace: Replace imported configs that differ.
+    """
+    if frame_kind not in frames.KINDS:
+        raise ConfigError(f"There are no frames {frame_kind!r}. Choose from {', '.join(frames.KINDS)}.")
+    unknown = [code for code in languages or () if code not in EUROGEST_LANGUAGES]
+    if unknown:
+        known = ", ".join(sorted(EUROGEST_LANGUAGES))
+        raise ConfigError(f"EuroGEST has no language {unknown[0]!r}. Choose from {known}.")
+    files = files_by_language(Path(data) if data is not None else download())
+    missing = [code for code in languages or () if code not in files]
+    if missing:
+        raise ConfigError(f"There is no file for {', '.join(missing)}, only for {', '.join(sorted(files))}.")
+    selected = languages or sorted(files)
+    imported = [_import_language(code, files[code], frame_kind, replace) for code in selected]
+    if not any(one.configs for one in imported):
+        raise ConfigError("Nothing was imported.\n" + "\n".join(one.problem for one in imported))
+    return imported
 
 
 def download() -> Path:
-    """The Hub's copy, in its cache; it is gated, so that its terms have to be accepted there once."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError
-
+    """Download EuroGEST from the Hub, where its terms have to be accepted first."""
     page = f"https://huggingface.co/datasets/{HUB_ID}"
     try:
-        return Path(
-            snapshot_download(HUB_ID, repo_type="dataset", allow_patterns=[f"*{s}" for s in SUFFIXES])
-        )
+        patterns = [f"*{suffix}" for suffix in SUFFIXES]
+        return Path(snapshot_download(HUB_ID, repo_type="dataset", allow_patterns=patterns))
     except GatedRepoError as error:
         raise SourceError(
-            f"{HUB_ID} is gated. Accept its terms on {page}, log in with `hf auth login`, and try again; or "
-            f"give a copy with --data."
+            f"{HUB_ID} is gated. Accept its terms on {page} and log in with `hf auth login`, or pass a copy "
+            f"with --data."
         ) from error
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise SourceError(
-            f"{HUB_ID} cannot be downloaded ({type(error).__name__}). Connect to the Hub and try again, or "
-            f"give a copy with --data: a folder with a file for each language, from {page}."
+            f"{HUB_ID} cannot be downloaded ({type(error).__name__}). Try again, or pass a copy of {page} "
+            f"with --data."
         ) from error
 
 
 def files_by_language(data: Path) -> dict[str, list[Path]]:
-    """The files of a copy by the language that their path names; one file may be given itself."""
+    """The files of a copy by the language in their path; `data` may be a single file."""
     if not data.exists():
         raise ConfigError(f"There is no file or folder {data}.")
     data = data.resolve()
     files = [data] if data.is_file() else sorted(p for p in data.rglob("*") if p.suffix.lower() in SUFFIXES)
-    codes = {name.casefold(): code for code, name in names().items()} | {code: code for code in names()}
+    codes = {code: code for code in EUROGEST_LANGUAGES}
+    codes |= {language.name.casefold(): code for code, language in EUROGEST_LANGUAGES.items()}
     found: dict[str, list[Path]] = {}
     for file in files:
         folders = file.relative_to(data.parent).parts[-2::-1]  # the nearest first
-        parts = [_PART.sub("", file.stem), *folders]
-        named = next((codes[part.casefold()] for part in parts if part.casefold() in codes), None)
-        if named is not None:
-            found.setdefault(named, []).append(file)
+        parts = [_SHARD.sub("", file.stem), *folders]
+        code = next((codes[part.casefold()] for part in parts if part.casefold() in codes), None)
+        if code is not None:
+            found.setdefault(code, []).append(file)
     if not found:
         raise ConfigError(
-            f"{data} has no file of EuroGEST. The name of each says its language, like Slovak.csv and "
-            f"sk.parquet, and ends with {', '.join(SUFFIXES)}."
+            f"{data} has no file of EuroGEST. Name the files by language, like Slovak.csv or sk.parquet."
         )
     return found
 
 
-def read_lines(files: Sequence[Path]) -> Iterator[_Line]:
-    """The rows of a language's files."""
-    for path in files:
-        table = read_table(path)
-        columns = {name: _column(table, name) for name in COLUMNS}
-        texts = {name: table.texts(columns[name]) for name in COLUMNS if name != "Stereotype_ID"}
-        for place, number in enumerate(table.columns[columns["Stereotype_ID"]]):
-            source, *rest = (texts[name][place].strip() for name in texts)
-            where = f"row {place + 1}"
-            if not source:
-                raise DataError.at(path, where, "empty Source")
-            yield _Line(source, _stereotype(number, path, where), *rest)
+def read_lines(path: Path) -> list[Line]:
+    """Read the rows of a file."""
+    table = read_table(path)
+    by_name = {name.casefold(): name for name in table.columns}
+    missing = [name for name in COLUMNS if name.casefold() not in by_name]
+    if missing:
+        raise DataError(f"{path} is not a file of EuroGEST: it has no column {missing[0]}.")
+    columns = {name: by_name[name.casefold()] for name in COLUMNS}
+    texts = [table.texts(columns[name]) for name in COLUMNS if name != "Stereotype_ID"]
+    lines = []
+    for row, (value, *cells) in enumerate(zip(table.columns[columns["Stereotype_ID"]], *texts, strict=True)):
+        try:
+            stereotype = float(value)  # tables with empty cells hold 7.0
+        except (TypeError, ValueError):
+            stereotype = 0.0
+        if stereotype not in STEREOTYPES or not cells[0].strip():
+            raise DataError.at(path, f"row {row + 1}", f"no source, or unknown stereotype {value!r}")
+        source, masculine, feminine, neutral_text = (cell.strip() for cell in cells)
+        lines.append(Line(source, int(stereotype), masculine, feminine, neutral_text))
+    return lines
 
 
-def _column(table: Table, wanted: str) -> str:
-    """The column of that name, whatever the case of its letters."""
-    for name in table.columns:
-        if name.casefold() == wanted.casefold():
-            return name
-    raise DataError(
-        f"{table.path} is no file of EuroGEST: it has no column {wanted}, only {', '.join(table.columns)}. "
-        f"Needed are {', '.join(COLUMNS)}."
-    )
-
-
-def _stereotype(value: Any, path: Path, where: str) -> int:
-    """The number of a stereotype; tables with empty cells hold it as 7.0."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = 0.0
-    if number not in STEREOTYPES:
-        raise DataError.at(path, where, f"unknown stereotype {value!r}, expected 1 to {len(STEREOTYPES)}")
-    return int(number)
-
-
-def pair_rows(language: str, lines: Sequence[_Line], first_letter: bool, dropped: Dropped) -> list[Row]:
-    """The pairs that keep the rules of `pairs`; that of the first letter was made for Slavic languages."""
-    make = partial(pair_row, language, [SYSTEM], first_letter=first_letter)
-    made = (
-        make(line.stereotype, line.source, line.masculine, line.feminine)
-        for line in lines
-        if line.masculine and line.feminine
-    )
-    return _merged(made, dropped)
-
-
-def neutral_rows(
-    language: str, lines: Sequence[_Line], found: Sequence[frames.Frame], dropped: Dropped
-) -> list[Row]:
-    """The neutral sentences of rows without a pair, in frames."""
-    made = (
-        neutral_row(
-            language,
-            [SYSTEM],
-            line.stereotype,
-            line.source,
-            line.neutral,
-            frames.frame_for(line.neutral, found),
-        )
-        for line in lines
-        if line.neutral and not (line.masculine and line.feminine)
-    )
-    return _merged(made, dropped)
-
-
-def _merged(made: Iterable[Row | str], dropped: Dropped) -> list[Row]:
-    """Each row once; a rule that one breaks is counted, and so are copies."""
-    rows: dict[str, Row] = {}
-    for row in made:
-        reason = row if isinstance(row, str) else MERGED if row["id"] in rows else ""
-        if reason:
-            dropped[reason] += 1
-        elif not isinstance(row, str):
-            rows[row["id"]] = row
-    return list(rows.values())
-
-
-def import_eurogest(
-    data: str | Path | None = None,
-    chosen: Sequence[str] | None = None,
-    kind: str = "pronoun",
-    *,
-    replace: bool = False,
-    told: Callable[[Imported], None] = lambda imported: None,
-) -> list[Imported]:
-    """Keep EuroGEST's languages as `eurogest_LANG_pairs` and `eurogest_LANG_neutral`.
-
-    `data` is a local copy, else the Hub's is downloaded; `chosen` are codes of languages, else all that are
-    there; `kind` says who speaks in the frames (`frames.KINDS`). `told` hears of each language as it is done.
-    """
-    if kind not in frames.KINDS:
-        raise ConfigError(f"There are no frames {kind!r}: choose one of {', '.join(frames.KINDS)}.")
-    unknown = [code for code in chosen or () if code not in names()]
-    if unknown:
-        raise ConfigError(
-            f"EuroGEST has no language {unknown[0]!r}: choose from {', '.join(sorted(names()))}."
-        )
-    files = files_by_language(Path(data) if data is not None else download())
-    absent = [code for code in chosen or () if code not in files]
-    if absent:
-        raise ConfigError(f"There is no file of {', '.join(absent)}, only of {', '.join(sorted(files))}.")
-    done = []
-    for code in chosen or sorted(files):
-        done.append(_import_one(code, list(read_lines(files[code])), kind, replace))
-        told(done[-1])
-    if not any(one.configs for one in done):
-        raise ConfigError("Nothing was imported.\n" + "\n".join(one.refused for one in done if one.refused))
-    return done
-
-
-def _import_one(code: str, lines: Sequence[_Line], kind: str, replace: bool) -> Imported:
-    of_pairs, of_neutral = Counter[str](), Counter[str]()
-    nothing = sum(not (line.masculine or line.feminine or line.neutral) for line in lines)
+def _import_language(code: str, files: Sequence[Path], frame_kind: str, replace: bool) -> ImportedLanguage:
+    lines = [line for file in files for line in read_lines(file)]
+    language, problem = EUROGEST_LANGUAGES[code], ""
+    empty = sum(not (line.masculine or line.feminine or line.neutral) for line in lines)
     half = sum(bool(line.masculine) != bool(line.feminine) for line in lines)
-    of_pairs |= Counter({EMPTY: nothing, HALF: half})
-    name, refused = names()[code], ""
-    rows = pair_rows(code, lines, _kin(code) == "Slavic", of_pairs)
-    made = [_new(code, "pairs", f"Pairs of EuroGEST in {name}, one word apart", pairs.FIELDS, of_pairs)]
-    every = [rows]
+    dropped = {"pairs": Counter({EMPTY: empty, HALF: half}), "neutral": Counter[str]()}
+    rows = {"pairs": pairs.merge_rows(pair_rows(code, lines), dropped["pairs"])}
     if any(line.neutral for line in lines):
         try:
-            own = {key: sources.fetch(key) for key in frames.sources_of(code)}
-            every.append(neutral_rows(code, lines, frames.frames_of(code, own, kind), of_neutral))
-            said = f"Neutral sentences of EuroGEST in {name}, in frames with a {kind} for who speaks"
-            made.append(_new(code, "neutral", said, neutral.FIELDS, of_neutral))
+            frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
+            choices = frames.read_frames(code, frame_files, frame_kind)
+            rows["neutral"] = pairs.merge_rows(neutral_rows(code, lines, choices), dropped["neutral"])
         except ConfigError as error:
-            refused = str(error)
-    if any(every) and code not in LANGUAGES:
-        languages.keep(language_of(code, *_OTHERS[code]))
-    kept = tuple(keep(new, rows, replace) for new, rows in zip(made, every, strict=True) if rows)
-    return Imported(code, kept, dict(of_pairs + of_neutral), refused)
+            problem = str(error)
+    if any(rows.values()) and code not in LANGUAGES:
+        languages.add(language)
+    descriptions = {
+        "pairs": f"Pairs of EuroGEST in {language.name}, one word apart",
+        "neutral": f"Neutral sentences of EuroGEST in {language.name}, in frames with a {frame_kind}",
+    }
+    configs = []
+    for kind, kind_rows in rows.items():
+        if kind_rows:
+            new = NewConfig(
+                f"eurogest_{code}_{kind}",
+                EUROGEST,
+                descriptions[kind],
+                tuple(dict.fromkeys((code, "en"))),
+                LICENCE,
+                KIND_FIELDS[kind],
+                dict(+dropped[kind]),
+            )
+            configs.append(add_config(new, kind_rows, replace))
+    return ImportedLanguage(code, tuple(configs), dict(dropped["pairs"] + dropped["neutral"]), problem)
 
 
-def _kin(code: str) -> str:
-    return LANGUAGES[code].family if code in _OURS else _OTHERS[code][1]
+def pair_rows(code: str, lines: Sequence[Line]) -> Iterator[Row | str]:
+    """Yield the pairs, or the rules that they break; the rule of the first letter is for Slavic languages."""
+    is_slavic = EUROGEST_LANGUAGES[code].family == "Slavic"
+    for line in lines:
+        if line.masculine and line.feminine:
+            texts = (line.source, line.masculine, line.feminine)
+            yield pairs.pair_row(code, [SYSTEM], line.stereotype, *texts, first_letter=is_slavic)
 
 
-def _new(code: str, what: str, told: str, fields: Fields, dropped: Dropped) -> NewConfig:
-    spoken = tuple(dict.fromkeys((code, "en")))
-    left_out = dict(+dropped)
-    return NewConfig(f"eurogest_{code}_{what}", EUROGEST, told, spoken, LICENCE, fields, left_out)
+def neutral_rows(code: str, lines: Sequence[Line], choices: Sequence[frames.Frame]) -> Iterator[Row]:
+    """Yield the neutral sentences of lines without a pair, in frames."""
+    for line in lines:
+        if line.neutral and not (line.masculine and line.feminine):
+            frame = frames.choose_frame(line.neutral, choices)
+            yield neutral.neutral_row(code, [SYSTEM], line.stereotype, line.source, line.neutral, frame)

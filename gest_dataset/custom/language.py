@@ -1,61 +1,87 @@
-"""`add_language`: a user's files are checked, and what stands is kept as two configs."""
+"""`add_language`: checks a user's files and stores the valid rows as two configs."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from datasets import List
 
-from gest_dataset import builders, languages
-from gest_dataset.builders import keeping, translations
-from gest_dataset.builders import pairs as pair_rules
-from gest_dataset.builders.added import FOLDER, NewConfig
-from gest_dataset.builders.config import STRING, Config, Family, Field
+from gest_dataset import builders, languages, user_data
+from gest_dataset.builders import pairs as pair_configs
+from gest_dataset.builders import translations as translation_configs
+from gest_dataset.builders.config import STRING, Config, Family, Field, Row
+from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.builders.families import GEST
 from gest_dataset.builders.gest import RELEASES
-from gest_dataset.custom import rejected
 from gest_dataset.custom.codes import language_of
-from gest_dataset.custom.columns import check_used
-from gest_dataset.custom.gendered import Genders, check_genders
-from gest_dataset.custom.reading import Read, Seen, Wanted, merged, read_translations, read_variants
-from gest_dataset.custom.rejected import Rejected
-from gest_dataset.custom.sentences import Sentences
+from gest_dataset.custom.rows import (
+    COLUMNS,
+    FileRows,
+    SentenceIndex,
+    pair_cells,
+    read_translations,
+    read_variants,
+)
+from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data import sources
-from gest_dataset.data.tables import stream
+from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender import own
-from gest_dataset.home import home
+from gest_dataset.gender import TextWarning, own
+from gest_dataset.gender.detect import detect_by
+from gest_dataset.gender.grammars.grammar import FEMALE, MALE, Grammar
 from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import atomic_path, csv_text
 from gest_dataset.translation.samples import sentences
 
 REPORT = "rejected.csv"
-_SLAVIC = "Slavic"
-_SHOWN = 3  # reasons that an error names
+WRONG_GENDER = "a variant has the other gender, according to the rules"
+_REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
+# Fields whose systems are free texts
+_TRANSLATION_FIELDS = {
+    **translation_configs.FIELDS,
+    "system": Field("the translation system, as the file names it", STRING),
+}
+_PAIR_FIELDS = {
+    **pair_configs.FIELDS,
+    "systems": Field("the translation systems that gave this pair, as the file names them", List(STRING)),
+}
 
 
 @dataclass(frozen=True)
-class Addition:
-    """A language that was added: its configs, what became of the rows of each file, and counts.
+class GenderCheck:
+    """The number of pairs in which the rules confirmed both genders, and of the others that were accepted."""
 
-    `translated` and `pairs` are the sentences of GEST, and of them those with a pair, by stereotype.
+    confirmed: int
+    unknown: int
+
+
+@dataclass(frozen=True)
+class AddedLanguage:
+    """A language that was added.
+
+    Attributes:
+        files: What became of the rows of each file, by file name.
+        sentences, translated, pairs: Numbers of sentences by stereotype: of GEST, those with a translation,
+            and those with a pair.
+        first_letter: Whether the two words of a pair have to start with the same letter.
+        other_letters: The number of pairs whose two words start with different letters.
+        genders: The result of checking the genders of the variants, if a parser's model was given.
+        report: The CSV file with the rejected rows.
     """
 
     language: Language
     configs: tuple[Config, ...]
-    files: Mapping[str, Read]
+    files: Mapping[str, FileRows]
     sentences: Mapping[int, int]
     translated: Mapping[int, int]
     pairs: Mapping[int, int]
     first_letter: bool
-    other_letters: int  # pairs whose two words begin with different letters
-    genders: Genders | None
+    other_letters: int
+    genders: GenderCheck | None
     report: Path
 
 
@@ -75,181 +101,178 @@ def add_language(
     licence: str | None = None,
     replace: bool = False,
     report: str | Path | None = None,
-    seen: Seen = lambda rows: None,
-) -> Addition:
-    """Check files in a new language and keep what stands: `CODE_translations` and `CODE_pairs`.
+) -> AddedLanguage:
+    """Check a language's files and store the valid rows as the configs `CODE_translations` and `CODE_pairs`.
 
     `translations` is a table with English sentences of GEST and their translations, `variants` one with a
-    masculine and a feminine translation of each; `columns` says which of their columns are which fields.
-    What is left out is in `report`. Where nothing of a file stands, nothing is kept.
+    masculine and a feminine translation of each. `columns` maps column names to fields. Rejected rows are
+    listed in `report`. If a file has no valid row, nothing is stored.
     """
     language = language_of(code, name, family, script)
-    paths = {
-        f"{language.code}_{kind}": Path(path).expanduser()
-        for kind, path in (("translations", translations), ("pairs", variants))
-        if path is not None
-    }
-    if not paths:
-        raise ConfigError("Give a file of translations, of variants, or both.")
-    for config in paths:
-        keeping.check_name(config)
+    if translations is None and variants is None:
+        raise ConfigError("Pass a file of translations, of variants, or both.")
+    translations_name, pairs_name = (f"{language.code}_{kind}" for kind in ("translations", "pairs"))
+    for config, path in ((translations_name, translations), (pairs_name, variants)):
+        if path is not None:
+            check_name(config)
     grammar = None if rules is None else own.read_rules(Path(rules).expanduser())
     if grammar is not None:
         own.check_rules(language.code, grammar, replace)
-    letters = language.family == _SLAVIC if first_letter is None else first_letter
-    given = Sentences(sentences())
-    wanted = Wanted(language.code, language.script, given, letters)
-    with tempfile.TemporaryDirectory(prefix="gest-") as folder:
-        left_out = Path(folder) / REPORT
-        files = _read(paths, columns or {}, wanted, left_out, seen)
-        found = {config: _rows(config, read) for config, read in files.items()}
-        genders = None
-        pairs_name = f"{language.code}_pairs"
-        if pairs_name in files and model is not None:
-            by = grammar or own.grammar_of(language.code)
-            with left_out.open("a", encoding="utf-8", newline="") as file:
-                files[pairs_name].rejected.file = file
-                found[pairs_name], genders = check_genders(
-                    by, found[pairs_name], files[pairs_name], language.code, parser, model
-                )
-        _check_any(paths, files, found)
-        configs = _keep(language, files, found, licence or _gest_licence(), replace)
-        if grammar is not None:
-            own.keep_rules(language.code, grammar, replace)
-        kept = _report(left_out, report, configs)
-    pairs = found.get(pairs_name, [])
-    return Addition(
+    if first_letter is None:
+        first_letter = language.family == "Slavic"
+    index = SentenceIndex(sentences())
+    mapping = columns or {}
+    files: dict[str, FileRows] = {}
+    rows: dict[str, list[Row]] = {}
+    genders = None
+    tables = [read_table(Path(path).expanduser()) for path in (translations, variants) if path is not None]
+    _check_mapping(mapping, [name for table in tables for name in table.columns])
+    if translations is not None:
+        read = files[translations_name] = read_translations(tables[0], mapping, language, index)
+        rows[translations_name] = [read.accepted[key][0] for key in sorted(read.accepted)]
+    if variants is not None:
+        read = files[pairs_name] = read_variants(tables[-1], mapping, language, index, first_letter)
+        rows[pairs_name] = read.pairs
+        if model is not None:
+            grammar_to_check = grammar or own.grammar_of(language.code)
+            rows[pairs_name], genders = _check_genders(grammar_to_check, read, language.code, parser, model)
+    for config, read in files.items():
+        if not rows[config]:
+            reasons = ", ".join(f"{number:,} {reason}" for reason, number in read.reasons.most_common(3))
+            raise DataError(
+                f"{read.path}: none of its {read.rows:,} rows is usable, so nothing was added: {reasons}."
+            )
+    configs = _store(language, files, rows, licence or sources.licences([RELEASES["en"]]), replace)
+    if grammar is not None:
+        own.keep_rules(language.code, grammar, replace)
+    default_report = user_data.user_data_folder() / FOLDER / configs[0].name / REPORT
+    report_path = Path(report).expanduser() if report is not None else default_report
+    _write_report(report_path, files.values())
+    translated: dict[str, int] = {}
+    if translations_name in files:
+        accepted = files[translations_name].accepted.items()
+        translated = {sentence: row["stereotype"] for (_, sentence), (row, _) in accepted}
+    with_pair = {(row["stereotype"], row["source"]) for row in rows.get(pairs_name, [])}
+    return AddedLanguage(
         language=language,
         configs=configs,
-        files={paths[config].name: read for config, read in files.items()},
-        sentences=Counter(sentence.stereotype for sentence in given.all),
-        translated=_translated(files.get(f"{language.code}_translations")),
-        pairs=_by_stereotype(pairs),
-        first_letter=letters,
-        other_letters=sum(row["masculine_word"][:1] != row["feminine_word"][:1] for row in pairs),
+        files={read.path.name: read for read in files.values()},
+        sentences=Counter(sentence.stereotype for sentence in index.sentences),
+        translated=Counter(translated.values()),
+        pairs=Counter(stereotype for stereotype, _ in with_pair),
+        first_letter=first_letter,
+        other_letters=sum(
+            row["masculine_word"][:1] != row["feminine_word"][:1] for row in rows.get(pairs_name, [])
+        ),
         genders=genders,
-        report=kept,
+        report=report_path,
     )
 
 
 def remove_language(code: str) -> list[str]:
-    """Take away what was added of a language: its configs, which are told, its rules, and itself."""
+    """Remove a language that was added: its configs (whose names are returned), its rules and itself."""
     names = [f"{code}_{kind}" for kind in ("translations", "pairs")]
-    gone = [name for name in names if (home() / FOLDER / name).exists()]
-    if not gone:
-        raise ConfigError(f"Nothing of a language {code!r} was added.")
-    for name in gone:
-        keeping.forget(name)
+    stored = [name for name in names if (user_data.user_data_folder() / FOLDER / name).exists()]
+    if not stored:
+        raise ConfigError(f"No data was added for {code!r}.")
+    for name in stored:
+        remove_config(name)
     own.forget_rules(code)
-    used = {spoken for config in builders.CONFIGS.values() for spoken in config.languages}
-    if languages.is_added(code) and code not in used:
-        languages.forget(code)
-    return gone
+    used = {language for config in builders.CONFIGS.values() for language in config.languages}
+    if languages.is_custom(code) and code not in used:
+        languages.remove(code)
+    return stored
 
 
-def _read(
-    paths: Mapping[str, Path], columns: Mapping[str, str], wanted: Wanted, left_out: Path, seen: Seen
-) -> dict[str, Read]:
-    tables = {config: stream(path) for config, path in paths.items()}
-    check_used(columns, list(tables.values()))
-    files = {}
-    with left_out.open("w", encoding="utf-8", newline="") as file:
-        rejected.heading(file)
-        for config, table in tables.items():
-            read = read_variants if config.endswith("_pairs") else read_translations
-            files[config] = read(table, columns, wanted, Rejected(table.path, file), seen)
-            if config.endswith("_pairs"):
-                files[config].pairs = merged(files[config])
-    return files
+def _check_mapping(mapping: Mapping[str, str], columns: Sequence[str]) -> None:
+    for column, name in mapping.items():
+        if name not in COLUMNS:
+            raise ConfigError(f"{name!r} is not a field. Use one of {', '.join(COLUMNS)}.")
+        if column not in columns:
+            raise ConfigError(f"--map: there is no column {column!r}, only {', '.join(columns)}.")
 
 
-def _rows(config: str, read: Read) -> list[dict[str, Any]]:
-    return read.pairs if config.endswith("_pairs") else [row for _, row in sorted(read.kept.items())]
+def _check_genders(
+    grammar: Grammar, read: FileRows, language: str, parser: str, model: str | Path
+) -> tuple[list[Row], GenderCheck]:
+    """Reject the pairs whose genders the rules contradict; pairs that the rules cannot judge are accepted."""
+    detected = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)  # the texts were checked before
+        for variant in ("masculine", "feminine"):
+            texts = [pair[variant] for pair in read.pairs]
+            detected[variant] = detect_by(grammar, texts, language, parser, model)
+    accepted, confirmed = [], 0
+    for i, pair in enumerate(read.pairs):
+        masculine, feminine = detected["masculine"][i].gender, detected["feminine"][i].gender
+        if masculine == FEMALE or feminine == MALE:
+            numbers = [number for row, number in read.accepted.values() if row["id"] == pair["id"]]
+            read.reject(min(numbers), pair_cells(pair), WRONG_GENDER)
+        else:
+            accepted.append(pair)
+            confirmed += (masculine, feminine) == (MALE, FEMALE)
+    return accepted, GenderCheck(confirmed, len(accepted) - confirmed)
 
 
-def _check_any(
-    paths: Mapping[str, Path], files: Mapping[str, Read], found: Mapping[str, Sequence[object]]
-) -> None:
-    for config, read in files.items():
-        if not found[config]:
-            reasons = ", ".join(
-                f"{number:,} {reason} (first: row {read.rejected.first[reason]})"
-                for reason, number in read.rejected.counts.most_common(_SHOWN)
-            )
-            raise DataError(
-                f"{paths[config]}: not one of its {read.rows:,} rows stands, so nothing is added: {reasons}."
-            )
-
-
-def _translated(read: Read | None) -> dict[int, int]:
-    """Sentences of GEST with a translation of any system, by stereotype."""
-    kept = {} if read is None else {name: row["stereotype"] for (_, name), row in read.kept.items()}
-    return Counter(kept.values())
-
-
-def _by_stereotype(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """English sentences with a pair, which are the units of the measure, by stereotype."""
-    return Counter(number for number, _ in {(row["stereotype"], row["source"]) for row in rows})
-
-
-_FREE = "as the file names it"
-_TRANSLATIONS = {**translations.FIELDS, "system": Field(f"who translated it, {_FREE}", STRING)}
-_PAIRS = {**pair_rules.FIELDS, "systems": Field(f"who gave this pair, {_FREE}", List(STRING))}
-
-
-def _keep(
+def _store(
     language: Language,
-    files: Mapping[str, Read],
-    found: Mapping[str, list[dict[str, Any]]],
+    files: Mapping[str, FileRows],
+    rows: Mapping[str, list[Row]],
     licence: str,
     replace: bool,
 ) -> tuple[Config, ...]:
-    """The language and its configs, all of them or none."""
+    """Store the language and its configs, all of them or none."""
     family = _family(language)
-    spoken = (language.code, "en")
     new = []
     for config, read in files.items():
-        pairs = config.endswith("_pairs")
-        told = f"{'Gender-swapped pairs' if pairs else 'GEST translated'} in {language.name}, added by a user"
-        fields, dropped = (_PAIRS if pairs else _TRANSLATIONS), dict(read.rejected.counts)
-        new.append((NewConfig(config, family, told, spoken, licence, fields, dropped), found[config]))
-    before = LANGUAGES.get(language.code)
-    languages.keep(language, replace)
+        is_pairs = config.endswith("_pairs")
+        content = "Gender-swapped pairs" if is_pairs else "GEST translated"
+        new_config = NewConfig(
+            config,
+            family,
+            f"{content} in {language.name}, added by a user",
+            (language.code, "en"),
+            licence,
+            _PAIR_FIELDS if is_pairs else _TRANSLATION_FIELDS,
+            dict(read.reasons),
+        )
+        new.append((new_config, rows[config]))
+    is_new = language.code not in LANGUAGES
+    languages.add(language, replace)
     try:
-        return tuple(keeping.keep_together(new, replace))
+        return tuple(add_configs(new, replace))
     except ConfigError:
-        if before is None:
-            languages.forget(language.code)
+        if is_new:
+            languages.remove(language.code)
         raise
 
 
 def _family(language: Language) -> Family:
-    of = f", {language.family}" if language.family else ""
+    family = f", {language.family}" if language.family else ""
     return Family(
         name=language.code,
         title=f"GEST in {language.name}",
         description=(
-            f"The sentences of GEST in {language.name} ({language.iso3}, script {language.script}{of}), from "
-            f"files that were added with `gest add-language`: each row is about a sentence of GEST, is not "
-            f"English any more and is in that script. The two variants of a pair differ in one word."
+            f"The sentences of GEST in {language.name} ({language.iso3}, script {language.script}{family}), "
+            f"added with `gest add-language`: every row translates a GEST sentence; rows left in English or "
+            f"in another script were rejected. The two variants of a pair differ in one word."
         ),
         homepage=GEST.homepage,
         citation=GEST.citation,
         limits=(
-            "The translations are those of whoever added them; nobody of GEST has read them. The stereotypes "
-            "were defined with European experts: review them before you carry them to another culture. "
-            "Only sentences whose gender shows in a single word are among the pairs."
+            "The translations were contributed by a user; the authors of GEST have not reviewed them. The "
+            "stereotypes were defined with European experts: review them before you apply them to another "
+            "culture. Only sentences whose gender shows in a single word become pairs."
         ),
     )
 
 
-def _gest_licence() -> str:
-    return sources.licences([RELEASES["en"]])
-
-
-def _report(left_out: Path, asked: str | Path | None, configs: Sequence[Config]) -> Path:
-    """Put the rows that were left out where they are asked for, or into the folder of the first config."""
-    path = Path(asked).expanduser() if asked is not None else home() / FOLDER / configs[0].name / REPORT
+def _write_report(path: Path, files: Sequence[FileRows]) -> None:
+    """Write the rejected rows of all files as CSV."""
+    lines = []
+    for read in files:
+        for one in read.rejected:
+            cells = (one.cells.get(name, "") for name in _REPORT_COLUMNS[3:])
+            lines.append((read.path.name, one.row, one.reason, *cells))
     with atomic_path(path) as partial:
-        shutil.copyfile(left_out, partial)
-    return path
+        partial.write_text(csv_text(_REPORT_COLUMNS, lines), encoding="utf-8")

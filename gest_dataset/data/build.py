@@ -1,7 +1,6 @@
-"""`gest build`: configs written as Parquet files beside what describes them.
+"""`gest build`: writes configs as Parquet files with a dataset card and metadata.
 
-The folder that results is a dataset of its own: `load_dataset(DIR, CONFIG)` reads it without this
-package, and so does the Hub.
+The folder is a data set of its own: `load_dataset(DIR, CONFIG)` and the Hub read it without this package.
 """
 
 from __future__ import annotations
@@ -15,34 +14,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.builders.builder import tables
+from gest_dataset.builders.builder import config_tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import sources
 from gest_dataset.data.folder import (
     BENCHMARK,
+    CARD,
     CROISSANT,
     DATA_FILE,
     SUMS,
-    is_whole,
-    noted,
-    path_of,
+    config_path,
+    is_intact,
     write_config,
 )
-from gest_dataset.errors import OutputError
-from gest_dataset.storage import LOCK, check_folder, is_temporary, parse_json
+from gest_dataset.errors import DataError, OutputError
+from gest_dataset.storage import LOCK, check_folder, is_temporary
 from gest_dataset.version import __version__
 
-CARD = "README.md"
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 HOMEPAGE = "https://pypi.org/project/gest-dataset/"
-_KEY = b"gest"
-# The files that are written about the configs, and what each of ours has in it
-_ABOUT = {CARD: SIGNATURE, CROISSANT: HOMEPAGE, BENCHMARK: HOMEPAGE}
+_METADATA_KEY = b"gest"
+# Metadata file -> a text that it contains if `gest build` wrote it
+_SIGNATURES = {CARD: SIGNATURE, CROISSANT: HOMEPAGE, BENCHMARK: HOMEPAGE}
 
 
 @dataclass(frozen=True)
 class Built:
-    """A config on disk: its file, its rows, and how many upstream rows each rule left out."""
+    """A config on disk: its file, its rows, and the number of upstream rows that each rule left out."""
 
     config: Config
     path: Path
@@ -52,75 +50,61 @@ class Built:
 
 
 def build_config(config: Config, out: Path) -> tuple[Built, bool]:
-    """Write one config; False where the folder already holds exactly this one.
-
-    The file appears under its name only when it is whole.
-    """
-    there = built_before(config, out)
-    if there is not None and there.fingerprint == fingerprint(config):
+    """Write one config; the second value is False if the folder already holds it."""
+    current = fingerprint(config)
+    existing = find_built(config, out)
+    if existing is not None and existing.fingerprint == current:
         sources.verify_mirror(config.sources)
-        return there, False
+        return existing, False
     files = {key: sources.fetch(key) for key in config.sources}
     dropped: Counter[str] = Counter()
-    chunks = list(tables(config, files, dropped))
+    tables = list(config_tables(config, files, dropped))
+    if not tables:
+        raise DataError(f"{config.name} has no rows.")
+    metadata = {"dropped": dict(dropped), "fingerprint": current, "gest_dataset": __version__}
     schema = config.features.arrow_schema
-    mark = fingerprint(config)
-    facts = {"dropped": dict(dropped), "fingerprint": mark, "gest_dataset": __version__}
-    schema = schema.with_metadata({**schema.metadata, _KEY: json.dumps(facts).encode()})
-    table = pa.Table.from_batches([b for c in chunks for b in c.to_batches()], schema=schema)
+    schema = schema.with_metadata({**schema.metadata, _METADATA_KEY: json.dumps(metadata).encode()})
+    table = pa.concat_tables(tables).cast(schema)
     path = write_config(out, config.name, table)
-    return Built(config, path, table.num_rows, dict(dropped), mark), True
+    return Built(config, path, table.num_rows, dict(dropped), current), True
 
 
-def built_before(config: Config, out: Path) -> Built | None:
-    """A config that an earlier build has written, if there is one, every byte as it was written."""
-    path = path_of(out, config.name)
+def find_built(config: Config, out: Path) -> Built | None:
+    """The config in a folder, if an earlier build wrote it and it is intact."""
+    path = config_path(out, config.name)
     if not path.exists():
         return None
+    content = path.read_bytes()
     try:
-        content = path.read_bytes()
         metadata = pq.read_metadata(pa.BufferReader(content))
     except (pa.ArrowException, OSError):
-        return None  # cut off by a power failure: as good as not there
-    try:
-        facts = (metadata.metadata or {})[_KEY]
-        if not is_whole(out, config.name, content):
-            return None
-        told = parse_json(facts)
-        return Built(config, path, metadata.num_rows, told["dropped"], told["fingerprint"])
-    except (KeyError, TypeError, ValueError) as error:
+        return None
+    if _METADATA_KEY not in (metadata.metadata or {}):
         raise OutputError(
-            f"{path} was not written by `gest build` ({error!r}).\n"
-            f"Choose another folder with --output, or remove that file."
-        ) from error
+            f"{path} was not written by `gest build`. Remove it, or pass another folder to --output."
+        )
+    if not is_intact(out, config.name, content):
+        return None
+    facts = json.loads(metadata.metadata[_METADATA_KEY])
+    return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
 
 
 def all_built(out: Path) -> list[Built]:
-    """All configs in a folder, in the order of the table."""
-    builds = (built_before(config, out) for config in CONFIGS.values())
-    return [built for built in builds if built is not None]
+    """All configs in a folder, in the order of the registry."""
+    found = (find_built(config, out) for config in CONFIGS.values())
+    return [built for built in found if built is not None]
 
 
-def present(out: Path) -> list[str]:
-    """The configs that have a file in a folder, whatever is in it."""
-    return [name for name in CONFIGS if path_of(out, name).exists()]
-
-
-def claim_folder(out: Path) -> None:
-    """Make the folder; one that holds somebody else's files is refused."""
-    check_folder(out, _is_ours, "what `gest build` writes")
+def check_build_folder(out: Path) -> None:
+    """Create the folder; refuse it if it holds files that `gest build` did not write."""
+    check_folder(out, _is_ours, "a folder written by `gest build`")
 
 
 def _is_ours(path: Path) -> bool:
-    """What we write about the configs, a config's folder with its file, what a kill left, or git's own."""
-    if path.name in {LOCK, ".git", ".gitattributes"}:
+    if path.name in {LOCK, SUMS, ".git", ".gitattributes"}:
         return True
     if path.is_dir():
         return path.name in CONFIGS and all(
             child.name == DATA_FILE or is_temporary(child) for child in path.iterdir()
         )
-    if path.name in _ABOUT:
-        return _ABOUT[path.name].encode() in path.read_bytes()
-    if path.name == SUMS:
-        return bool(noted(path.parent).keys() & CONFIGS.keys())
-    return any(path.name == name for name in (*_ABOUT, SUMS))
+    return path.name in _SIGNATURES and _SIGNATURES[path.name].encode() in path.read_bytes()

@@ -1,9 +1,8 @@
-"""`croissant.json`: the metadata of a built folder in Croissant 1.1, with the fields of its Responsible-AI
-vocabulary (MLCommons).
+"""`croissant.json`: the metadata of a built folder in MLCommons Croissant 1.1 with Responsible-AI fields.
 
-What is true of every folder stands in the file of that name in this room; what a family says of itself in
-`builders/families.ini`. A config is a record set on its Parquet file, whose SHA-256 is the one of
-`SHA256SUMS`; each list of labels is an enumeration that fields refer to.
+The file `croissant.json` beside this module has the parts that never change; the texts of a data set are in
+`builders/families.ini`. A config is a record set on its Parquet file; each list of labels is an enumeration
+that fields refer to.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from typing import Any
 from datasets import ClassLabel, Features, List
 
 from gest_dataset.builders.config import Config, Family
-from gest_dataset.data import licences
 from gest_dataset.data.build import Built
-from gest_dataset.data.folder import CROISSANT, noted
+from gest_dataset.data.folder import CROISSANT, read_checksums
+from gest_dataset.data.licences import licence_urls
 from gest_dataset.storage import write_json
 from gest_dataset.version import __version__
 
-_ALWAYS = Path(__file__).with_name(CROISSANT)
+_CONSTANT_PART = Path(__file__).with_name(CROISSANT)
 _TYPES = {"string": "sc:Text", "int32": "cr:Int32", "int64": "cr:Int64"}
-_YEAR = re.compile(r"\byear = \{(\d{4})\}")  # of a BibTeX entry
-# Fields of the vocabulary that are lists of texts, and what a family says for each
+_YEAR = re.compile(r"\byear = \{(\d{4})\}")  # in a BibTeX entry
+# Fields that are lists of texts, and the attribute of a family that each takes
 _LISTS = {
     "rai:dataAnnotationProtocol": "annotation",
     "rai:annotatorDemographics": "annotators",
@@ -35,57 +34,55 @@ _LISTS = {
     "rai:dataLimitations": "limits",
     "rai:personalSensitiveInformation": "personal",
 }
-# and those that are one text
+# Fields that are one text
 _TEXTS = {"rai:dataCollection": "collection", "rai:annotationsPerItem": "annotations_per_item"}
+Labels = dict[tuple[str, ...], str]  # labels -> the id of their enumeration
 
 
 def write_croissant(out: Path, builds: Sequence[Built]) -> None:
-    """Describe these configs of a folder."""
-    write_json(out / CROISSANT, croissant(builds, noted(out)))
+    """Write the metadata of these configs of a folder."""
+    write_json(out / CROISSANT, croissant(builds, read_checksums(out)))
 
 
-def croissant(builds: Sequence[Built], sums: dict[str, str]) -> dict[str, Any]:
-    """The JSON-LD of some built configs; `sums` are the SHA-256 of their files."""
+def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, Any]:
+    """The JSON-LD of some built configs; `checksums` are the SHA-256 of their files."""
     families = list(dict.fromkeys(built.config.family for built in builds))
-    labels = _label_sets(built.config.features for built in builds)
-    told: dict[str, Any] = {
-        **json.loads(_ALWAYS.read_text(encoding="utf-8")),
+    entries = [entry for family in families for entry in family.citation.split("\n\n")]
+    citation = "\n\n".join(dict.fromkeys(entries))
+    labels = _enumeration_ids(built.config.features for built in builds)
+    metadata: dict[str, Any] = {
+        **json.loads(_CONSTANT_PART.read_text(encoding="utf-8")),
         "version": __version__,
-        "datePublished": max(_YEAR.findall(_citation(families)), default=None),
-        "citeAs": _citation(families),
-        "license": licences.references(built.config.licence for built in builds),
+        "datePublished": max(_YEAR.findall(citation), default=None),
+        "citeAs": citation,
+        "license": licence_urls(built.config.licence for built in builds),
         "inLanguage": sorted({code for built in builds for code in built.config.languages}),
-        **_responsible(families),
+        **_responsible_ai(families),
         "rai:dataPreprocessingProtocol": [
             f"{built.config.name}: {number:,} upstream rows left out: {rule}"
             for built in builds
             for rule, number in built.dropped.items()
         ],
-        "distribution": [_file(built, sums[built.config.name]) for built in builds],
+        "distribution": [_file(built, checksums[built.config.name]) for built in builds],
         "recordSet": [
             *(_enumeration(name, names) for names, name in labels.items()),
             *(_record_set(built.config, labels) for built in builds),
         ],
     }
-    return {name: value for name, value in told.items() if value not in (None, "", [])}
+    return {name: value for name, value in metadata.items() if value not in (None, "", [])}
 
 
-def _citation(families: Iterable[Family]) -> str:
-    entries = (entry for family in families for entry in family.citation.split("\n\n"))
-    return "\n\n".join(dict.fromkeys(entries))
+def _responsible_ai(families: Sequence[Family]) -> dict[str, Any]:
+    """The texts of all families for each field, with their titles."""
 
+    def texts(attribute: str) -> list[str]:
+        return [f"{family.title}: {text}" for family in families if (text := getattr(family, attribute))]
 
-def _responsible(families: Sequence[Family]) -> dict[str, Any]:
-    """What the families say for each field, under their titles; nothing where none of them knows."""
-
-    def each(entry: str) -> list[str]:
-        return [f"{family.title}: {text}" for family in families if (text := getattr(family, entry))]
-
-    types = (kind for family in families for kind in family.collection_type.split("; ") if kind)
+    types = {kind for family in families for kind in family.collection_type.split("; ") if kind}
     return {
-        **{name: "\n".join(each(entry)) for name, entry in _TEXTS.items()},
-        "rai:dataCollectionType": sorted(set(types)),
-        **{name: each(entry) for name, entry in _LISTS.items()},
+        **{name: "\n".join(texts(attribute)) for name, attribute in _TEXTS.items()},
+        "rai:dataCollectionType": sorted(types),
+        **{name: texts(attribute) for name, attribute in _LISTS.items()},
     }
 
 
@@ -93,8 +90,8 @@ def _file(built: Built, sha256: str) -> dict[str, Any]:
     config = built.config.name
     return {
         "@type": "cr:FileObject",
-        "@id": _file_id(config),
-        "name": _file_id(config),
+        "@id": f"{config}.parquet",
+        "name": f"{config}.parquet",
         "description": f"The rows of {config}. Licence: {built.config.licence}.",
         "contentUrl": f"{config}/{built.path.name}",
         "contentSize": f"{built.path.stat().st_size} B",
@@ -103,63 +100,53 @@ def _file(built: Built, sha256: str) -> dict[str, Any]:
     }
 
 
-def _file_id(config: str) -> str:
-    return f"{config}.parquet"
-
-
-def _record_set(config: Config, labels: dict[tuple[str, ...], str]) -> dict[str, Any]:
+def _record_set(config: Config, labels: Labels) -> dict[str, Any]:
+    fields = []
+    for name, field in config.fields.items():
+        feature, meaning, references = field.feature, field.meaning, {}
+        if isinstance(feature, ClassLabel):
+            references = {"references": {"field": {"@id": f"{labels[tuple(feature.names)]}/number"}}}
+        elif isinstance(feature, List) and isinstance(feature.feature, ClassLabel):
+            # readers treat a reference as a join, which lists do not support
+            names = ", ".join(f"{number} {label}" for number, label in enumerate(feature.feature.names))
+            meaning = f"{meaning} ({names})"
+        fields.append(
+            {
+                "@type": "cr:Field",
+                "@id": f"{config.name}/{name}",
+                "name": name,
+                "description": meaning,
+                **_type(feature),
+                **references,
+                "source": {"fileObject": {"@id": f"{config.name}.parquet"}, "extract": {"column": name}},
+            }
+        )
     return {
         "@type": "cr:RecordSet",
         "@id": config.name,
         "name": config.name,
         "description": f"{config.description}. Licence: {config.licence}.",
-        "field": [
-            {
-                "@type": "cr:Field",
-                "@id": f"{config.name}/{name}",
-                "name": name,
-                "description": field.meaning + _listed(field.feature),
-                **_type(field.feature),
-                **_references(field.feature, labels),
-                "source": {"fileObject": {"@id": _file_id(config.name)}, "extract": {"column": name}},
-            }
-            for name, field in config.fields.items()
-        ],
+        "field": fields,
     }
 
 
 def _type(feature: Any, depth: int = 0) -> dict[str, Any]:
-    """The type of a field; of a list, at any depth, that of what is in it."""
+    """The type of a field, or of the elements of a nested list."""
     if isinstance(feature, List):
         return _type(feature.feature, depth + 1)
     shape = {"isArray": True, "arrayShape": ",".join(["-1"] * depth)} if depth else {}
     return {"dataType": _TYPES[feature.dtype], **shape}
 
 
-def _references(feature: Any, labels: dict[tuple[str, ...], str]) -> dict[str, Any]:
-    """The enumeration that has the labels of a field's numbers."""
-    if not isinstance(feature, ClassLabel):
-        return {}
-    return {"references": {"field": {"@id": f"{labels[tuple(feature.names)]}/number"}}}
-
-
-def _listed(feature: Any) -> str:
-    """The labels of a list's numbers, in words: to readers a reference is a join, and lists have none."""
-    if not isinstance(feature, List) or not isinstance(feature.feature, ClassLabel):
-        return ""
-    return f" ({', '.join(f'{number} {name}' for number, name in enumerate(feature.feature.names))})"
-
-
-def _label_sets(features: Iterable[Features]) -> dict[tuple[str, ...], str]:
-    """The lists of labels that fields refer to, and what each is called."""
-    lists = (feature for fields in features for feature in fields.values() if isinstance(feature, ClassLabel))
-    return {names: _label_id(names) for names in dict.fromkeys(tuple(feature.names) for feature in lists)}
-
-
-def _label_id(names: Sequence[str]) -> str:
-    """The same for the same labels in every folder: what is said of two can be put together."""
-    digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:6]
-    return f"labels_{re.sub(r'[^0-9A-Za-z]+', '-', '_'.join(names[:2]))}_{digest}"
+def _enumeration_ids(features: Iterable[Features]) -> Labels:
+    """The ids of the label lists; the same labels have the same id in every folder."""
+    ids = {}
+    for feature in (feature for fields in features for feature in fields.values()):
+        if isinstance(feature, ClassLabel):
+            names = tuple(feature.names)
+            digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:6]
+            ids[names] = f"labels_{re.sub(r'[^0-9A-Za-z]+', '-', '_'.join(names[:2]))}_{digest}"
+    return ids
 
 
 def _enumeration(name: str, labels: Sequence[str]) -> dict[str, Any]:
@@ -167,12 +154,12 @@ def _enumeration(name: str, labels: Sequence[str]) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
-        "description": "What the numbers of these labels mean.",
+        "description": "The labels of these numbers.",
         "dataType": "sc:Enumeration",
         "key": {"@id": f"{name}/number"},
         "field": [
-            {"@type": "cr:Field", "@id": f"{name}/{own}", "name": own, "dataType": kind}
-            for own, kind in (("number", "cr:Int64"), ("name", "sc:Text"))
+            {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, "dataType": kind}
+            for column, kind in (("number", "cr:Int64"), ("name", "sc:Text"))
         ],
         "data": [{f"{name}/number": number, f"{name}/name": label} for number, label in enumerate(labels)],
     }

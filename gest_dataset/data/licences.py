@@ -1,45 +1,41 @@
-"""Licences as others name them: what the table of sources says, in the words of the Hub and of SPDX."""
+"""Licences of the table of sources as the Hub and as SPDX name them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-# SPDX ids of the licences that upstream states; the Hub has the same in lower case
+# The Hub uses the same ids in lower case
 _SPDX = ("Apache-2.0", "CC-BY-SA-4.0", "MIT")
 _NOT_STATED = re.compile(r"not stated(?: \(from (.+)\))?")
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:
-    """The Hub's ids, for a card: `unknown` where a repository states none, `other` for one not known here.
+    """The Hub's ids for a card; `unknown` if a repository states no licence, `other` for any other licence.
 
     >>> hub_ids(["Apache-2.0", "not stated (from CC-BY-SA-4.0)"])
     ['apache-2.0', 'cc-by-sa-4.0', 'unknown']
     """
-    return sorted({name for licence in _each(licences) for name in _hub(licence)})
+    ids = set()
+    for licence in _split(licences):
+        not_stated = _NOT_STATED.fullmatch(licence)
+        stated = not_stated[1] if not_stated else licence
+        if not_stated:
+            ids.add("unknown")
+        if stated:
+            ids.add(stated.lower() if stated in _SPDX else "other")
+    return sorted(ids)
 
 
-def _hub(licence: str) -> Iterator[str]:
-    unstated = _NOT_STATED.fullmatch(licence)
-    if unstated:
-        yield "unknown"
-    stated = unstated[1] if unstated else licence
-    if stated in _SPDX:
-        yield stated.lower()
-    elif stated:
-        yield "other"
+def licence_urls(licences: Iterable[str]) -> list[str]:
+    """The SPDX address of each licence, or its text if it has none.
 
-
-def references(licences: Iterable[str]) -> list[str]:
-    """The address of each licence's text; of one without, what is said of it.
-
-    >>> references(["MIT", "not stated"])
+    >>> licence_urls(["MIT", "not stated"])
     ['https://spdx.org/licenses/MIT.html', 'not stated']
     """
-    each = dict.fromkeys(_each(licences))
-    return [f"https://spdx.org/licenses/{name}.html" if name in _SPDX else name for name in each]
+    return [f"https://spdx.org/licenses/{one}.html" if one in _SPDX else one for one in _split(licences)]
 
 
-def _each(licences: Iterable[str]) -> Iterator[str]:
-    """One by one: a config with files of several repositories has theirs with commas."""
-    return (name for licence in licences for name in licence.split(", "))
+def _split(licences: Iterable[str]) -> list[str]:
+    """Single licences; a config with files of several repositories lists theirs with commas."""
+    return list(dict.fromkeys(name for licence in licences for name in licence.split(", ")))

@@ -1,4 +1,4 @@
-"""Parquet as this package writes and reads it: every page has a checksum, and it is looked at."""
+"""Writing and reading of Parquet files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gest_dataset.storage import atomic_path
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """The whole file, or none."""
+    """Write a Parquet file atomically."""
     with atomic_path(path) as partial:
         pq.write_table(table, partial, write_page_checksum=True)
 
 
 def read_table(source: Path | pa.NativeFile) -> pa.Table:
-    """A table; damage of a page that has a checksum is an OSError.
+    """Read a Parquet file; a damaged page is an OSError.
 
-    All in this thread: others that Arrow reads ahead in still hold the bytes when it has returned, and abort
-    a process that ends just then (apache/arrow, issue 34314).
+    In this thread only: Arrow's read-ahead threads can abort a process that ends meanwhile
+    (https://github.com/apache/arrow/issues/34314).
     """
     with pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file:
         return file.read(use_threads=False)

@@ -1,4 +1,4 @@
-"""The rows of a config, as everything in this package reads them."""
+"""Loading the rows of a config, and hashes of them."""
 
 from __future__ import annotations
 
@@ -14,44 +14,39 @@ from gest_dataset.errors import GestError, HubError, OutputError, describe_error
 
 
 def rows_of(config: str) -> datasets.Dataset:
-    """`load_dataset("gest", config)`; an error says what cannot be read: the data set that GEST_REPO names,
-    or the cache.
-    """
+    """`load_dataset("gest", config)`, with clear errors for an unusable cache or `GEST_REPO`."""
     try:
         return datasets.load_dataset("gest", config, split="test")
     except GestError:
         raise
     except Exception as error:
-        cause: BaseException = error  # `datasets` wraps what has happened in errors of its own
+        cause: BaseException = error  # `datasets` wraps the error that occurred
         while cause.__cause__ is not None:
             cause = cause.__cause__
-        if repo := sources.published():
+        if repository := sources.hub_repository():
             raise HubError(
-                f"{config} cannot be read from {repo} ({sources.REPO_VARIABLE}): {describe_error(error)}.\n"
-                f"Look whether it is there and has that config, and whether you are logged in (hf auth "
-                f"login); without {sources.REPO_VARIABLE} the data are read from where they come from."
+                f"{config} cannot be read from {repository} ({describe_error(error)}). Check that "
+                f"{sources.REPO_VARIABLE} is correct and that you are logged in (hf auth login), or unset it."
             ) from error
         if not isinstance(cause, (OSError, pa.ArrowException, JSONDecodeError)):
             raise
         raise OutputError(
-            f"The datasets cache {datasets.config.HF_DATASETS_CACHE} is unusable: {describe_error(cause)}.\n"
-            f"Make room there, remove its folder `gest` if it is damaged, or name another folder with "
-            f"HF_DATASETS_CACHE."
+            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(cause)}. "
+            f"Free some space or remove its folder `gest`, or set HF_DATASETS_CACHE to another folder."
         ) from error
 
 
 def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:
-    """What tells the rows of a config from others: two runs with the same have asked the same rows.
+    """A hash that tells whether two runs scored the same rows of a config.
 
-    Of this package's own data it is what they are made of. Where GEST_REPO names a data set it is their hash,
-    for nobody knows how those were made; `rows` are they, where somebody has read them.
+    For a data set that `GEST_REPO` names it is a hash of the rows themselves; pass them if they are loaded.
     """
-    known = get_config(config)
-    if not sources.published():
-        return fingerprint(known)
+    builtin = get_config(config)
+    if not sources.hub_repository():
+        return fingerprint(builtin)
     return hash_of(rows_of(config) if rows is None else rows)
 
 
 def hash_of(rows: datasets.Dataset) -> str:
-    """The same for equal rows, wherever they come from."""
+    """A hash of the content of the rows."""
     return str(Hasher.hash(rows.to_list()))

@@ -10,8 +10,8 @@ from gest_dataset.gender.grammars import GRAMMARS
 from gest_dataset.gender.grammars.file import as_json, read_grammar
 from gest_dataset.gender.grammars.grammar import Grammar
 from gest_dataset.gender.rules import TABLE
-from gest_dataset.home import home
 from gest_dataset.storage import atomic_path
+from gest_dataset.user_data import user_data_folder
 
 # What the rules call the kinds of words; the second is asked about by conditions of rules
 KINDS = frozenset({*(rule.word for rule in TABLE), "person"})
@@ -20,7 +20,7 @@ _FOLDER = "rules"
 
 def languages() -> list[str]:
     """The languages that there are rules for: those of this package, and those that were added."""
-    own = sorted(path.stem for path in (home() / _FOLDER).glob("*.json"))
+    own = sorted(path.stem for path in (user_data_folder() / _FOLDER).glob("*.json"))
     return [*GRAMMARS, *(code for code in own if code not in GRAMMARS)]
 
 
@@ -44,7 +44,7 @@ def mark_of(language: str) -> str | None:
 
 def path_of(language: str) -> Path:
     """Where the rules of a language are kept."""
-    return home() / _FOLDER / f"{language}.json"
+    return user_data_folder() / _FOLDER / f"{language}.json"
 
 
 def read_rules(path: Path) -> Grammar:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.templates import Template, choose
+from gest_dataset.probes.templates import Template, select_templates
 
 KIND = "causal"  # of models
 
@@ -39,9 +39,9 @@ def is_contrast(probe: Probe) -> bool:
 
 def contrasts(row: Mapping[str, Any], probe: Probe) -> dict[int, Contrast]:
     """What a row asks by template number, 0 where there are no templates."""
-    if probe.likelihood:
+    if probe.scores_whole_texts:
         return {0: Contrast("", row["masculine"], row["feminine"])}
-    return {template.id: _around(row["sentence"], template) for template in choose(None, KIND)}
+    return {template.id: _around(row["sentence"], template) for template in select_templates(None, KIND)}
 
 
 def _around(sentence: str, template: Template) -> Contrast:

@@ -80,7 +80,7 @@ def choice_rates() -> Metric:
         import pyarrow as pa
 
         from gest_dataset.measures import MEASURES
-        from gest_dataset.measures.result import result_of
+        from gest_dataset.measures.result import compute_result
         from gest_dataset.probes.prompt import REFUSED
         from gest_dataset.statistics.checks import UndefinedWarning
 
@@ -99,7 +99,7 @@ def choice_rates() -> Metric:
         with warnings.catch_warnings():
             # rates are also shown on the way, where most stereotypes have no answer yet: nan says so
             warnings.simplefilter("ignore", UndefinedWarning)
-            result = result_of(measure, table, None)
+            result = compute_result(measure, table, None)
         named = [
             f"{name}{end}"
             for name in measure.numbers

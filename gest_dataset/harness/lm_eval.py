@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from gest_dataset.harness.contrasts import contrasts
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.result import result_of
+from gest_dataset.measures.result import compute_result
 
 logger = logging.getLogger(__name__)
 LOG_RATIO = "log_ratio"
@@ -38,11 +38,11 @@ class Sample(NamedTuple):
 def docs(rows: datasets.Dataset) -> datasets.Dataset:
     """A document for each row and template: `context` and `choices`, the masculine one first."""
     measure, probe = measure_of(rows.column_names, rows.info.config_name or "the data")
-    assert probe.about is not None
-    feature = rows.features[probe.about]
+    assert probe.label is not None
+    feature = rows.features[probe.label]
     made: list[dict[str, Any]] = []
     for row in rows.to_list():
-        about = row[probe.about]
+        about = row[probe.label]
         for template, asked in contrasts(row, probe).items():
             made.append(
                 {
@@ -107,10 +107,10 @@ def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
         {
             "id": columns["id"],
             "template": pa.array(columns["template"], pa.int32()),
-            str(measure.probe.about): columns["about"],
+            str(measure.probe.label): columns["about"],
             LOG_RATIO: pa.array(columns[LOG_RATIO], pa.float64()),
         }
     )
     named = {"id": columns["id"], **({measure.unit.column: columns["unit"]} if measure.unit.column else {})}
-    result = result_of(measure, table, datasets.Dataset.from_dict(named))
+    result = compute_result(measure, table, datasets.Dataset.from_dict(named))
     return {name: float(result[name]) for name in RATES}

@@ -65,7 +65,7 @@ def choose(configs: Mapping[str, bool], data: Path | None) -> tuple[list[Task], 
     for name in fitting:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
         reason = "" if is_contrast(probe) else f"compares more than two texts (the probe {probe.name})"
-        if not reason and data is not None and not data_folder.path_of(data, name).exists():
+        if not reason and data is not None and not data_folder.config_path(data, name).exists():
             reason = f"is not in {data}: gest build --config {name} --output {data}"
         if reason and configs[name]:
             raise SettingError(f"{name} cannot be a task of lm_eval: it {reason}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from gest_dataset.data.build import Built
-from gest_dataset.data.card import Section, block, of_one
+from gest_dataset.data.card import Section, block, config_section
 from gest_dataset.errors import HubError
 from gest_dataset.hub.header import Header, by_config, default_of, merged, read_header
 from gest_dataset.hub.sections import Block, with_blocks
@@ -30,7 +30,7 @@ class Told:
 
 def told(built: Built) -> Told:
     """The part of the card that is about one config."""
-    text, section = of_one(built)
+    text, section = config_section(built)
     return Told(built.config.name, read_header(text, built.config.name), section)
 
 

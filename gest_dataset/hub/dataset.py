@@ -17,8 +17,8 @@ from fsspec.utils import glob_translate
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoFile
 
 from gest_dataset.builders.config import Config
-from gest_dataset.data.build import CARD, Built, build_config
-from gest_dataset.data.folder import CROISSANT, DATA_FILE, noted, write_config
+from gest_dataset.data.build import Built, build_config
+from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, read_checksums, write_config
 from gest_dataset.data.parquet import read_table
 from gest_dataset.errors import HubError
 from gest_dataset.hub.card import Told, header_of, merged_card, told
@@ -58,7 +58,7 @@ def prepare(config: Config, folder: Path) -> Prepared:
     table = read_table(built.path)
     metadata = {key: value for key, value in table.schema.metadata.items() if key != _OWN_METADATA}
     write_config(folder, config.name, table.replace_schema_metadata(metadata))
-    return Prepared(built, told(built), noted(folder)[config.name])
+    return Prepared(built, told(built), read_checksums(folder)[config.name])
 
 
 def changes(parent: Parent, prepared: Sequence[Prepared]) -> tuple[Plan, list[Operation]]:

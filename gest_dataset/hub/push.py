@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from gest_dataset.builders import get_config
-from gest_dataset.data.selection import names
+from gest_dataset.builders import get_config, select_configs
 from gest_dataset.errors import ConfigError
 from gest_dataset.hub.commit import Committed, Operation, commit
 from gest_dataset.hub.dataset import changes, prepare
@@ -59,7 +58,7 @@ def push(
     if target is not None:
         with tempfile.TemporaryDirectory(prefix="gest-push-") as folder:
             prepared = []
-            for name in names(config or "all"):
+            for name in select_configs(config or "all"):
                 on_config(name)
                 prepared.append(prepare(get_config(name), Path(folder)))
             message = _message([each.name for each in prepared])

@@ -27,7 +27,7 @@ from gest_dataset.data.build import build_config
 from gest_dataset.data.folder import BENCHMARK, DATA_FILE
 from gest_dataset.data.parquet import read_table
 from gest_dataset.data.rows import hash_of
-from gest_dataset.data.sources import REPO_VARIABLE, published
+from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
 from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.benchmark import translation_task
 from gest_dataset.hub.commit import Committed, Operation, commit
@@ -35,9 +35,9 @@ from gest_dataset.hub.refusals import passes, refusal
 from gest_dataset.hub.repo import MAIN, Parent, Repo, client, read_parent
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import told_apart
-from gest_dataset.published.standing import language_models
+from gest_dataset.published.models import language_models
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
@@ -106,7 +106,7 @@ def push_results(
 
 
 def _named(dataset: str | None) -> str:
-    named = dataset or published()
+    named = dataset or hub_repository()
     if not named:
         raise ConfigError(
             f"Say on which data set of the Hub it was measured: --dataset NAMESPACE/NAME, or "
@@ -160,7 +160,7 @@ def _checked(run: Run, to: str) -> list[str]:
             f"again without a limit."
         )
     if math.isnan(Estimate.of(result, head.name).value):
-        what, why = MEASURES[manifest.measure].undefined(result)
+        what, why = MEASURES[manifest.measure].describe_undefined(result)
         raise ConfigError(f"The run in {run.path} has no {head.symbol} ({what.lower()}): {' '.join(why)}")
     name, of_hub = _model_of(run)
     if not of_hub:
@@ -258,11 +258,11 @@ def _notes(manifest: Manifest, result: Mapping[str, Any], of_hub: bool) -> str:
     head = MEASURES[manifest.measure].headline(result)
     bounds = Estimate.of(result, head.name)
     zone = (result["zone_low"], result["zone_high"])
-    (low, high), (least, most) = told_apart([bounds.low, bounds.high], zone)
+    (low, high), (least, most) = format_distinct([bounds.low, bounds.high], zone)
     known = not math.isnan(bounds.low) and not math.isnan(bounds.high)
     templates = [str(number) for number in facts.get("templates", [])]
     parts = [
-        f"{head.symbol}, {head.what}: {f'95 % interval {low} to {high}' if known else 'no interval'}",
+        f"{head.symbol}, {head.label}: {f'95 % interval {low} to {high}' if known else 'no interval'}",
         f"none is {head.null:g}, negligible is {least} to {most}",
         f"verdict: {result['verdict']}",
         f"{'mean of templates' if templates[1:] else 'template'} {', '.join(templates)}" if templates else "",

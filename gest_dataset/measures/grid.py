@@ -1,4 +1,4 @@
-"""A result as lines of estimates: what the terminal draws and the exports write."""
+"""A result as a table of estimates, for the terminal, the report and LaTeX."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.stereotypes import STEREOTYPES
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % bounds; nan for what is not there.
+    """A number with its 95 % bounds; nan where undefined.
 
     >>> str(Estimate(1.2345, 1.1, 1.5))
     '1.23 (1.10 to 1.50)'
@@ -23,47 +23,45 @@ class Estimate(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{shown(self.value)} ({shown(self.low)} to {shown(self.high)})"
+        return f"{format_number(self.value)} ({self.interval_text})"
+
+    @property
+    def interval_text(self) -> str:
+        """The two bounds."""
+        return f"{format_number(self.low)} to {format_number(self.high)}"
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The value and its interval as cells of a table show them; a dash for none.
+        """The value and its interval as table cells; a dash where undefined.
 
         >>> Estimate(1.2345, 1.1, 1.5).texts
         ('1.23', '1.10 to 1.50')
         """
-        if self is NOTHING:
+        if self is EMPTY:
             return "", ""
-        known = not (math.isnan(self.low) or math.isnan(self.high))
-        return shown(self.value), f"{shown(self.low)} to {shown(self.high)}" if known else shown(None)
+        bounded = not (math.isnan(self.low) or math.isnan(self.high))
+        return format_number(self.value), self.interval_text if bounded else format_number(None)
 
     @classmethod
-    def of(cls, result: Mapping[str, Any], name: str, place: int | None = None) -> Estimate:
-        """A number of a result (of a list of numbers the one at `place`) with its `_low` and `_high`."""
-        return cls(*(_number(result.get(f"{name}{end}"), place) for end in ("", "_low", "_high")))
+    def of(cls, result: Mapping[str, Any], name: str, index: int | None = None) -> Estimate:
+        """Read `name`, `name_low` and `name_high` from a result (at `index` if they are lists)."""
+        values = [result.get(f"{name}{end}") for end in ("", "_low", "_high")]
+        if index is not None:
+            values = [None if value is None else value[index] for value in values]
+        return cls(*(math.nan if value is None else float(value) for value in values))
 
     @classmethod
     def exact(cls, value: float | None) -> Estimate:
-        """A number without an interval, which is its own bound."""
-        number = _number(value, None)
-        return cls(number, number, number)
+        """A number without an interval: both bounds equal the value."""
+        return cls(*[math.nan if value is None else float(value)] * 3)
 
 
-NOTHING = Estimate(math.nan, math.nan, math.nan)  # of a column that is not for a line
-
-
-def _number(value: Any, place: int | None) -> float:
-    if value is not None and place is not None:
-        value = value[place]
-    return math.nan if value is None else float(value)
+EMPTY = Estimate(math.nan, math.nan, math.nan)  # an empty cell
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Where bars are drawn: logarithmic around 1 for ratios, and then as far as the farthest value.
-
-    `ends` are given for what is no ratio; `caption` says what the sides mean.
-    """
+    """The axis of a bar chart: logarithmic around 1 for a `ratio`, else from the first to the second end."""
 
     ratio: bool
     ends: tuple[float, float] | None
@@ -72,37 +70,37 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: a name (`short` where there is little room), estimates, and how many samples."""
+    """A table row: a name (`short_name` for narrow terminals), its estimates and its sample count."""
 
     name: str
     estimates: tuple[Estimate, ...]
-    number: int | None = None
-    short: str | None = None
+    count: int | None = None
+    short_name: str | None = None
     gender: str | None = None
-    strong: bool = False
+    bold: bool = False
     ends_section: bool = False
-
-
-def of_stereotypes(result: Mapping[str, Any], name: str, gender: str) -> list[Line]:
-    """A number of each stereotype about a gender, as a line."""
-    return [
-        Line(
-            f"{stereotype.id:2} {stereotype.name}",
-            (Estimate.of(result, name, place),),
-            number=result["n"][place],
-            short=f"{stereotype.id:2}",
-            gender=gender,
-        )
-        for place, stereotype in enumerate(STEREOTYPES.values())
-        if stereotype.gender == gender
-    ]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Lines under headings, one heading an estimate; bars are of the first estimate."""
+    """Rows under column headings, one heading per estimate; bars show the first estimate."""
 
     headings: tuple[str, ...]
     lines: tuple[Line, ...]
     digits: int = 2
     axis: Axis | None = None
+
+
+def stereotype_lines(result: Mapping[str, Any], name: str, gender: str) -> list[Line]:
+    """One line per stereotype about a gender, with the number `name` of each."""
+    return [
+        Line(
+            f"{stereotype.id:2} {stereotype.name}",
+            (Estimate.of(result, name, index),),
+            count=result["n"][index],
+            short_name=f"{stereotype.id:2}",
+            gender=gender,
+        )
+        for index, stereotype in enumerate(STEREOTYPES.values())
+        if stereotype.gender == gender
+    ]

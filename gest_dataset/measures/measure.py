@@ -1,7 +1,7 @@
-"""What a measure is: one frozen record with all that the package knows of it.
+"""What a measure is: one frozen record with everything the package needs to compute, show and cite it.
 
-Scores of a probe -> inputs -> statistic -> result -> headline, grid, sentences. A record has no
-defaults: a measure that lacks something fails at import.
+Probe scores -> inputs -> statistic -> result -> headline, grid, description. The records have no
+defaults, so an incomplete measure fails at import.
 """
 
 from __future__ import annotations
@@ -15,38 +15,39 @@ import datasets
 import pyarrow as pa
 
 from gest_dataset.builders.config import Family
+from gest_dataset.measures.display import SampleDisplay
 from gest_dataset.measures.grid import Estimate, Grid
-from gest_dataset.measures.sample_words import SampleWords
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
-Facts = Mapping[str, Any]  # what a run says of itself: the model, the templates, the options
-TOO_FEW = "Too few samples"
+RunMetadata = Mapping[str, Any]  # of a run: its model, templates and options
+InputBuilder = Callable[[pa.Table, datasets.Dataset | None], Inputs]
+TOO_FEW_SAMPLES = "Too few samples"
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The number that a run is judged by, and the value that means nothing found (its null).
+    """The number that decides a run's verdict, with its null and the zone of negligible effects.
 
-    `name` is the key of a result, `symbol` what the papers call it. A `ratio` belongs on a
-    logarithmic axis. Effects up to `zone` standard deviations of the samples (`NAME_spread` of a result) on
-    either side of the null are negligible; of a ratio those of its logarithm. Models without stereotypes show
-    as much (docs/limits.md has the measured ones). `words` say in a few words what each verdict means.
+    `name` is the key in a result, `symbol` the papers' name. A `ratio` is shown on a logarithmic axis.
+    `zone` is the half-width of the negligible zone in standard deviations of the samples (`NAME_spread` of
+    a result; of the logarithm for a ratio): models without stereotypes show effects of that size
+    (docs/limits.md). `verdict_labels` has a short text for each verdict.
     """
 
     name: str
     symbol: str
-    what: str
+    label: str
     null: float
     ratio: bool
     zone: float
-    words: Mapping[Verdict, str]
+    verdict_labels: Mapping[Verdict, str]
 
     def zone_bounds(self, result: Result) -> tuple[float, float]:
-        """The least and the largest value of a result that is negligible."""
+        """The lowest and the highest negligible value in a result."""
         reach = self.zone * float(result[f"{self.name}_spread"])
         if self.ratio:
             return self.null * exp(-reach), self.null * exp(reach)
@@ -55,18 +56,15 @@ class Headline:
 
 @dataclass(frozen=True)
 class Unit:
-    """What the bootstrap draws, in words, and the column of the data that names it; None is the row itself.
+    """What the bootstrap resamples: a label and the dataset column that identifies it (None: each row)."""
 
-    Rows of one unit are drawn together.
-    """
-
-    words: str
+    label: str
     column: str | None = None
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """What the headline is a sum of: the column that groups the samples, and the weight of each group."""
+    """The groups whose means the headline adds up: their column, and the weight of each group."""
 
     column: str
     weights: Mapping[Any, float]
@@ -74,10 +72,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Pairing:
-    """How two runs are compared: the measure of `statistics.compare` and the columns that it takes.
-
-    `strata` is the column that groups the samples, None where they are one group.
-    """
+    """How two runs are compared: the measure of `statistics.compare`, its columns, and the group column."""
 
     measure: str
     columns: tuple[str, ...]
@@ -86,49 +81,53 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Measure:
-    """All that is known of one measure; `probe` is None where no model is asked (translations).
+    """One measure.
 
-    `inputs` makes a table of scores (and the rows of the data) into what `statistic` takes; `numbers`
-    are the single numbers of its result, for which a limit can be set; the first of the `headlines`
-    that has a value is the run's, and runs are compared by the first of the `pairings` that they have the
-    columns for. `unit` is what the bootstrap draws, `contrast` what the headline weighs against each other
-    (None where it is one mean). `grid` is a result of one template in lines; `sentences` say a whole one in
-    words, and `undefined` (a few words, and sentences) one whose headline has no value. `methods` is the
-    paragraph of the report, `families` are the works
-    to cite for it.
+    Attributes:
+        probe: asks the model; None where texts are generated or translated.
+        inputs: turns a score table (and the dataset rows) into the arguments of `statistic`.
+        numbers: the scalars of a result for which a limit can be set.
+        headlines: in order of preference; the first one with a value is the run's headline.
+        unit: what the bootstrap resamples.
+        contrast: the group weights of the headline; None for a plain mean.
+        pairings: in order of preference; runs are compared by the first one whose columns they have.
+        display: how single samples are shown.
+        grid: the table of a single-template result.
+        describe: sentences about a result, from the result and the run's metadata.
+        describe_undefined: a label and sentences for a result whose headline is undefined.
+        methods: the methods paragraph of the report.
+        families: the works to cite.
     """
 
     name: str
     probe: Probe | None
-    inputs: Callable[[pa.Table, datasets.Dataset | None], Inputs]
+    inputs: InputBuilder
     statistic: Callable[..., dict[str, Any]]
     numbers: tuple[str, ...]
     headlines: tuple[Headline, ...]
     unit: Unit
     contrast: Contrast | None
     pairings: tuple[Pairing, ...]
-    samples: SampleWords
+    display: SampleDisplay
     grid: Callable[[Result], Grid]
-    sentences: Callable[[Result, Facts], list[str]]
-    undefined: Callable[[Result], tuple[str, list[str]]]
+    describe: Callable[[Result, RunMetadata], list[str]]
+    describe_undefined: Callable[[Result], tuple[str, list[str]]]
     methods: str
     families: tuple[Family, ...]
 
     def headline(self, result: Result) -> Headline:
-        """The headline that a result has a value for; the first where it has none at all."""
-        known = (h for h in self.headlines if not math.isnan(Estimate.of(result, h.name).value))
-        return next(known, self.headlines[0])
+        """The first headline with a value in the result, or the first headline if there is none."""
+        defined = (head for head in self.headlines if not math.isnan(Estimate.of(result, head.name).value))
+        return next(defined, self.headlines[0])
 
 
-def paired(scores: str, about: str) -> Callable[[pa.Table, datasets.Dataset | None], Inputs]:
-    """The inputs of a statistic that takes a column of scores, and one of what the samples are about."""
-    return lambda table, rows: {
-        "predictions": table[scores].to_pylist(),
-        "references": table[about].to_pylist(),
-    }
+def column_inputs(predictions: str, references: str, **others: str) -> InputBuilder:
+    """Inputs read from columns of the score table."""
+    columns = {"predictions": predictions, "references": references, **others}
+    return lambda table, rows: {name: table[column].to_pylist() for name, column in columns.items()}
 
 
-def lacking(symbol: str) -> Callable[[Result], tuple[str, list[str]]]:
-    """The words for a headline without a value."""
-    sentence = f"{symbol} has no value here: some of what it averages has no sample at all."
-    return lambda result: (TOO_FEW, [sentence])
+def undefined_for(symbol: str) -> Callable[[Result], tuple[str, list[str]]]:
+    """The description of an undefined headline that lacks samples in a group."""
+    sentence = f"{symbol} is undefined: at least one group that it averages over has no samples."
+    return lambda result: (TOO_FEW_SAMPLES, [sentence])

@@ -14,7 +14,7 @@ from gest_dataset.models.shards import Shards
 from gest_dataset.models.stretches import State
 from gest_dataset.models.subject import Answered
 from gest_dataset.models.team import ALONE, Team
-from gest_dataset.probes.query import Query
+from gest_dataset.probes.queries import Query
 
 NOT_FINITE = "the model's values are not finite"
 

@@ -27,9 +27,9 @@ from gest_dataset.models import prefixes
 from gest_dataset.models.prefixes import Row
 from gest_dataset.models.stretches import Batch, Pace, Share, State, computed, merge, next_stretch
 from gest_dataset.models.team import ALONE, Team
-from gest_dataset.probes.query import Ask, Input, Query, Values
+from gest_dataset.probes.queries import Input, Lookup, Query, Values
 
-Pass = tuple[Input, list[Ask]]
+Pass = tuple[Input, list[Lookup]]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Scorer(Protocol):
     def causal(self) -> bool:
         """Whether a position depends on the tokens before it only."""
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Find out on a few inputs which short ways are right."""
 
     def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether a row answers as some of its texts do by themselves; its asks are theirs, in order."""
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         """For each input, the values of its asks."""
 
 
@@ -103,7 +103,7 @@ def answer(
         asked.setdefault(hosts[i], []).append(query)
     rows, way = _rows({i: inputs[i] for i in asked}, asked, scorer, batch_tokens)
     home = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    asks: list[dict[Ask, int]] = [{} for _ in rows]
+    asks: list[dict[Lookup, int]] = [{} for _ in rows]
     for i, some in asked.items():
         n, path = home[i]
         for ask in (ask for query in some for ask in _asks(query, path)):
@@ -152,7 +152,7 @@ def _trial(
     """The widest row with what its first, middle and last text ask, and these texts by themselves."""
     widest = min(rows, key=lambda row: _place(row.sequence))
     numbers = list(widest.paths)
-    in_row: list[Ask] = []
+    in_row: list[Lookup] = []
     texts: list[Pass] = []
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
         # ln P always: a logit alone means nothing
@@ -171,9 +171,9 @@ def _input(query: Query) -> Input:
     return Input(query.input_ids, query.decoder_ids, query.type_ids)
 
 
-def _asks(query: Query, path: Sequence[int]) -> list[Ask]:
+def _asks(query: Query, path: Sequence[int]) -> list[Lookup]:
     """What a query asks, of an input whose tokens stand in the places of a path."""
-    return [Ask(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
+    return [Lookup(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
 
 
 def longest_hosts(texts: Sequence[tuple[int, ...]]) -> list[int]:
@@ -242,7 +242,7 @@ def run(
             pace.adapt(shares)
 
 
-def _check(scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+def _check(scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
     few = _two_shortest(inputs)
     try:
         scorer.check([inputs[i] for i in few], [asks[i] for i in few])
@@ -253,7 +253,7 @@ def _check(scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]
 
 
 def _answers_or_error(
-    scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]
+    scorer: Scorer, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]
 ) -> list[Values] | Exception:
     """The answers, or the error of a device whose memory they do not fit into."""
     try:

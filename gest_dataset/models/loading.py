@@ -31,8 +31,8 @@ from gest_dataset.models.scorers import LanguageModel, NextSentence
 from gest_dataset.models.subject import Answered
 from gest_dataset.models.team import ALONE, Team
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.query import Query
-from gest_dataset.probes.text import Reader, make_reader
+from gest_dataset.probes.queries import Query
+from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
@@ -124,8 +124,8 @@ class Loaded:
         told = {"parameters": self.model.num_parameters(), "toy": toy}
         return told | ({"quantization": self.quantization} if self.quantization else {})
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
-        return make_reader(self.tokenizer, self.model, self.kind, rules)
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
+        return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def answered(
         self, queries: Sequence[Query], batch_tokens: int | None, description: str, folder: Path | None

@@ -56,11 +56,11 @@ def read_own(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_folder(path: Path, config: str | None) -> Dataset:
-    offered = list(folder.noted(path))
+    offered = list(folder.read_checksums(path))
     if not offered:
         raise ConfigError(
             f"{path} holds no {folder.SUMS} of configs: give a file, or a folder that `gest build`, `gest "
-            f"pairs` or `gest translate-stereoset` has written."
+            f"pairs` or `gest study translate-stereoset` has written."
         )
     if config is None and len(offered) > 1:
         raise ConfigError(f"{path} has several configs, choose one with --config: {', '.join(offered)}.")
@@ -68,7 +68,7 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
         raise ConfigError(f"{path} has no config {config!r}, only {', '.join(offered)}.")
     name = config or offered[0]
     content = folder.read_config(path, name)
-    file = folder.path_of(path, name)
+    file = folder.config_path(path, name)
     with convert_errors(lambda error: DataError(f"{file} is not a dataset ({describe_error(error)}).")):
         return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 
@@ -77,8 +77,8 @@ def _read_file(path: Path) -> Dataset:
     table = read_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
     readers = {field: _TYPES.get(field, _text) for field in sorted(probe.fields)}
-    if probe.about is not None:
-        readers[probe.about] = _TOPICS[probe.about]
+    if probe.label is not None:
+        readers[probe.label] = _TOPICS[probe.label]
     unit = measure.unit.column
     if unit is not None and unit in table.columns:
         readers.setdefault(unit, _unit)

@@ -78,18 +78,18 @@ def slow(dtype: str) -> str | None:
 
 def _log_ratios(measure: Measure, table: pa.Table) -> Floats:
     """The scores of the samples; of StereoSet's probabilities, of any size, the logarithm of their ratio."""
-    assert measure.samples is not None
+    assert measure.display is not None
     if not set(_PROBABILITIES) <= set(table.column_names):
-        return measure.samples.value(table)
+        return measure.display.value(table)
     stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
     return np.asarray(stereotype - antistereotype)
 
 
 def _what(measure: Measure) -> str:
-    assert measure.samples is not None
+    assert measure.display is not None
     assert measure.probe is not None
     of_probabilities = set(_PROBABILITIES) <= set(measure.probe.scores)
-    return "ln of stereotype / anti-stereotype" if of_probabilities else measure.samples.score
+    return "ln of stereotype / anti-stereotype" if of_probabilities else measure.display.score_label
 
 
 def _keys(table: pa.Table, names: list[str]) -> list[tuple[Any, ...]]:

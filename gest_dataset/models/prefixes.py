@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise, starmap
 from math import inf
 
-from gest_dataset.probes.query import Input
+from gest_dataset.probes.queries import Input
 
 # Tokens in a row, at most
 WIDTH = 256

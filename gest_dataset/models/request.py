@@ -9,16 +9,16 @@ import datasets
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
-from gest_dataset.data.sources import published
+from gest_dataset.data.sources import hub_repository
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
 from gest_dataset.models.loading import CAUSAL, MASKED
 from gest_dataset.models.subject import Subject
-from gest_dataset.probes.options import told_options
+from gest_dataset.probes.options import effective_options
 from gest_dataset.probes.probe import Options, Probe, check_kind
-from gest_dataset.probes.text import start_token
+from gest_dataset.probes.tokenization import start_token
 
 NUMBERED = "the rows have no ids and are numbered, from 0"
 
@@ -48,10 +48,10 @@ class Request:
 
     def check(self, model: str, kind: str) -> None:
         """Whether a kind of model can be asked at all, and as the options say."""
-        if self.probe.between and kind == MASKED:
+        if self.probe.intersentence and kind == MASKED:
             return  # its checkpoint may have a next-sentence head, which loading it tells
         check_kind(self.probe, kind, model, self.name)
-        self.probe.askers(kind, self.options)
+        self.probe.query_builders(kind, self.options)
 
     def settings(self, loaded: Subject) -> dict[str, Any]:
         """What the numbers depend on beside model, data and measure, versions and the machine."""
@@ -59,8 +59,10 @@ class Request:
             "revision": loaded.revision,
             "kind": loaded.kind,
             **loaded.settings(self.batch_tokens),
-            "templates": [number for number in self.probe.askers(loaded.kind, self.options) if number],
-            "options": told_options(self.options, self.probe, loaded.kind),
+            "templates": [
+                number for number in self.probe.query_builders(loaded.kind, self.options) if number
+            ],
+            "options": effective_options(self.options, self.probe, loaded.kind),
             "start": self.start(loaded),
             "limit": self.limit,
             **({"null": self.null} if self.null else {}),
@@ -68,7 +70,9 @@ class Request:
 
     def start(self, loaded: Subject) -> str | None:
         """`eos` where that token stands in for a start token, which changes the numbers."""
-        start = start_token(loaded.tokenizer) if loaded.kind == CAUSAL and self.probe.likelihood else None
+        start = (
+            start_token(loaded.tokenizer) if loaded.kind == CAUSAL and self.probe.scores_whole_texts else None
+        )
         return "eos" if start and start[0] == "eos" else None
 
     def notes_on(self, loaded: Subject) -> list[str]:
@@ -105,7 +109,7 @@ def _rows(
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
         mark = fingerprint_of(config, rows)
-        if repo := published():
+        if repo := hub_repository():
             notes = (f"the rows are those of {repo} on the Hub (GEST_REPO)",)
     else:
         rows, notes = _with_ids(config)

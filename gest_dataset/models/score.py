@@ -10,8 +10,7 @@ from typing import Any, overload
 
 from datasets import Dataset
 
-from gest_dataset.builders import CONFIGS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.models import selection
 from gest_dataset.models.following import led, load_everywhere
@@ -22,8 +21,8 @@ from gest_dataset.models.scores import Scores, record
 from gest_dataset.models.served.served import CONNECTIONS, Served, connect
 from gest_dataset.models.subject import Subject
 from gest_dataset.models.team import ALONE, Team, team
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import named
 from gest_dataset.runs import writing
 from gest_dataset.runs.reading import read_run
 
@@ -115,7 +114,7 @@ def score(
     nothing at all can be asked.
     """
     asked = dict(locals())
-    options = Options(templates, multi_token, cs, intersentence, named(rules))
+    options = Options(templates, multi_token, cs, intersentence, parse_rules(rules))
     loading = {name: asked[name] for name in _LOADING}
     folder = None if output is None else Path(output)
     command = writing.python_call(score, asked)
@@ -147,9 +146,9 @@ def score(
 def _names(config: Any) -> dict[str, bool]:
     """The configs that are meant, as the command selects them."""
     if isinstance(config, str):
-        return names(config)
+        return select_configs(config)
     if isinstance(config, (list, tuple)) and all(isinstance(name, str) for name in config):
-        return names(",".join(config))
+        return select_configs(",".join(config))
     raise SettingError(
         f"A {type(config).__name__} cannot be scored: give the name of a config or of a group, a list of "
         f"names, or one split of a data set (datasets.Dataset)."
@@ -230,12 +229,12 @@ def score_configs(
     if not requests:
         return outcome
     # those that can need a second head come last
-    ordered = sorted(requests.items(), key=lambda item: item[1].probe.between)
-    first = _subject(model, loading, team, all(request.probe.between for _, request in ordered))
+    ordered = sorted(requests.items(), key=lambda item: item[1].probe.intersentence)
+    first = _subject(model, loading, team, all(request.probe.intersentence for _, request in ordered))
     second: Subject | ModelError | None = None
     for name, request in ordered:
         own: Subject | ModelError = first
-        if request.probe.between and first.kind == MASKED:
+        if request.probe.intersentence and first.kind == MASKED:
             own = second = second or _with_another_head(model, loading, team)
             if not configs[name] and (isinstance(own, ModelError) or own.kind == MASKED):
                 left_out[name] = "the checkpoint has no next-sentence head"
@@ -276,7 +275,7 @@ def score_rows(
     request = prepare(rows, limit, options, batch_tokens, null)
     request.check(*_name_and_kind(model, loading))
     outcome = Outcome()
-    outcome.add(_subject(model, loading, team, request.probe.between), request, path, command)
+    outcome.add(_subject(model, loading, team, request.probe.intersentence), request, path, command)
     return outcome
 
 

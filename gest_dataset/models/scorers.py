@@ -23,7 +23,7 @@ from gest_dataset.models.batching import Pass
 from gest_dataset.models.head import Head
 from gest_dataset.models.placement import is_fixed, main_device
 from gest_dataset.models.trees import in_line, refusal, tree_tensors
-from gest_dataset.probes.query import Ask, Input, Values
+from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class _Model:
             logger.warning(text)
 
     @torch.inference_mode()
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         """For each input, the values of its asks; not finite only where float32 is not either."""
         values = self._values(inputs, asks)
         can_turn = self.model.dtype != torch.float32 and not is_fixed(self.model)
@@ -84,14 +84,14 @@ class _Model:
             values = self._values(inputs, asks)
         return np.split(values, np.cumsum([len(own) for own in asks])[:-1])
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Whether short ways are right, on a few inputs before a run; there may be none."""
 
     def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Only causal models have texts whose beginnings can be shared."""
         return False
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
         raise NotImplementedError
 
 
@@ -155,7 +155,7 @@ class LanguageModel(_Model):
         ).last_hidden_state
         return decoded.to(self.device)
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
         if self.alone and len(inputs) > 1:
             each = zip(inputs, asks, strict=True)
             return np.concatenate([self._values([sequence], [own]) for sequence, own in each])
@@ -190,7 +190,7 @@ class LanguageModel(_Model):
         ids, column = torch.unique(target, return_inverse=True)
         return self.head.columns(rows, ids)[row, column].float()
 
-    def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
         """The long way: the whole model, all positions, the whole vocabulary, a few inputs at a time."""
         width = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
         step = max(1, _FULL_BYTES // width)
@@ -205,7 +205,7 @@ class LanguageModel(_Model):
         return np.array(values)
 
     @torch.inference_mode()
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Compare the short ways with the full one on a few inputs, and give up those that differ.
 
         The full way takes each input alone and without padding, so that a model in which the padding
@@ -310,7 +310,7 @@ _UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, Valu
 class NextSentence(_Model):
     """Sequence classifiers that say whether the second text follows the first: targets are labels."""
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> Values:
+    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
         ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors = {"input_ids": ids, "attention_mask": mask}
         if any(sequence.type_ids for sequence in inputs):

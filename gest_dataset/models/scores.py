@@ -21,19 +21,18 @@ from gest_dataset.builders.config import Row
 from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.models import precision
 from gest_dataset.models.loading import Loaded
 from gest_dataset.models.null import twin
 from gest_dataset.models.request import Request
 from gest_dataset.models.silence import silence
 from gest_dataset.models.subject import Subject
-from gest_dataset.probes.asks import Sample, Score
-from gest_dataset.probes.options import rules_of, told_options, unused_options
+from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe, check_kind
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Sample, Score, Values
 from gest_dataset.probes.templates import EXTENDED_NAME
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.tokenization import SkipSampleError
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import SCORES, signature
 from gest_dataset.runs.reading import Run
@@ -63,7 +62,7 @@ class Scores:
 
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
-        result = result_of(MEASURES[self.metadata["measure"]], self.table, self.rows)
+        result = compute_result(MEASURES[self.metadata["measure"]], self.table, self.rows)
         twins = self.metadata.get("null")
         if not twins:
             return result
@@ -190,20 +189,20 @@ def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Pa
 def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Scores:
     """Ask the model, and fold its answers into scores."""
     probe, name, rows = request.probe, request.name, request.rows
-    rules = rules_of(request.options, probe, loaded.kind)
+    rules = applicable_rules(request.options, probe, loaded.kind)
     reader = loaded.reader(probe, rules)
-    askers = probe.askers(loaded.kind, request.options)
+    builders = probe.query_builders(loaded.kind, request.options)
     start = time.perf_counter()
     keys, samples, skipped = [], [], []
     for row in rows.to_list():
-        for template, ask in askers.items():
+        for template, ask in builders.items():
             try:
                 samples.append(ask(row, reader))
                 keys.append((row, template))
-            except CannotAskError as error:
+            except SkipSampleError as error:
                 skipped.append((row["id"], template, str(error)))
-    unasked = sorted(askers.keys() - {template for _, template in keys})
-    if unasked and (len(unasked) == len(askers) or request.options.templates != EXTENDED_NAME):
+    unasked = sorted(builders.keys() - {template for _, template in keys})
+    if unasked and (len(unasked) == len(builders) or request.options.templates != EXTENDED_NAME):
         raise _nothing_to_ask(skipped, unasked[0], loaded, name)
     left_out = [_left_out(skipped, template) for template in unasked]
     queries = [query for sample in samples for query in sample.queries]
@@ -214,7 +213,7 @@ def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Sc
             scored.append((row, template, values))
         else:
             skipped.append((row["id"], template, answered.missing))
-    for template in askers.keys() - unasked:
+    for template in builders.keys() - unasked:
         if not any(number == template for _, number, _ in scored):
             raise _nothing_to_ask(skipped, template, loaded, name)
     if skipped:
@@ -222,7 +221,7 @@ def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Sc
         logger.warning(
             "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
             len(skipped),
-            len(rows) * len(askers),
+            len(rows) * len(builders),
             name,
             "; ".join(f"{number} x {reason}" for reason, number in reasons),
             " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
@@ -237,14 +236,14 @@ def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Sc
         "kind": loaded.kind,
         **loaded.facts(),
         "measure": request.measure.name,
-        "templates": [template for template in askers if template and template not in unasked],
-        "options": told_options(request.options, probe, loaded.kind),
+        "templates": [template for template in builders if template and template not in unasked],
+        "options": effective_options(request.options, probe, loaded.kind),
         "start": request.start(loaded),
         "limit": request.limit,
         "dtype": answered.dtype,
         "device": loaded.place,
         "samples": len(rows),
-        "asked": len(rows) * len(askers),
+        "asked": len(rows) * len(builders),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
         "passes": asdict(answered.passes),
@@ -302,10 +301,10 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
     if probe.templated:
         columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
-    if probe.about is not None:
-        values = [row[probe.about] for row, _, _ in scored]
-        feature = features[probe.about]
-        columns[probe.about] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
+    if probe.label is not None:
+        values = [row[probe.label] for row, _, _ in scored]
+        feature = features[probe.label]
+        columns[probe.label] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
     return pa.table(columns)

@@ -25,7 +25,7 @@ import numpy as np
 from gest_dataset.errors import DataError, convert_errors, describe_error
 from gest_dataset.models.batching import Pass
 from gest_dataset.models.stretches import Batch, Share, State
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 from gest_dataset.runs.progress import Telling
 from gest_dataset.storage import atomic_path, parse_json
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol
 
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
 

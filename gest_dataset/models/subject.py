@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.models.batching import Passes
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.text import Reader
+from gest_dataset.probes.queries import Query, Values
+from gest_dataset.probes.tokenization import ProbeTokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -72,7 +72,7 @@ class Subject(Protocol):
         """What a run says of it beside its numbers."""
         ...
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         """Texts as it reads them for a probe."""
         ...
 

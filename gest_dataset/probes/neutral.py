@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gest_dataset.probes.asks import (
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
+from gest_dataset.probes.queries import (
     Sample,
     check_distinct,
     log_likelihood_contrast,
@@ -21,11 +22,10 @@ from gest_dataset.probes.asks import (
     spanned_contrast,
     sum_difference,
 )
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.text import CannotAskError, Reader
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
+def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
     """The queries of one sentence in its two frames."""
     masculine, feminine = (reader(row[side]) for side in ("masculine", "feminine"))
     if reader.kind == "causal":
@@ -34,7 +34,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
         tokens.of(*row[f"{side}_span"]) for tokens, side in ((masculine, "masculine"), (feminine, "feminine"))
     )
     if _around(masculine.ids, own) != _around(feminine.ids, other):
-        raise CannotAskError("the rest of the sentence has other tokens in the two variants")
+        raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
     if reader.kind == "seq2seq":
         return spanned_contrast(reader, masculine, [own], feminine, [other])
     check_distinct(masculine.slice(own), feminine.slice(other))
@@ -52,8 +52,8 @@ PROBE = Probe(
     frozenset({"masculine", "feminine", "masculine_span", "feminine_span", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    lambda kind, options: {0: ask},
-    about="stereotype",
+    lambda kind, options: {0: build_queries},
+    label="stereotype",
     templated=True,
-    likelihood=True,
+    scores_whole_texts=True,
 )

@@ -7,23 +7,23 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from gest_dataset.probes.author_rules import matching_rules
 from gest_dataset.probes.probe import Options, Probe
-from gest_dataset.probes.rules import applying
-from gest_dataset.probes.templates import EXTENDED_NAME, is_extended
+from gest_dataset.probes.templates import EXTENDED_NAME, has_extended
 
 
 def _given(options: Options) -> list[str]:
     return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
 
 
-def told_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
+def effective_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
     """The options that change this probe's numbers, where they are not the default."""
     told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
-    rules = rules_of(options, probe, kind)
+    rules = applicable_rules(options, probe, kind)
     if told.pop("rules", None) and rules:
         told["rules"] = ",".join(sorted(rules))
     templates = told.pop("templates", None)
-    if is_extended(templates):  # numbers are told as `templates` of the metadata
+    if has_extended(templates):  # numbers are told as `templates` of the metadata
         told["templates"] = EXTENDED_NAME
     elif isinstance(templates, (str, Path)):
         path = Path(templates)
@@ -31,14 +31,14 @@ def told_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
     return told
 
 
-def rules_of(options: Options, probe: Probe, kind: str) -> frozenset[str]:
+def applicable_rules(options: Options, probe: Probe, kind: str) -> frozenset[str]:
     """The rules of the authors that the options name and that change what this probe asks such a model."""
-    return applying(options.rules, probe.name, kind)
+    return matching_rules(options.rules, probe.name, kind)
 
 
 def unused_options(options: Options, probe: Probe, kind: str) -> list[str]:
     """A note for each option that was given and means nothing to this probe, or to such a model."""
     unused = [name for name in _given(options) if name not in probe.options]
-    if options.rules and "rules" not in unused and not rules_of(options, probe, kind):
+    if options.rules and "rules" not in unused and not applicable_rules(options, probe, kind):
         unused.append("rules")
     return [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from gest_dataset.builders.words import core_span, split
-from gest_dataset.probes.asks import (
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
+from gest_dataset.probes.queries import (
     Sample,
     check_distinct,
     contrast_of,
@@ -22,11 +23,10 @@ from gest_dataset.probes.asks import (
     masked_contrast,
     spanned_contrast,
 )
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.text import CannotAskError, Reader
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sample:
+def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer, multi_token: bool = False) -> Sample:
     """The queries of one pair."""
     texts = (row["masculine"], row["feminine"])
     masculine, feminine = (reader(text) for text in texts)
@@ -34,7 +34,7 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
         return log_likelihood_contrast(reader, masculine, feminine)
     for text in texts:
         if row["word_index"] >= len(split(text)):
-            raise CannotAskError(f"there is no word number {row['word_index']} in the sentence")
+            raise SkipSampleError(f"there is no word number {row['word_index']} in the sentence")
     own, other = (
         tokens.of(*core_span(text, row["word_index"]))
         for tokens, text in zip((masculine, feminine), texts, strict=True)
@@ -46,12 +46,12 @@ def ask(row: Mapping[str, Any], reader: Reader, multi_token: bool = False) -> Sa
         queries = (masked(reader, masculine, own), masked(reader, feminine, other))
         return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
     if len(own) != len(other):
-        raise CannotAskError("the two words are not as many tokens")
+        raise SkipSampleError("the two words are not as many tokens")
     if own != other:
-        raise CannotAskError("the rest of the sentence has other tokens in the two variants")
+        raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
     differing = [i for i in own if masculine.ids[i] != feminine.ids[i]]
     if len(differing) != 1:
-        raise CannotAskError(f"the two words differ in {len(differing)} tokens")
+        raise SkipSampleError(f"the two words differ in {len(differing)} tokens")
     query = masked_contrast(reader, masculine, feminine, differing)
     return Sample((query,), lambda values: (contrast_of(values[0]),))
 
@@ -61,9 +61,9 @@ PROBE = Probe(
     frozenset({"masculine", "feminine", "word_index", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    lambda kind, options: {0: partial(ask, multi_token=options.multi_token)},
+    lambda kind, options: {0: partial(build_queries, multi_token=options.multi_token)},
     options=("multi_token",),
-    about="stereotype",
+    label="stereotype",
     templated=True,
-    likelihood=True,
+    scores_whole_texts=True,
 )

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.asks import Sample
-from gest_dataset.probes.text import Reader
+from gest_dataset.probes.queries import Sample
+from gest_dataset.probes.tokenization import ProbeTokenizer
 
-Asker = Callable[[Mapping[str, Any], Reader], Sample]
+QueryBuilder = Callable[[Mapping[str, Any], ProbeTokenizer], Sample]
 
 LANGUAGE_MODELS = frozenset({"masked", "causal", "seq2seq"})
 
@@ -31,7 +31,7 @@ class Options:
 class Probe:
     """A probe: the fields it reads, the kinds of models it can ask, and its columns of scores.
 
-    `askers` gives the ways to ask a row by template number, 0 where there are no templates; `options`
+    `builders` gives the ways to ask a row by template number, 0 where there are no templates; `options`
     are those that mean something to it. `about` is the column of a row that is copied beside its score.
     `templated` scores have a column of template numbers. `between` sentences is what a next-sentence
     head is asked. Of causal models `likelihood` asks for that of whole texts, with a start token in front.
@@ -41,12 +41,12 @@ class Probe:
     fields: frozenset[str]
     kinds: frozenset[str]
     scores: tuple[str, ...]
-    askers: Callable[[str, Options], dict[int, Asker]]
+    query_builders: Callable[[str, Options], dict[int, QueryBuilder]]
     options: tuple[str, ...] = ()
-    about: str | None = None
+    label: str | None = None
     templated: bool = False
-    between: bool = False
-    likelihood: bool = False
+    intersentence: bool = False
+    scores_whole_texts: bool = False
 
 
 def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:

@@ -15,11 +15,19 @@ from typing import Any
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.asks import Sample, Score, check_compared, check_distinct, masked, spanned
+from gest_dataset.probes.author_rules import LENGTH_DIFFERENCES, OWN_NEGATION, TWO_MATCHINGS
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.rules import LENGTH_DIFFERENCES, OWN_NEGATION, TWO_MATCHINGS
-from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.probes.queries import (
+    Query,
+    Sample,
+    Score,
+    Values,
+    check_compared,
+    check_distinct,
+    masked,
+    spanned,
+)
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
 _SIDES = ("stereotype", "antistereotype")
 _TEXTS = ("original", "control")
@@ -37,7 +45,7 @@ _COMPARED = {
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
-def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sample:
+def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer, cs: bool | None = None) -> Sample:
     """The queries of one quadruplet; the score has the columns of `COLUMNS`.
 
     `cs` takes ten times the passes of the rest; None computes it for gender sets only, as the paper.
@@ -57,7 +65,7 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
         control = _shared(reader, *(tokens[field] for field in second))
 
     if not (keywords or original or control):
-        raise CannotAskError("no keywords, and cs is not computed")
+        raise SkipSampleError("no keywords, and cs is not computed")
 
     def fold(values: Sequence[Values]) -> Score:
         split = len(keywords), len(keywords) + len(original)
@@ -68,7 +76,7 @@ def ask(row: Mapping[str, Any], reader: Reader, cs: bool | None = None) -> Sampl
     return Sample((*keywords, *original, *control), fold)
 
 
-def ask_pair(row: Mapping[str, Any], reader: Reader) -> Sample:
+def build_pair_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
     """A CrowS-Pairs pair: its `cs` alone, in the column of the original."""
     stereotyped, other = reader(row["stereotyped"]), reader(row["other"])
     check_compared(stereotyped, other)
@@ -81,18 +89,20 @@ def _is_about_gender(row: Mapping[str, Any]) -> bool:
     return bool((label if isinstance(label, str) else BIAS_TYPE.int2str(label)) == "gender")
 
 
-def _keywords(row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: Reader) -> tuple[Query, ...]:
+def _keywords(
+    row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: ProbeTokenizer
+) -> tuple[Query, ...]:
     slots = {
         field: tokens[field].of(start, end)
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
     }
     by_differences = LENGTH_DIFFERENCES.name in reader.rules
     if by_differences and len({_difference(text, slots) for text in _TEXTS}) != 1:
-        raise CannotAskError("the keywords' lengths in tokens do not differ alike in original and control")
+        raise SkipSampleError("the keywords' lengths in tokens do not differ alike in original and control")
     for side in _SIDES:
         own, other = slots[f"original_{side}"], slots[f"control_{side}"]
         if len(own) != len(other) and not by_differences:
-            raise CannotAskError(
+            raise SkipSampleError(
                 f"the {side} keyword is {len(own)} tokens in the original and {len(other)} in the control"
             )
     for text in _TEXTS:
@@ -107,7 +117,7 @@ def _difference(text: str, slots: Mapping[str, range]) -> int:
     return len(slots[f"{text}_stereotype"]) - len(slots[f"{text}_antistereotype"])
 
 
-def _shared(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
+def _shared(reader: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     """For each token that both share, its ln P on the left and then on the right, masked alone."""
     if TWO_MATCHINGS.name in reader.rules:
         return _matched_twice(reader, left, right)
@@ -122,7 +132,7 @@ def _shared(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     return tuple(queries)
 
 
-def _matched_twice(reader: Reader, left: Tokens, right: Tokens) -> tuple[Query, ...]:
+def _matched_twice(reader: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     """The same by the rule `two-matchings`."""
     queries: list[Query] = []
     for place, other in zip(_matched(left, right), _matched(right, left), strict=False):
@@ -149,7 +159,7 @@ QUADRUPLETS = Probe(
     frozenset({"bias_type", *FIELDS, "keywords"}),
     frozenset({"masked", "seq2seq"}),
     COLUMNS,
-    lambda kind, options: {0: partial(ask, cs=options.cs)},
+    lambda kind, options: {0: partial(build_queries, cs=options.cs)},
     options=("cs", "rules"),
 )
 CROWS = Probe(
@@ -157,6 +167,6 @@ CROWS = Probe(
     frozenset({"stereotyped", "other"}),
     frozenset({"masked"}),
     COLUMNS,
-    lambda kind, options: {0: ask_pair},
+    lambda kind, options: {0: build_pair_queries},
     options=("rules",),
 )

@@ -22,19 +22,20 @@ import numpy as np
 from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.asks import (
+from gest_dataset.probes.author_rules import COUNTED_END, ENCODER_PIECES, FULL_STOP
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
+from gest_dataset.probes.queries import (
+    Query,
     Sample,
     Score,
+    Values,
     check_compared,
     check_distinct,
     decoded,
     likelihood,
     spanned,
 )
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
-from gest_dataset.probes.query import Query, Values
-from gest_dataset.probes.rules import COUNTED_END, ENCODER_PIECES, FULL_STOP
-from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
 _STOPS = (".", "!", "?")
 CANDIDATES = ("stereotype", "antistereotype", "unrelated")
@@ -56,7 +57,7 @@ def choose_method(asked: str, kind: str) -> str:
     return asked
 
 
-def ask_intrasentence(row: Mapping[str, Any], reader: Reader) -> Sample:
+def intrasentence_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
     """The queries of the three candidates: the sentence, or the words in the context's BLANK."""
     if reader.kind == "causal":
         sentences = [reader(row[candidate]) for candidate in CANDIDATES]
@@ -80,15 +81,15 @@ def _check_all(texts: Sequence[Tokens]) -> None:
         check_compared(left, right)
 
 
-def _in_context(row: Mapping[str, Any], candidate: str, reader: Reader) -> tuple[Tokens, list[range]]:
+def _in_context(row: Mapping[str, Any], candidate: str, reader: ProbeTokenizer) -> tuple[Tokens, list[range]]:
     """The context with a candidate's word in the place of BLANK, and the tokens of that word."""
     text, places = _filled(row["context"], row[f"{candidate}_word"])
     if not same(text.casefold(), row[candidate].casefold()):
-        raise CannotAskError(f"the {candidate} sentence is not the context with its word")
+        raise SkipSampleError(f"the {candidate} sentence is not the context with its word")
     tokens = reader(text)
     slots = [tokens.of(*place) for place in places]
     if any(left.stop > right.start for left, right in pairwise(slots)):
-        raise CannotAskError(f"one token stands in two places of {BLANK}")
+        raise SkipSampleError(f"one token stands in two places of {BLANK}")
     return tokens, slots
 
 
@@ -96,7 +97,7 @@ def _filled(context: str, word: str) -> tuple[str, list[tuple[int, int]]]:
     """The context with the word in each place of BLANK, and these places."""
     first, *others = context.split(BLANK)
     if not others:
-        raise CannotAskError(f"the context has no {BLANK}")
+        raise SkipSampleError(f"the context has no {BLANK}")
     text, places = first, []
     for part in others:
         places.append((len(text), len(text) + len(word)))
@@ -104,7 +105,7 @@ def _filled(context: str, word: str) -> tuple[str, list[tuple[int, int]]]:
     return text, places
 
 
-def _unmasked(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
+def _unmasked(reader: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
     """For each step ln P of the next token of each slot, a mask there, the later ones absent."""
     assert reader.mask_id is not None
     for step in range(max(map(len, slots))):
@@ -121,7 +122,7 @@ def _unmasked(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterato
         yield Query(reader.fitting(ids + tokens.ids[end:]), tuple(positions), tuple(targets))
 
 
-def _behind_earlier_pieces(reader: Reader, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
+def _behind_earlier_pieces(reader: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
     """By the rule `encoder-pieces`: for each step ln P of the next token right behind the first sentinel.
 
     In the encoder stand the earlier tokens and that sentinel, in each slot; the first slot's word is asked.
@@ -135,7 +136,7 @@ def _behind_earlier_pieces(reader: Reader, tokens: Tokens, slots: Sequence[range
         yield replace(asked, positions=asked.positions[:1], targets=(token,))
 
 
-def ask_intersentence(row: Mapping[str, Any], reader: Reader, method: str) -> Sample:
+def intersentence_queries(row: Mapping[str, Any], reader: ProbeTokenizer, method: str) -> Sample:
     """The queries of the three continuations."""
     context = row["context"]
     if FULL_STOP.name in reader.rules and method != "nsp" and not context.endswith(_STOPS):
@@ -194,28 +195,28 @@ def _sample(parts: Sequence[tuple[Query, ...]], combine: Any) -> Sample:
     return Sample(tuple(query for part in parts for query in part), fold)
 
 
-def _askers_between(kind: str, options: Options) -> dict[int, Asker]:
-    return {0: partial(ask_intersentence, method=choose_method(options.intersentence, kind))}
+def _intersentence_builders(kind: str, options: Options) -> dict[int, QueryBuilder]:
+    return {0: partial(intersentence_queries, method=choose_method(options.intersentence, kind))}
 
 
 _FIELDS = frozenset({"context", "target_en", "bias_type", *CANDIDATES})
 
-WITHIN = Probe(
+INTRASENTENCE = Probe(
     "stereoset_intrasentence",
     frozenset({*_FIELDS, *(f"{candidate}_word" for candidate in CANDIDATES)}),
     LANGUAGE_MODELS,
     CANDIDATES,
-    lambda kind, options: {0: ask_intrasentence},
+    lambda kind, options: {0: intrasentence_queries},
     options=("rules",),
-    likelihood=True,
+    scores_whole_texts=True,
 )
-BETWEEN = Probe(
+INTERSENTENCE = Probe(
     "stereoset_intersentence",
     _FIELDS,
     LANGUAGE_MODELS | {"nsp"},
     CANDIDATES,
-    _askers_between,
+    _intersentence_builders,
     options=("intersentence", "rules"),
-    between=True,
-    likelihood=True,
+    intersentence=True,
+    scores_whole_texts=True,
 )

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.asks import (
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
+from gest_dataset.probes.queries import (
+    Query,
     Sample,
     check_distinct,
     contrast_of,
@@ -22,9 +24,7 @@ from gest_dataset.probes.asks import (
     spanned_contrast,
     sum_difference,
 )
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Asker, Options, Probe
-from gest_dataset.probes.query import Query
-from gest_dataset.probes.text import CannotAskError, Reader, Tokens
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
 
 
@@ -54,7 +54,7 @@ TEMPLATES = {
 }
 # The name of this table, as users choose it
 EXTENDED_NAME = "extended"
-EXTENDED = {
+EXTENDED_TEMPLATES = {
     template.id: template
     for template in (
         Template(101, '"{sentence}" Those are the words of my {word}.', "father", "mother"),
@@ -77,20 +77,22 @@ EXTENDED = {
         Template(118, 'This is what my {word} thinks: "{sentence}"', "brother", "sister"),
     )
 }
-_ALL = {**TEMPLATES, **EXTENDED}
-_CHOICE = f"some of 1, 2, 3, 4, {min(EXTENDED)} to {max(EXTENDED)}, {EXTENDED_NAME}, or a file"
+_ALL = {**TEMPLATES, **EXTENDED_TEMPLATES}
+_CHOICE = (
+    f"some of 1, 2, 3, 4, {min(EXTENDED_TEMPLATES)} to {max(EXTENDED_TEMPLATES)}, {EXTENDED_NAME}, or a file"
+)
 # A causal model knows only what stands before the word
 DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
 
 
-def choose(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template]:
+def select_templates(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template]:
     """The templates to use: by number, from a JSON file, or those that suit the kind of model.
 
     `extended` is those of `EXTENDED` that suit it. The file holds a list of objects with `id`, `text`,
     `masculine` and `feminine`; `text` has one {word} and one {sentence}.
     """
     if asked == EXTENDED_NAME:
-        return [template for template in EXTENDED.values() if _suits(template, kind)]
+        return [template for template in EXTENDED_TEMPLATES.values() if _suits(template, kind)]
     if isinstance(asked, (str, Path)):
         chosen = _read(Path(asked))
     else:
@@ -110,11 +112,11 @@ def choose(asked: Sequence[int] | str | Path | None, kind: str) -> list[Template
     return chosen
 
 
-def is_extended(asked: Sequence[int] | str | Path | None) -> bool:
+def has_extended(asked: Sequence[int] | str | Path | None) -> bool:
     """Whether frames of our own are among the templates, by the name of their table or by number."""
     if asked is None or isinstance(asked, (str, Path)):
         return asked == EXTENDED_NAME
-    return not EXTENDED.keys().isdisjoint(asked)
+    return not EXTENDED_TEMPLATES.keys().isdisjoint(asked)
 
 
 def _suits(template: Template, kind: str) -> bool:
@@ -153,11 +155,11 @@ def _read(path: Path) -> list[Template]:
     return templates
 
 
-def ask(row: Mapping[str, Any], template: Template, reader: Reader) -> Sample:
+def build_queries(row: Mapping[str, Any], template: Template, reader: ProbeTokenizer) -> Sample:
     """The queries of one sentence in one template."""
     sentence = row["sentence"]
     if not sentence.strip():
-        raise CannotAskError("empty sentence")
+        raise SkipSampleError("empty sentence")
     sides = []
     for word in (template.masculine, template.feminine):
         text, start, end = template.around(sentence, word)
@@ -170,19 +172,19 @@ def ask(row: Mapping[str, Any], template: Template, reader: Reader) -> Sample:
         return spanned_contrast(reader, masculine, [own], feminine, [other])
     for word, (_, slot) in zip((template.masculine, template.feminine), sides, strict=True):
         if len(slot) != 1:
-            raise CannotAskError(f"{word!r} is {len(slot)} tokens of this model, a template needs one")
+            raise SkipSampleError(f"{word!r} is {len(slot)} tokens of this model, a template needs one")
     (masculine, slot), (feminine, _) = sides
     query = masked_contrast(reader, masculine, feminine, [slot.start])
     return Sample((query,), lambda values: (contrast_of(values[0]),))
 
 
-def _ask_causal(sides: Sequence[tuple[Tokens, range]], reader: Reader) -> Sample:
+def _ask_causal(sides: Sequence[tuple[Tokens, range]], reader: ProbeTokenizer) -> Sample:
     """P(word | all that stands before it); one place for both words where both are one token."""
     contexts = [tokens.ids[: slot.start] for tokens, slot in sides]
     words = [tokens.slice(slot) for tokens, slot in sides]
     check_distinct(*words)
     if not all(contexts):
-        raise CannotAskError("nothing stands before the word")
+        raise SkipSampleError("nothing stands before the word")
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:
         last = len(contexts[0]) - 1
         query = Query(reader.fitting(contexts[0]), (last, last), (*words[0], *words[1]), normalise=False)
@@ -198,12 +200,12 @@ def _ask_causal(sides: Sequence[tuple[Tokens, range]], reader: Reader) -> Sample
     return Sample(queries, sum_difference)
 
 
-def _askers(kind: str, options: Options) -> dict[int, Asker]:
-    return {t.id: partial(_ask_in, template=t) for t in choose(options.templates, kind)}
+def _builders(kind: str, options: Options) -> dict[int, QueryBuilder]:
+    return {t.id: partial(_ask_in, template=t) for t in select_templates(options.templates, kind)}
 
 
-def _ask_in(row: Mapping[str, Any], reader: Reader, template: Template) -> Sample:
-    return ask(row, template, reader)
+def _ask_in(row: Mapping[str, Any], reader: ProbeTokenizer, template: Template) -> Sample:
+    return build_queries(row, template, reader)
 
 
 PROBE = Probe(
@@ -211,8 +213,8 @@ PROBE = Probe(
     frozenset({"sentence", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    _askers,
+    _builders,
     options=("templates",),
-    about="stereotype",
+    label="stereotype",
     templated=True,
 )

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from gest_dataset.builders.words import core_span, differing_words
-from gest_dataset.probes.asks import (
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
+from gest_dataset.probes.queries import (
     Sample,
     contrast_of,
     log_likelihood_contrast,
     masked_contrast,
     spanned_contrast,
 )
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.text import CannotAskError, Reader
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
+def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
     """The queries of one contrast."""
     texts = (row["masculine"], row["feminine"])
     masculine, feminine = (reader(text) for text in texts)
@@ -30,7 +30,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
         return log_likelihood_contrast(reader, masculine, feminine)
     words = differing_words(*texts)
     if not words:
-        raise CannotAskError("no pronoun differs")
+        raise SkipSampleError("no pronoun differs")
     own, other = (
         [tokens.of(*core_span(text, word)) for word in words]
         for tokens, text in zip((masculine, feminine), texts, strict=True)
@@ -38,7 +38,7 @@ def ask(row: Mapping[str, Any], reader: Reader) -> Sample:
     if reader.kind == "seq2seq":
         return spanned_contrast(reader, masculine, own, feminine, other)
     if any(len(slot) != 1 for slot in (*own, *other)):
-        raise CannotAskError("a pronoun is several tokens of this model")
+        raise SkipSampleError("a pronoun is several tokens of this model")
     query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])
     return Sample((query,), lambda values: (contrast_of(values[0]),))
 
@@ -48,8 +48,8 @@ PROBE = Probe(
     frozenset({"masculine", "feminine", "occupation_gender"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    lambda kind, options: {0: ask},
-    about="occupation_gender",
+    lambda kind, options: {0: build_queries},
+    label="occupation_gender",
     templated=True,
-    likelihood=True,
+    scores_whole_texts=True,
 )

@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.measures.words import shown
 from gest_dataset.report import plots
 from gest_dataset.report.style import DASHED, LIGHT
 from gest_dataset.statistics.checks import Floats
@@ -317,7 +317,7 @@ def heat_map(
     axes.set_xlabel(xlabel)
     entries = [
         plots.legend_entry(
-            shown(shade * span),
+            format_number(shade * span),
             marker="s",
             markersize=9,
             color=_COLOUR_MAP((shade + 1) / 2),

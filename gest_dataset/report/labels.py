@@ -12,7 +12,7 @@ from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
-from gest_dataset.measures.result import of_templates
+from gest_dataset.measures.result import template_results
 from gest_dataset.report.plots import shorten
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.runs.reading import Run
@@ -70,7 +70,7 @@ class LabelledRun:
         """The result in each template; 0 stands for no template."""
         result = self.result
         if "by_template" in result:
-            return of_templates(result)
+            return template_results(result)
         numbers = self.facts.get("templates") or [0]
         return {int(numbers[0]): result}
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gest_dataset.display import one_line
-from gest_dataset.measures.measure import TOO_FEW
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES
 from gest_dataset.report.labels import LabelledRun, short_name
 from gest_dataset.report.verdict import UNKNOWN, verdict_of
 
@@ -58,12 +58,13 @@ def results_table(runs: Sequence[LabelledRun]) -> str:
         rows = []
         for one in verdicts:
             unknown = one.verdict == UNKNOWN
-            interval, verdict = ("–", TOO_FEW.lower()) if unknown else (one.interval, one.verdict)
-            rows.append([models[one.run.model], one.run.config, shown(one.estimate.value), interval, verdict])
+            interval, verdict = ("–", TOO_FEW_SAMPLES.lower()) if unknown else (one.interval, one.verdict)
+            value = format_number(one.estimate.value)
+            rows.append([models[one.run.model], one.run.config, value, interval, verdict])
         head = verdicts[0].headline
         caption = (
-            f"{head.what[:1].upper()}{head.what[1:]}, {symbols}, with its 95 % interval. Without an effect "
-            f"it is {shown(head.null)}."
+            f"{head.label[:1].upper()}{head.label[1:]}, {symbols}, with its 95 % interval. Without an effect "
+            f"it is {format_number(head.null)}."
         )
         headings = ["Model", "Config", symbols, "95 %", "Verdict"]
         tables.append(_table(caption, f"tab:gest-{name}", "llrrl", headings, rows))
@@ -88,12 +89,12 @@ def _run_tables(run: LabelledRun, model: str) -> Iterator[str]:
         several = len(run.templates) > 1
         where = f", template {template}" if several else ""
         label = f"tab:gest-run-{run.number + 1}{f'-{template}' if several else ''}"
-        has_counts = any(line.number is not None for line in grid.lines)
+        has_counts = any(line.count is not None for line in grid.lines)
         headings = ["", *(text for name in grid.headings for text in (name, "95 %")), *["n"] * has_counts]
         rows = []
         for line in grid.lines:
             cells = [text for estimate in line.estimates for text in estimate.texts]
-            count = "" if line.number is None else shown(line.number)
+            count = "" if line.count is None else format_number(line.count)
             rows.append([line.name.strip(), *cells, *[count] * has_counts])
         columns = "l" + "rr" * len(grid.headings) + "r" * has_counts
         yield _table(f"{model} on {run.config}{where}, with 95 % intervals.", label, columns, headings, rows)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from gest_dataset.report.labels import LabelledRun, label_runs
-from gest_dataset.report.page import template
+from gest_dataset.report.page import load_template
 from gest_dataset.report.panel import inline_svg
 from gest_dataset.report.panels_headlines import result_figure
 from gest_dataset.report.style import css_variables
@@ -30,7 +30,7 @@ def html(found: Finding) -> str:
     digest = hashlib.sha256(repr((found.signature, run.run.result)).encode()).hexdigest()[:12]
     label = f"{verdict.headline.symbol} of {run.label}"
     figure = inline_svg(result_figure(run), f"gest-{digest}", label, f"{label}: {verdict.estimate}.")
-    return template(Path(__file__).parent / "notebook.html.jinja").render(
+    return load_template(Path(__file__).parent / "notebook.html.jinja").render(
         verdict=verdict,
         figure=Markup(figure),
         grids={number: run.measure.grid(part) for number, part in run.templates.items()},

@@ -23,7 +23,7 @@ from markupsafe import Markup
 from gest_dataset.builders import CONFIGS
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.words import TOY, shown
+from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.report.explorer.explorer import explorer_of
 from gest_dataset.report.explorer.profiles import CHANCE
 from gest_dataset.report.figure_files import DEFAULT_FORMATS, check_formats, write_figures
@@ -113,13 +113,13 @@ def render_report(
         ("methods", "Methods and citations", runs),
     ]
     heading, lead = _heading(runs)
-    return template(_HERE / "page.html.jinja").render(
+    return load_template(_HERE / "page.html.jinja").render(
         title=f"{heading} · gender stereotypes",
         heading=heading,
         lead=lead,
         notes=notes,
         contents=[(anchor, text) for anchor, text, content in sections if content],
-        toy_warning=TOY,
+        toy_warning=TOY_NOTE,
         toys=[run.label for run in runs if run.toy],
         verdicts=verdicts,
         counts=verdict_counts(verdicts) if len(verdicts) > 1 else "",
@@ -138,7 +138,7 @@ def render_report(
     )
 
 
-def template(path: Path) -> Template:
+def load_template(path: Path) -> Template:
     """A jinja2 template that escapes all data and shows their invisible characters."""
     environment = Environment(
         loader=FileSystemLoader(path.parent),
@@ -148,18 +148,8 @@ def template(path: Path) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"shown": shown, "quoted": partial(quote, safe=","), "digest": _digest}
+    environment.filters |= {"shown": format_number, "quoted": partial(quote, safe=","), "digest": _digest}
     return environment.get_template(path.name)
-
-
-def environment(folder: Path) -> Environment:
-    """The old way to `template`, until all callers have changed."""
-    return template(next(folder.glob("*.jinja"))).environment
-
-
-def dress() -> dict[str, str]:
-    """The old name of `page_assets`, until all callers have changed."""
-    return page_assets()
 
 
 def page_assets() -> dict[str, str]:
@@ -211,7 +201,7 @@ def _run_facts(run: LabelledRun, path: Path) -> dict[str, Any]:
         "templates": ", ".join(map(str, known.get("templates") or [])),
         "parser": known.get("parser"),
         "limit": known.get("limit"),
-        "counts": ", ".join(f"{shown(n)} {name}" for name, n in counts.items() if n is not None),
+        "counts": ", ".join(f"{format_number(n)} {name}" for name, n in counts.items() if n is not None),
         "device": ", ".join(
             str(known[name]) for name in ("device", "dtype", "quantization") if known.get(name)
         ),
@@ -228,7 +218,7 @@ def _run_facts(run: LabelledRun, path: Path) -> dict[str, Any]:
     return {
         "label": run.label,
         "facts": [
-            (name, shown(value) if isinstance(value, int) else value)
+            (name, format_number(value) if isinstance(value, int) else value)
             for name, value in facts.items()
             if value
         ],
@@ -247,7 +237,7 @@ def _methods(runs: Sequence[LabelledRun]) -> list[str]:
     models, configs, methods, units = (
         list(dict.fromkeys(values))
         for values in zip(
-            *((run.model, run.config, run.measure.methods, run.measure.unit.words) for run in runs),
+            *((run.model, run.config, run.measure.methods, run.measure.unit.label) for run in runs),
             strict=True,
         )
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from matplotlib.backends import backend_pdf
 from matplotlib.figure import Figure
 
 from gest_dataset.display import printable
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.plots import TOOLTIP
 from gest_dataset.report.style import LIGHT, PAGE, PALETTE, RC, Layout
 from gest_dataset.storage import csv_text
@@ -72,9 +73,9 @@ class Panel:
         return csv_text(self.columns, self.rows)
 
     @property
-    def shown(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
         """The numbers as text for the table on the page."""
-        return [[shown(value) for value in row] for row in self.rows]
+        return [[format_number(value) for value in row] for row in self.rows]
 
 
 def make_panel(
@@ -87,8 +88,9 @@ def make_panel(
 ) -> Panel:
     """A panel with the texts of `key` in panels.yaml, filled in with `values`; published rows come last."""
     texts = _TEXTS[key]
+    words = {name: text.format_map(defaultdict(str, values)) for name, text in _TEXTS["phrases"].items()}
     title, caption, alt = (
-        " ".join(texts[part].format_map(values).split()) for part in ("title", "caption", "alt")
+        " ".join(texts[part].format_map(words | values).split()) for part in ("title", "caption", "alt")
     )
     rows = sorted(rows, key=lambda row: row[0] == PUBLISHED)
     return Panel(name or key, title, figure, caption, alt, columns or texts["columns"], rows)

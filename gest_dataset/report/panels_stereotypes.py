@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
-from gest_dataset.measures.written import FIRST_PERSON, STORY
-from gest_dataset.published.standing import Published, beside, english, slavic
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
+from gest_dataset.published.models import PublishedRates, comparable_models, english_models, slavic_models
 from gest_dataset.report import plots
 from gest_dataset.report.explorer.comparisons import RunGroup
 from gest_dataset.report.explorer.profiles import CHANCE, Profiles
@@ -28,41 +26,24 @@ from gest_dataset.report.panel import OWN, PUBLISHED, Panel, make_panel
 from gest_dataset.report.reliability import wide_scores
 from gest_dataset.report.style import LIGHT, TICK
 from gest_dataset.statistics import rank_correlation
-from gest_dataset.statistics.over_templates import LN_Q, resampled_templates
+from gest_dataset.statistics.template_mean import LN_Q, resample_templates
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 from gest_dataset.storage import json_value
 
 NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
 COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
-# The sentence of a caption where the figure has room for numbers only
+# For captions of figures that have room for numbers only
 NUMBERED = f"Stereotypes: {', '.join(' '.join(name.split()) for name in NAMES)}."
-_RATES = (
-    "{symbol} of each stereotype with its 95 % interval; the lighter, thinner ones hold for all 16 "
-    "simultaneously: read those when you pick out single stereotypes."
-)
-_RELATIVE = (
-    "Each result is drawn relative to its own middle, sqrt(q_f · q_m), since the height of q by itself has "
-    "no meaning; the numbers below are as measured."
-)
-_RANKS = (
-    "Thin lines: the ranks that the differences between stereotypes leave possible, simultaneously at 95 %; "
-    "without a line any rank is possible."
-)
-_WAYS_DIFFER = (
-    "They measure different things: what a model finds likely (its probabilities), what it says when it is "
-    "asked, and what it writes. Their scales differ and their numbers need not agree; compare which "
-    "stereotypes are on the masculine side of a column, and which on the feminine."
-)
+_SHARE = (-0.02, 1.02)
+_ENDS = ("", "_low", "_high")
+_RATE_ENDS = (*_ENDS, "_simultaneous_low", "_simultaneous_high")
 
 
 def stereotype_figure(
     columns: Sequence[Column], entries: Sequence[Any] = (), shared_axis: bool = True
 ) -> tuple[Figure, str]:
-    """Columns of the 16 stereotypes, those about women above those about men, and notes for the caption.
-
-    If there is no room for the names, the rows have numbers.
-    """
+    """Columns of the 16 stereotypes, and notes for the caption; narrow figures have numbers for names."""
     numbered = min(plots.axes_per_row(PER_ROW), len(columns)) > 1 and plots.axes_per_row(PER_ROW) < PER_ROW
     rows = Rows(list(map(str, STEREOTYPES)) if numbered else NAMES, COLOURS, split=int(IS_FEMALE.sum()))
     figure, cut_off = interval_figure(columns, rows, 4.9, entries, shared_axis=shared_axis)
@@ -82,11 +63,20 @@ def stereotype_intervals(estimates: Sequence[Estimate], symbol: str = "") -> lis
     ]
 
 
-def _numbers(first: Sequence[Any], *columns: Sequence[Any]) -> list[list[Any]]:
+def _rows(first: Sequence[Any], *columns: Sequence[Any]) -> list[list[Any]]:
     """A row of numbers for each stereotype."""
     return [
         [*first, stereotype.id, stereotype.name, *values]
         for stereotype, *values in zip(STEREOTYPES.values(), *columns, strict=True)
+    ]
+
+
+def _gender_entries(text: str) -> list[Any]:
+    """Legend entries for the colours of the genders; `text` has `{}` for women and men."""
+    people = {"female": "women", "male": "men"}
+    return [
+        plots.legend_entry(text.format(people[gender]), color=LIGHT[gender], marker="o", linewidth=2.6)
+        for gender in GENDERS
     ]
 
 
@@ -100,7 +90,7 @@ class Rates:
     run: LabelledRun
     where: str
     result: Result
-    published: Sequence[Published] = ()
+    published: Sequence[PublishedRates] = ()
 
 
 def rates_of(runs: Sequence[LabelledRun]) -> list[Rates]:
@@ -108,10 +98,12 @@ def rates_of(runs: Sequence[LabelledRun]) -> list[Rates]:
     found = []
     for run in runs:
         for template, result in run.templates.items():
-            where = f"template {template}" if run.measure is TEMPLATES else language_name(run.language)
-            key = template if run.measure is TEMPLATES else run.language
-            comparable = run.measure is not NEUTRAL
-            published = beside(run.kind, key, run.facts.get("options") or {}) if comparable else ()
+            in_template = run.measure is TEMPLATES
+            where = f"template {template}" if in_template else language_name(run.language)
+            published: Sequence[PublishedRates] = ()
+            if run.measure is not NEUTRAL:
+                key = template if in_template else run.language
+                published = comparable_models(run.kind, key, run.facts.get("options") or {})
             if math.isfinite(_middle(result["q"])):
                 found.append(Rates(run, where, result, published))
     return found
@@ -120,8 +112,7 @@ def rates_of(runs: Sequence[LabelledRun]) -> list[Rates]:
 def rates_panel(name: str, found: Sequence[Rates], symbol: str = "q") -> Panel:
     """The rate of each stereotype with its interval (figures 11 to 14 of [A]).
 
-    q is drawn relative to sqrt(q_f q_m): it has no meaning except relative to the others of the same model
-    (section 4.2.1 of [A]). p is drawn as it is.
+    q is drawn relative to sqrt(q_f q_m), since its height has no meaning (section 4.2.1 of [A]); p as it is.
     """
     several = len({one.run.label for one in found}) > 1
     columns, rows = [], []
@@ -132,42 +123,35 @@ def rates_panel(name: str, found: Sequence[Rates], symbol: str = "q") -> Panel:
             scaled = np.array(model.rates) / (_middle(model.rates) if symbol == "q" else 1.0)
             style = {"markersize": 8, "markeredgewidth": 1.1, "alpha": 0.7, **TICK}
             dots.append(Dots(np.arange(len(STEREOTYPES)), scaled, model.model, style))
-            rows += _numbers([PUBLISHED, model.model, one.where], model.rates, *[[None] * 16] * 4)
-        ends = ("", "_low", "_high", "_simultaneous_low", "_simultaneous_high")
-        rates, low, high, outer_low, outer_high = (one.result[f"{symbol}{end}"] for end in ends)
-        rows += _numbers([OWN, one.run.label, one.where], rates, low, high, outer_low, outer_high)
-        estimates = list(map(Estimate, rates, low, high))
+            rows += _rows([PUBLISHED, model.model, one.where], model.rates, *[[None] * 16] * 4)
+        numbers = [one.result[f"{symbol}{end}"] for end in _RATE_ENDS]
+        rows += _rows([OWN, one.run.label, one.where], *numbers)
+        estimates = list(map(Estimate, *numbers[:3]))
+        outer = zip(*numbers[3:], strict=True)
         intervals = [
-            Interval(
-                interval.row,
-                Estimate(*(number / middle for number in estimate)),
-                interval.text,
-                interval.style,
-                (outer_low[interval.row] / middle, outer_high[interval.row] / middle),
+            replace(
+                interval,
+                estimate=Estimate(*(number / middle for number in interval.estimate)),
+                outer=(low / middle, high / middle),
             )
-            for interval, estimate in zip(stereotype_intervals(estimates, symbol), estimates, strict=True)
+            for interval, (low, high) in zip(stereotype_intervals(estimates, symbol), outer, strict=True)
         ]
         title = f"{one.run.label}\n{one.where}" if several else one.where
+        column = Column(title, symbol, intervals, dots, limits=_SHARE)
         if symbol == "q":
-            columns.append(Column(title, "q / middle", intervals, dots, ratio=True))
-        else:
-            columns.append(Column(title, symbol, intervals, dots, limits=(-0.02, 1.02)))
-    entries = [
-        plots.legend_entry(f"stereotypes about {people}", color=LIGHT[gender], marker="o", linewidth=2.6)
-        for gender, people in (("female", "women"), ("male", "men"))
-    ]
+            column = replace(column, xlabel="q / middle", ratio=True, limits=None)
+        columns.append(column)
     models = {model.model for one in found for model in one.published}
+    entries = _gender_entries("stereotypes about {}")
     if models:
         entries.append(plots.legend_entry(f"{len(models)} published", **TICK))
     figure, note = stereotype_figure(columns, entries)
-    ends = ("", "_low", "_high", "_simultaneous_low", "_simultaneous_high")
     return make_panel(
         name,
         figure,
         rows,
-        columns=["source", "model", "where", "stereotype", "name", *(f"{symbol}{end}" for end in ends)],
-        rates=_RATES.format(symbol=symbol),
-        relative=_RELATIVE,
+        columns=["source", "model", "where", "stereotype", "name", *(f"{symbol}{end}" for end in _RATE_ENDS)],
+        symbol=symbol,
         published=f"Ticks: {len(models)} published models or systems." if models else "",
         note=note,
         where="; ".join(f"{one.run.label}, {one.where}" for one in found),
@@ -184,43 +168,41 @@ def _middle(rates: Sequence[float]) -> float:
 
 def _extremes(result: Result) -> str:
     """The stereotypes that are certainly the most feminine or the most masculine by the bounds of ranks."""
+    bounds = list(zip(result["feminine_ranks_low"], result["feminine_ranks_high"], strict=True))
     certain = [
         f"the most {side} is certainly “{stereotype.name}”"
         for side, end in (("feminine", 1), ("masculine", len(STEREOTYPES)))
-        for stereotype, low, high in zip(
-            STEREOTYPES.values(),
-            result["feminine_ranks_low"],
-            result["feminine_ranks_high"],
-            strict=True,
-        )
-        if low == end == high
+        for stereotype, both in zip(STEREOTYPES.values(), bounds, strict=True)
+        if both == (end, end)
     ]
     if not certain:
         return "No stereotype is certainly the most feminine or the most masculine."
     return f"In the first {' and '.join(certain)}."
 
 
-def ranks_panel(name: str, found: Sequence[Rates], published: Sequence[Published], kind: str = "") -> Panel:
+def ranks_panel(
+    name: str, found: Sequence[Rates], published: Sequence[PublishedRates], kind: str = ""
+) -> Panel:
     """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
-    places = np.arange(len(STEREOTYPES))
     rows: list[list[Any]] = []
     for model in published:
-        rows += _numbers([PUBLISHED, model.model, model.where], model.ranks, *[[None] * 16] * 2)
+        rows += _rows([PUBLISHED, model.model, model.where], model.ranks, *[[None] * 16] * 2)
     labels = {one.run.label: one.run.number for one in found}
     offsets = np.linspace(-0.2, 0.2, len(labels)) if len(labels) > 1 else np.zeros(1)
     offset_of = dict(zip(labels, offsets, strict=True))
-    dots = []
+    dots, values = [], []
+    boxes = np.array([model.ranks for model in published])
     for one in found:
-        ranks, low, high = (np.array(one.result[f"feminine_ranks{end}"]) for end in ("", "_low", "_high"))
-        rows += _numbers([OWN, one.run.label, one.where], ranks, low, high)
+        ranks, low, high = (np.array(one.result[f"feminine_ranks{end}"]) for end in _ENDS)
+        rows += _rows([OWN, one.run.label, one.where], list(ranks), list(low), list(high))
         bounded = (low > 1) | (high < len(STEREOTYPES))
+        ends = (np.where(bounded, end, np.nan) for end in (low, high))
         style = {"markersize": 5.5, "markeredgecolor": LIGHT["paper"], "alpha": 0.9}
         style |= plots.series_style(one.run.number)
-        ends = (np.where(bounded, end, np.nan) for end in (low, high))
-        dots.append(
-            Dots(places + offset_of[one.run.label], ranks, f"{one.run.label}, {one.where}", style, *ends)
-        )
-    boxes = np.array([model.ranks for model in published])
+        places = np.arange(len(STEREOTYPES)) + offset_of[one.run.label]
+        dots.append(Dots(places, ranks, f"{one.run.label}, {one.where}", style, *ends))
+        if published and not np.isnan(ranks).any():
+            values.append(rank_correlation(ranks.tolist(), np.median(boxes, axis=0)))
     entries = [
         plots.legend_entry(label, markersize=6, **plots.series_style(number))
         for label, number in labels.items()
@@ -228,63 +210,41 @@ def ranks_panel(name: str, found: Sequence[Rates], published: Sequence[Published
     if published:
         style = {"marker": "s", "color": LIGHT["published"], "alpha": 0.4, "markersize": 9}
         entries.append(plots.legend_entry(f"{len(published)} published results", **style))
-    column = Column(
-        "",
-        "feminine rank: 1 is the most feminine of the 16",
-        dots=dots,
-        limits=(0.4, 16.6),
-        ticks=range(1, 17),
-        boxes=boxes,
-    )
+    axis = "feminine rank: 1 is the most feminine of the 16"
+    column = Column("", axis, dots=dots, limits=(0.4, 16.6), ticks=range(1, 17), boxes=boxes)
     figure, _ = interval_figure([column], Rows(NAMES, COLOURS), 5.0, entries)
-    agreement = _agreement(found, boxes)
-    return make_panel(name, figure, rows, kind=kind, ranks=_RANKS, agreement=agreement)
+    agreement = ""
+    if values:
+        span = " to ".join(dict.fromkeys(format_number(end) for end in (min(values), max(values))))
+        agreement = f"Spearman’s correlation of this report’s ranks with the published medians: {span}."
+    return make_panel(name, figure, rows, kind=kind, agreement=agreement)
 
 
-def _agreement(found: Sequence[Rates], published: Any) -> str:
-    """The correlation of the ranks with the medians of the published ones."""
-    if not len(published):
-        return ""
-    median = np.median(published, axis=0)
-    ranks = [one.result["feminine_ranks"] for one in found]
-    values = [rank_correlation(own, median) for own in ranks if not np.isnan(own).any()]
-    if not values:
-        return ""
-    span = shown(values[0]) if len(values) == 1 else f"{shown(min(values))} to {shown(max(values))}"
-    return f"Spearman’s correlation of this report’s ranks with the published medians: {span}."
-
-
-def template_rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+def model_rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """Rates and ranks of language models on templates, pairs or neutral sentences."""
     found = rates_of(runs)
-    if found:
+    if not found:
+        return
+    measure = found[0].run.measure
+    if measure is TEMPLATES:
         kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
         yield rates_panel("stereotypes-english", found)
-        yield ranks_panel("ranks-english", found, [model for model in english() if model.kind == kind], kind)
-
-
-def pair_rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    found = rates_of(runs)
-    if found:
+        yield ranks_panel("ranks-english", found, [one for one in english_models() if one.kind == kind], kind)
+    elif measure is PAIRS:
         yield rates_panel("stereotypes-pairs", found)
         # Figure 7 of [A] leaves mBERT out
-        yield ranks_panel("ranks-pairs", found, [one for one in slavic() if one.model.startswith("xlm")])
-
-
-def neutral_rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    found = rates_of(runs)
-    if found:
+        multilingual = [model for model in slavic_models() if model.model.startswith("xlm")]
+        yield ranks_panel("ranks-pairs", found, multilingual)
+    else:
         yield rates_panel("stereotypes-neutral", found)
 
 
 def text_rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """Masculine rates of texts that models have written; nothing is published about them."""
     for measure in (FIRST_PERSON, STORY):
-        found = [
-            Rates(run, language_name(run.language), run.result)
-            for run in runs
-            if run.measure is measure and any(run.result["n"])
-        ]
-        if found:
+        own = [run for run in runs if run.measure is measure and any(run.result["n"])]
+        if own:
+            found = [Rates(run, language_name(run.language), run.result) for run in own]
             yield rates_panel(f"stereotypes-{measure.name}", found, "p")
 
 
@@ -295,24 +255,21 @@ def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         return
     columns, rows = [], []
     for run in runs:
-        intervals = []
-        for row, stereotype in enumerate(STEREOTYPES.values()):
-            each = {option: Estimate.of(run.result, option, row) for option in (*GENDERS[::-1], "neither")}
-            for gender, offset in zip(GENDERS, (-0.16, 0.16), strict=True):
-                text = f"{stereotype.id} {stereotype.name}: {gender} {each[gender]}"
-                style = {"color": LIGHT[gender], "markersize": 5}
-                intervals.append(Interval(row + offset, each[gender], text, style))
-            numbers = [number for estimate in each.values() for number in estimate]
-            rows.append([run.label, language_name(run.language), stereotype.id, stereotype.name, *numbers])
-        title = (
-            f"{run.label}\n{language_name(run.language)}" if len(runs) > 1 else language_name(run.language)
-        )
-        columns.append(Column(title, "share of the readable answers", intervals, limits=(-0.02, 1.02)))
-    entries = [
-        plots.legend_entry(f"{people} are named", color=LIGHT[gender], marker="o", linewidth=2.6)
-        for gender, people in (("female", "women"), ("male", "men"))
-    ]
-    figure, note = stereotype_figure(columns, entries)
+        language = language_name(run.language)
+        each = {
+            option: [Estimate.of(run.result, option, row) for row in range(len(STEREOTYPES))]
+            for option in ("male", "female", "neither")
+        }
+        intervals = [
+            replace(one, row=one.row + offset, style={"color": LIGHT[gender], "markersize": 5})
+            for gender, offset in zip(GENDERS, (-0.16, 0.16), strict=True)
+            for one in stereotype_intervals(each[gender], gender)
+        ]
+        numbers = [column for estimates in each.values() for column in zip(*estimates, strict=True)]
+        rows += _rows([run.label, language], *numbers)
+        title = f"{run.label}\n{language}" if len(runs) > 1 else language
+        columns.append(Column(title, "share of the readable answers", intervals, limits=_SHARE))
+    figure, note = stereotype_figure(columns, _gender_entries("{} are named"))
     values = "; ".join(f"{run.label}: {Estimate.of(run.result, 'stereotype_rate')}" for run in runs)
     yield make_panel("stereotypes-choice", figure, rows, note=note, values=values)
 
@@ -328,12 +285,12 @@ class _Way:
     axis: str
     null: float
     limits: tuple[float, float] | None
-    numbers: str
+    key: str
 
 
 _LIKELY = _Way("finds likely", "q / middle: masculine above 1", 1.0, None, "q")
 _SAYS = _Way("says", "men minus women named", 0.0, (-1.05, 1.05), "preference")
-_WRITES = _Way("writes", "p: share of masculine texts", 0.5, (-0.02, 1.02), "p")
+_WRITES = _Way("writes", "p: share of masculine texts", 0.5, _SHARE, "p")
 _WAYS: dict[str, tuple[_Way, str]] = {
     TEMPLATES.name: (_LIKELY, "templates"),
     NEUTRAL.name: (_LIKELY, "neutral sentences"),
@@ -352,37 +309,25 @@ def side_by_side(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         if way is _LIKELY:
             estimates = _relative_rates(run)
         else:
-            estimates = [Estimate.of(run.result, way.numbers, row) for row in range(len(STEREOTYPES))]
+            estimates = [Estimate.of(run.result, way.key, row) for row in range(len(STEREOTYPES))]
         if not any(math.isnan(one.value) for one in estimates):
             where = f"{asked}, {language_name(run.language)}"
             by_model.setdefault(run.model, []).append((way, where, estimates))
     order = [_LIKELY, _SAYS, _WRITES]
     models = {model: own for model, own in by_model.items() if len({way for way, *_ in own}) > 1}
     for number, (model, own) in enumerate(models.items(), start=1):
-        own.sort(key=lambda one: order.index(one[0]))
         columns, rows = [], []
+        own.sort(key=lambda one: order.index(one[0]))
         for way, where, estimates in own:
-            columns.append(
-                Column(
-                    f"what it {way.shows}\n{where}",
-                    way.axis,
-                    stereotype_intervals(estimates),
-                    null=way.null,
-                    limits=way.limits,
-                    ratio=way.limits is None,
-                )
-            )
-            rows += _numbers([model, way.shows, where], *zip(*estimates, strict=True))
+            title = f"what it {way.shows}\n{where}"
+            intervals, ratio = stereotype_intervals(estimates), way.limits is None
+            columns.append(Column(title, way.axis, intervals, null=way.null, limits=way.limits, ratio=ratio))
+            rows += _rows([model, way.shows, where], *zip(*estimates, strict=True))
         figure, note = stereotype_figure(columns, shared_axis=False)
+        ways = ", ".join(dict.fromkeys(f"what it {way.shows}" for way, *_ in own))
+        name = f"side-by-side{f'-{number}' if number > 1 else ''}"
         yield make_panel(
-            "side-by-side",
-            figure,
-            rows,
-            name=f"side-by-side{f'-{number}' if number > 1 else ''}",
-            model=short_name(model),
-            ways=", ".join(dict.fromkeys(f"what it {way.shows}" for way, *_ in own)),
-            explanation=_WAYS_DIFFER,
-            note=note,
+            "side-by-side", figure, rows, name=name, model=short_name(model), ways=ways, note=note
         )
 
 
@@ -391,7 +336,7 @@ def _relative_rates(run: LabelledRun) -> list[Estimate]:
     if len(run.templates) > 1:
         wide = wide_scores(run.run)
         stereotypes = wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1
-        resamples = resampled_templates(wide.to_numpy(), stereotypes)
+        resamples = resample_templates(wide.to_numpy(), stereotypes)
         found = [resamples.interval(function) for function in LN_Q]
         rates = [Estimate(*np.exp((one.value, one.low, one.high)).tolist()) for one in found]
     else:
@@ -412,38 +357,23 @@ def profile_panels(profile: Profiles) -> Iterator[Panel]:
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     labels = [run.label for run in runs]
     rate = profile.name.removeprefix("ln ")[0]
-    yield make_panel(
-        "profiles",
-        heat_map(values, labels, list(map(str, STEREOTYPES)), "stereotype", largest),
-        [
-            row
-            for run, numbers in zip(runs, json_value(values), strict=True)
-            for row in _numbers([run.label, run.model, run.language], numbers)
-        ],
-        name=f"profiles-{rate}",
-        unit=profile.unit,
-        rate=profile.name,
-        numbered=NUMBERED,
-        runs=len(runs),
-        low=shown(-largest),
-        high=shown(largest),
-    )
+    texts = {"unit": profile.unit, "rate": profile.name, "runs": len(runs), "numbered": NUMBERED}
+    texts |= {"low": format_number(-largest), "high": format_number(largest), "chance": format_number(CHANCE)}
+    rows: list[list[Any]] = []
+    for run, numbers in zip(runs, json_value(values), strict=True):
+        rows += _rows([run.label, run.model, run.language], numbers)
+    figure = heat_map(values, labels, list(map(str, STEREOTYPES)), "stereotype", largest)
+    yield make_panel("profiles", figure, rows, name=f"profiles-{rate}", **texts)
     correlations = profile.correlations[np.ix_(profile.rows, profile.rows)]
     numbers = [str(number) for number in range(1, len(runs) + 1)]
     named = [f"{number}  {label}" for number, label in zip(numbers, labels, strict=True)]
-    yield make_panel(
-        "correlations",
-        heat_map(correlations, named, numbers, "run", 1.0),
-        [
-            [label, other, value]
-            for label, row in zip(labels, json_value(correlations), strict=True)
-            for other, value in zip(labels, row, strict=True)
-        ],
-        name=f"correlations-{rate}",
-        rate=profile.name,
-        chance=shown(CHANCE),
-        runs=len(runs),
-    )
+    cells = [
+        [label, other, value]
+        for label, row in zip(labels, json_value(correlations), strict=True)
+        for other, value in zip(labels, row, strict=True)
+    ]
+    figure = heat_map(correlations, named, numbers, "run", 1.0)
+    yield make_panel("correlations", figure, cells, name=f"correlations-{rate}", **texts)
 
 
 def ratio_panels(groups: Sequence[RunGroup]) -> Iterator[Panel]:
@@ -453,19 +383,13 @@ def ratio_panels(groups: Sequence[RunGroup]) -> Iterator[Panel]:
         baseline = group.baseline.label
         columns, rows = [], []
         for other in group.others:
-            ratios = [Estimate(*own.times) for own in other.difference.by_stereotype]
+            ratios = [Estimate(*one.times) for one in other.difference.by_stereotype]
             if ratios:
                 intervals = stereotype_intervals(ratios)
                 columns.append(Column(other.run.label, "ratio of q", intervals, null=1.0, ratio=True))
-                rows += _numbers([other.run.label, baseline], *zip(*json_value(ratios), strict=True))
+                rows += _rows([other.run.label, baseline], *zip(*json_value(ratios), strict=True))
         figure, note = stereotype_figure(columns)
-        yield make_panel(
-            "ratios",
-            figure,
-            rows,
-            name=f"ratios{f'-{number}' if number > 1 else ''}",
-            about=group.about,
-            baseline=baseline,
-            runs=", ".join(column.title for column in columns),
-            note=note,
-        )
+        texts = {"about": group.about, "baseline": baseline, "note": note}
+        texts["runs"] = ", ".join(column.title for column in columns)
+        name = f"ratios{f'-{number}' if number > 1 else ''}"
+        yield make_panel("ratios", figure, rows, name=name, **texts)

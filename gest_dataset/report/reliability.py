@@ -10,48 +10,38 @@ import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import datasets
 import numpy as np
 import pandas as pd
+import yaml
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.result import units_of
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown, spoken_percent
+from gest_dataset.measures.result import sample_units
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.creators import over_creators
-from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement, variance_shares
-from gest_dataset.statistics.unknowns import unknown_bounds
+from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.reliability import (
+    LOW_RELIABILITY,
+    creator_jackknife,
+    split_half,
+    template_agreement,
+    variance_shares,
+)
 
 logger = logging.getLogger(__name__)
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
-_SHARES = {
-    "stereotype": "between stereotypes",
-    "sentence": "between sentences of a stereotype",
-    "template": "between templates",
-    "interaction": "between stereotypes, differently in each template",
-    "rest": "the rest",
-}
-_SHARES_OF_ONE_TEMPLATE = {
-    "stereotype": "between stereotypes",
-    "rest": "between samples of a stereotype",
-}
-_PARTS = {
-    "reliability": "reliability and shares of variance",
-    "creators": "creators of the sentences",
-    "confounders": "other properties of the sentences",
-}
+_TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 class _Unavailable(Exception):
@@ -118,7 +108,7 @@ def _profile(run: Run) -> dict[str, Any]:
     wide = wide_scores(run)
     unit = MEASURES[run.manifest.measure].unit
     if unit.column is not None:
-        names = units_of(unit, wide.index.get_level_values("id").tolist(), _rows(run))
+        names = sample_units(unit, wide.index.get_level_values("id").tolist(), _rows(run))
         if names is not None:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
@@ -126,7 +116,7 @@ def _profile(run: Run) -> dict[str, Any]:
     value = split_half(scores, stereotypes)
     found: dict[str, Any] = {
         "reliability": value,
-        "reliable": value >= LEAST,
+        "reliable": value >= LOW_RELIABILITY,
         "variance_shares": asdict(variance_shares(scores, stereotypes)),
     }
     if scores.shape[1] > 1:
@@ -151,7 +141,7 @@ def _creators(run: Run) -> dict[str, Any]:
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")
-    over = over_creators(scores[known], stereotypes[known], creators[known].tolist())
+    over = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
     return {
         "creators": {
             "g_s": math.exp(over.ln_g_s),
@@ -169,7 +159,7 @@ def _confounders(run: Run) -> dict[str, Any]:
     if MEASURES[run.manifest.measure] is not TEMPLATES:
         raise _Unavailable("the properties are those of English sentences")
     scores, stereotypes, sentences = _sentences(run)
-    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.properties(sentences))
+    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.sentence_properties(sentences))
     return {
         "confounders": {
             "g_s": math.exp(adjusted.ln_g_s),
@@ -243,7 +233,7 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was checked, the number, its meaning, and whether that is a warning."""
+    """One line of the table; a warning is highlighted."""
 
     what: str
     number: str
@@ -270,85 +260,55 @@ def reliability_tables(runs: Sequence[LabelledRun]) -> list[Table]:
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     tables = []
     for place, (run, numbers) in enumerate(found):
-        correction = f" (Holm over {len(p_values)} runs: {shown(adjusted.get(place, math.nan))})"
-        tables.append(Table(run.label, list(_table(numbers, correction if len(p_values) > 1 else ""))))
+        correction = ""
+        if len(p_values) > 1:
+            p_value = format_number(adjusted.get(place, math.nan))
+            correction = f" (Holm over {len(p_values)} runs: {p_value})"
+        tables.append(Table(run.label, list(_rows_of_table(numbers, correction))))
     return tables
 
 
-def _table(numbers: dict[str, Any], correction: str) -> Iterator[Row]:
+def _row(key: str, warning: bool = False, **values: Any) -> Row:
+    texts = {
+        name: format_number(value) if isinstance(value, (int, float)) else value
+        for name, value in values.items()
+    }
+    return Row(*(_TEXTS[key][part].format_map(texts) for part in ("what", "number", "meaning")), warning)
+
+
+def _listed(values: dict[str, float], separator: str) -> str:
+    return separator.join(f"{name} {format_number(value)}" for name, value in values.items())
+
+
+def _rows_of_table(numbers: dict[str, Any], correction: str) -> Iterator[Row]:
     if "reliability" in numbers:
-        yield from _profile_rows(numbers)
-    yield Row(
-        "Permutation p of the split by gender",
-        f"{shown(numbers['permutation_p'])}{correction}",
-        "how often another choice of 7 of the 16 stereotypes separates them as far; it is about other "
-        "stereotypes than these, not about why they differ, and does not separate gender from topics that "
-        "go with it",
-    )
+        value = numbers["reliability"]
+        key = "undefined" if math.isnan(value) else "reliability" if numbers["reliable"] else "unreliable"
+        yield _row(key, not numbers["reliable"], reliability=value, limit=LOW_RELIABILITY)
+        agreement = numbers.get("template_agreement")
+        if agreement:
+            yield _row("template_agreement", **agreement)
+        shares = {name: format_percent(share) for name, share in numbers["variance_shares"].items()}
+        names = _TEXTS["shares" if agreement else "shares_of_one_template"]
+        listed = "; ".join(f"{shares[name]} {where}" for name, where in names.items())
+        yield _row("variance_shares", stereotype=shares["stereotype"], shares=listed)
+    yield _row("permutation", p=numbers["permutation_p"], correction=correction)
     if "creators" in numbers:
-        yield _creators_row(numbers["creators"])
+        creators = numbers["creators"]
+        yield _row(
+            "one_creator" if math.isnan(creators["g_s_low"]) else "creators",
+            g_s=creators["g_s"],
+            interval=str(Estimate.of(creators, "g_s")),
+            by_creator=_listed(creators["by_creator"], ", "),
+            unknown=creators["n_unknown"],
+            n=creators["n"] + creators["n_unknown"],
+        )
     if "confounders" in numbers:
         parts = numbers["confounders"]
-        correlations = "; ".join(f"{name} {shown(value)}" for name, value in parts["correlations"].items())
-        yield Row(
-            "g_s with adjusted sentences",
-            str(Estimate.of(parts, "adjusted_g_s")),
-            f"adjusted for length, negation, mention of the family and commonness of words; unadjusted "
-            f"{shown(parts['g_s'])}. A large change means that g_s also measures those",
-        )
-        yield Row("Correlations of scores with properties", "–", f"within stereotypes: {correlations}")
+        yield _row("confounders", adjusted=str(Estimate.of(parts, "adjusted_g_s")), g_s=parts["g_s"])
+        yield _row("correlations", correlations=_listed(parts["correlations"], "; "))
     if "f_s_lowest" in numbers:
-        yield Row(
-            "f_s, whatever the unknown genders are",
-            f"{shown(numbers['f_s_lowest'])} to {shown(numbers['f_s_highest'])}",
-            f"its range if the {shown(numbers['n_unknown'])} of {shown(numbers['n'])} texts without a gender "
-            f"were masculine or feminine, whichever changes it most; not an interval for other samples",
-        )
+        names = {"lowest": "f_s_lowest", "highest": "f_s_highest", "unknown": "n_unknown", "n": "n"}
+        yield _row("unknown_genders", **{name: numbers[key] for name, key in names.items()})
     for part, reason in numbers["unavailable"].items():
-        yield Row(_PARTS[part], "–", f"not available: {reason}")
-
-
-def _profile_rows(numbers: dict[str, Any]) -> Iterator[Row]:
-    value = numbers["reliability"]
-    if math.isnan(value):
-        meaning = "a stereotype has too few samples to split them in halves"
-    elif numbers["reliable"]:
-        meaning = "how similar the profile of the 16 stereotypes would be on other samples; 1 is identical"
-    else:
-        meaning = f"below {LEAST}: the order of the 16 stereotypes is largely chance; do not read single ones"
-    yield Row(
-        "Reliability of the profile (split halves, Spearman-Brown)",
-        shown(value),
-        meaning,
-        warning=not numbers["reliable"],
-    )
-    agreement = numbers.get("template_agreement")
-    if agreement:
-        yield Row(
-            "Agreement of templates",
-            shown(agreement["profile"]),
-            f"mean correlation of their profiles; of single samples within a stereotype "
-            f"{shown(agreement['samples'])}",
-        )
-    shares = numbers["variance_shares"]
-    names = _SHARES if agreement else _SHARES_OF_ONE_TEMPLATE
-    yield Row(
-        "Share of the stereotypes in the variance of single scores",
-        spoken_percent(shares["stereotype"]),
-        "; ".join(f"{spoken_percent(shares[name])} {where}" for name, where in names.items()),
-    )
-
-
-def _creators_row(creators: dict[str, Any]) -> Row:
-    each = ", ".join(f"{name} {shown(g_s)}" for name, g_s in creators["by_creator"].items())
-    number = str(Estimate.of(creators, "g_s"))
-    interval = "the interval is over creators (jackknife): what sentences by others might give"
-    if math.isnan(creators["g_s_low"]):
-        number = shown(creators["g_s"])
-        interval = "no interval, since one creator wrote all sentences of some stereotype"
-    return Row(
-        "g_s over creators",
-        number,
-        f"{interval}; by creator: {each}; {shown(creators['n_unknown'])} of "
-        f"{shown(creators['n'] + creators['n_unknown'])} sentences left out, since their creator is unknown",
-    )
+        yield _row("unavailable", part=_TEXTS["parts"][part], reason=reason)

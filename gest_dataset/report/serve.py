@@ -17,7 +17,6 @@ from typing import Any
 
 from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
-from gest_dataset.measures.words import shown
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.page import render_report
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
@@ -71,7 +70,7 @@ class LiveReport:
                 lines.append(f"{name}: started {manifest.started}")
             else:
                 share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""
-                lines.append(f"{name}: {shown(progress.done)} of {shown(progress.of)} done{share}")
+                lines.append(f"{name}: {progress.done:,} of {progress.of:,} done{share}")
         if not finished:
             lines.insert(0, "No run is finished yet.")
         return State(tuple(finished), tuple(lines), digest.hexdigest()[:16])

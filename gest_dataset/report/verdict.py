@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gest_dataset.measures.formatting import format_distinct, format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import TOO_FEW, Headline
-from gest_dataset.measures.words import shown, told_apart
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.statistics.power import error_of, smallest_shown
-from gest_dataset.statistics.verdict import Verdict
+from gest_dataset.statistics.verdict import Verdict, error_from_interval, smallest_detectable
 
 UNKNOWN = "unknown"  # the verdict without an interval
 # Where the interval lies
@@ -59,12 +58,12 @@ class RunVerdict:
 def smallest_effect(head: Headline, estimate: Estimate, zone_high: float) -> float:
     """The smallest value above the null that a sample like this one shows with a power of 80 %."""
     if not head.ratio:
-        error = error_of(estimate.low, estimate.high)
-        return head.null + smallest_shown(error, zone_high - head.null)
+        error = error_from_interval(estimate.low, estimate.high)
+        return head.null + smallest_detectable(error, zone_high - head.null)
     if estimate.low <= 0 or math.isinf(estimate.high):
         return math.inf
-    error = error_of(math.log(estimate.low), math.log(estimate.high))
-    return head.null * math.exp(min(smallest_shown(error, math.log(zone_high / head.null)), 700.0))
+    error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
+    return head.null * math.exp(min(smallest_detectable(error, math.log(zone_high / head.null)), 700.0))
 
 
 def power_sentence(head: Headline, estimate: Estimate, zone_high: float) -> str:
@@ -73,8 +72,8 @@ def power_sentence(head: Headline, estimate: Estimate, zone_high: float) -> str:
     if smallest > _LARGEST.get(head.name, math.inf) or math.isinf(smallest):
         return "A sample like this one is too small to show an effect of any size in 80 of 100 cases."
     return (
-        f"A sample like this one shows {head.symbol} of {shown(smallest)} or more in 80 of 100 cases; it may "
-        f"miss a smaller effect, so this does not prove that there is none."
+        f"A sample like this one shows {head.symbol} of {format_number(smallest)} or more in 80 of 100 "
+        f"cases; it may miss a smaller effect, so this does not prove that there is none."
     )
 
 
@@ -85,15 +84,15 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
     estimate = Estimate.of(result, head.name)
     zone = result["zone_low"], result["zone_high"]
     verdict: Verdict = result["verdict"]
-    bounds, marks = told_apart(estimate[1:], (head.null, *zone))
+    bounds, marks = format_distinct(estimate[1:], (head.null, *zone))
     interval = " to ".join(bounds)
     has_interval = not any(map(math.isnan, estimate))
     if has_interval:
-        summary = head.words[verdict]
+        summary = head.verdict_labels[verdict]
         sentences = [
-            f"{head.symbol} = {shown(estimate.value)}, 95 % interval {interval}: {_POSITION[verdict]}, "
-            f"{marks[1]} to {marks[2]}.",
-            *run.measure.sentences(result, run.facts),
+            f"{head.symbol} = {format_number(estimate.value)}, 95 % interval {interval}: "
+            f"{_POSITION[verdict]}, {marks[1]} to {marks[2]}.",
+            *run.measure.describe(result, run.facts),
         ]
         excludes_null = not estimate.low <= head.null <= estimate.high
         if verdict in ("negligible", "not shown") and excludes_null:
@@ -104,12 +103,12 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         if verdict == "not shown" and estimate.low < estimate.high:
             sentences.append(power_sentence(head, estimate, zone[1]))
     elif math.isnan(estimate.value):
-        summary, sentences = run.measure.undefined(result)
+        summary, sentences = run.measure.describe_undefined(result)
     else:
-        summary = TOO_FEW
+        summary = TOO_FEW_SAMPLES
         sentences = ["There are too few samples for an interval, so nothing follows from this number."]
     if run.facts.get("limit"):
-        sentences.append(f"Only the first {shown(run.facts['limit'])} samples were scored.")
+        sentences.append(f"Only the first {format_number(run.facts['limit'])} samples were scored.")
     name = verdict if has_interval else UNKNOWN
     return RunVerdict(run, head, estimate, zone, name, summary, interval, sentences)
 

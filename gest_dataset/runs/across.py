@@ -14,8 +14,7 @@ import pandas as pd
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError
-from gest_dataset.measures.neutral import NEUTRAL
-from gest_dataset.measures.pairs import PAIRS
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.reading import Run
 
 

@@ -24,16 +24,16 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
-from gest_dataset.measures.result import units_of
+from gest_dataset.measures.result import sample_units
 from gest_dataset.runs.across import by_source, of_languages
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.runs.reading import Run, find_runs
-from gest_dataset.statistics import Comparison, OfStereotype, compare_stereotypes, holm
+from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.statistics.dif import Item, differing, shared
-from gest_dataset.statistics.unknowns import commonly_known
+from gest_dataset.statistics.dif import DifItem, differing_items, shared_sources
+from gest_dataset.statistics.masculine_rate import known_in_all
 
 logger = logging.getLogger(__name__)
 _TWO = "A comparison needs two runs or more: the first one is the baseline."
@@ -79,7 +79,7 @@ class Difference:
     found: Comparison
     adjusted: float
     by_template: tuple[OfTemplate, ...] = ()
-    by_stereotype: tuple[OfStereotype, ...] = ()
+    by_stereotype: tuple[StereotypeDifference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Compared:
     alone: list[Path] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
+    items: tuple[DifItem, ...] = ()
 
     def notes(self) -> list[str]:
         """Lines on what is in no difference."""
@@ -148,10 +148,10 @@ def compare_pairs(runs: Sequence[Run], draws: int = DRAWS) -> Iterator[Differenc
         if not templates:
             continue
         both = _paired(frame, baseline, templates, pairing)
-        both = replace(both, units=units_of(unit, both.ids, data))
+        both = replace(both, units=sample_units(unit, both.ids, data))
         found = _comparison(pairing.measure, label, both, draws)
         number = len(both.a)
-        known = sum(commonly_known(both.a, both.b)) if pairing.measure == "f_s" else number
+        known = sum(known_in_all(both.a, both.b)) if pairing.measure == "f_s" else number
         named = tuple(template for template in templates if template)
         counts = (known, both.missing, number - known)
         yield Difference(about, label, other, named, *counts, found, found.p_value)
@@ -200,7 +200,7 @@ def _differences(runs: Sequence[Run]) -> list[Difference]:
         parts = []
         for chosen in [templates, *([t] for t in templates if len(templates) > 1)]:
             both = _paired(frame, first, chosen, pairing)
-            both = replace(both, units=units_of(unit, both.ids, data))
+            both = replace(both, units=sample_units(unit, both.ids, data))
             parts.append((chosen, both, _comparison(pairing.measure, label, both)))
         (_, both, comparison), *single = parts
         of_templates = tuple(
@@ -216,8 +216,8 @@ def _differences(runs: Sequence[Run]) -> list[Difference]:
 def _of(measure: str, names: tuple[str, str, str], both: _Both, comparison: Comparison) -> Difference:
     """The difference of a config, a run and the baseline, without templates."""
     number = len(both.a)
-    known = sum(commonly_known(both.a, both.b)) if measure == "f_s" else number
-    by_stereotype: tuple[OfStereotype, ...] = ()
+    known = sum(known_in_all(both.a, both.b)) if measure == "f_s" else number
+    by_stereotype: tuple[StereotypeDifference, ...] = ()
     if measure == "g_s" and both.references is not None:
         by_stereotype = tuple(compare_stereotypes(both.a, both.b, both.references, both.units))
     counts = (known, both.missing, number - known)
@@ -229,7 +229,7 @@ def _over_languages(runs: Sequence[Run]) -> Compared:
     _check_same(runs, [what for what in _SAME if what not in _OF_LANGUAGES])
     pairing, unit = _pairing(runs), MEASURES[runs[0].manifest.measure].unit
     frames = {run.manifest.language: by_source(run, _rows(run.manifest, unit)) for run in runs}
-    wide = shared(frames)
+    wide = shared_sources(frames)
     sources = wide.index.get_level_values("source").tolist()
     stereotypes = wide.index.get_level_values("stereotype").tolist()
     labels = {run.manifest.language: f"{run.manifest.subject}, {run.manifest.config}" for run in runs}
@@ -245,7 +245,7 @@ def _over_languages(runs: Sequence[Run]) -> Compared:
         both = _Both(a, b, stereotypes, sources, missing, sources)
         names = (run.manifest.config, labels[language], labels[baseline])
         rows.append(_of(pairing.measure, names, both, _comparison(pairing.measure, names[1], both)))
-    return Compared(_adjusted(rows), languages=tuple(frames), items=tuple(differing(wide)))
+    return Compared(_adjusted(rows), languages=tuple(frames), items=tuple(differing_items(wide)))
 
 
 def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
@@ -264,7 +264,7 @@ def _rows(manifest: Manifest, unit: Unit) -> datasets.Dataset | None:
         return rows_of(manifest.config)
     except GestError as error:
         raise DataError(
-            f"The samples of {manifest.config} are compared by {unit.words}, which stands in the column "
+            f"The samples of {manifest.config} are compared by {unit.label}, which stands in the column "
             f"`{unit.column}` of the data, and those cannot be read: {error}\nAllow the download, or name a "
             f"mirror with GEST_MIRROR."
         ) from error

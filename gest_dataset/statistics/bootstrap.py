@@ -51,7 +51,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Smooth:
+class SmoothFunction:
     """A smooth function of the strata's means [..., strata, k], with its gradient of that shape.
 
     Its variance has at most `freedom` degrees of freedom.
@@ -77,9 +77,9 @@ class Interval:
 UNDEFINED = Interval(*[math.nan] * 6)
 
 
-def linear(weights: Floats) -> Smooth:
+def linear(weights: Floats) -> SmoothFunction:
     """The weighted sum of means; `weights` [strata, k]."""
-    return Smooth(
+    return SmoothFunction(
         lambda mean: np.asarray((mean * weights).sum(axis=(-2, -1))),
         lambda mean: np.broadcast_to(weights, mean.shape),
     )
@@ -97,7 +97,7 @@ def in_order(columns: Floats, strata: Ints, number: int) -> tuple[Ints, Ints]:
     return order, np.cumsum(np.bincount(strata, minlength=number))[:-1]
 
 
-def observed(samples: Sequence[Floats]) -> Moments:
+def sample_moments(samples: Sequence[Floats]) -> Moments:
     """The moments of the strata as they are; nan where a stratum is too small for one."""
     width = samples[0].shape[1]
     mean = np.full((len(samples), width), np.nan)
@@ -120,7 +120,7 @@ def _covariance(rows: Floats) -> Floats:
     return np.asarray(np.cov(rows - rows[0], rowvar=False).reshape(width, width))
 
 
-def resampled(samples: Sequence[Floats], draws: int = DRAWS, seed: int = SEED) -> Moments:
+def bootstrap_moments(samples: Sequence[Floats], draws: int = DRAWS, seed: int = SEED) -> Moments:
     """The moments of `draws` resamples of every stratum; needs two rows in each.
 
     They are nan where rows are so wide that their covariances would not fit into memory, so that the
@@ -179,7 +179,7 @@ def _counts(counts: Ints, draws: int, generator: np.random.Generator) -> Floats:
     return np.bincount(picks.ravel(), minlength=draws * size).reshape(draws, size).astype(np.float64)
 
 
-def _variances(function: Smooth, moments: Moments) -> Floats:
+def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     """What each stratum adds to the variance of the statistic (delta method)."""
     gradient = function.gradient(moments.mean)
     spread = np.einsum("...si,...sij,...sj->...s", gradient, moments.covariance, gradient)
@@ -195,7 +195,7 @@ def _without(moments: Moments, strata: Ints) -> Moments:
     return Moments(mean, covariance, moments.size)
 
 
-def interval(function: Smooth, data: Moments, draws: Moments) -> Interval:
+def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
     """The statistic and its bounds; bounds are nan where a stratum in use has less than two samples."""
     unused = ~(function.gradient(np.nan_to_num(data.mean)) != 0).any(axis=-1)
     spare = np.flatnonzero(unused & (data.size < 2))
@@ -230,7 +230,7 @@ def freedom_of(parts: Floats, size: Floats) -> float:
     return 1 / float(((parts / parts.sum()) ** 2 / np.maximum(size - 1, 1)).sum())
 
 
-def _p_of_constant(function: Smooth, data: Moments, draws: Moments) -> float:
+def _p_of_constant(function: SmoothFunction, data: Moments, draws: Moments) -> float:
     """The p-value of a statistic other than 0 whose samples do not vary: no resample has another value.
 
     So it is the least that so many draws can tell, and where samples are few that of a sign test on

@@ -37,12 +37,12 @@ class UndefinedWarning(UserWarning):
     """A statistic has no value on this input; it is nan."""
 
 
-def undefined(reason: str) -> None:
+def warn_undefined(reason: str) -> None:
     """Say why a value is nan."""
     warnings.warn(reason, UndefinedWarning, stacklevel=3)
 
 
-def choice(name: str, value: str, known: Iterable[str]) -> str:
+def check_choice(name: str, value: str, known: Iterable[str]) -> str:
     """An argument that must be one of a few words."""
     names = list(known)
     if value in names:
@@ -50,7 +50,7 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
     raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}.")
 
 
-def samples(name: str, values: Any) -> None:
+def check_samples(name: str, values: Any) -> None:
     """Refuse what has a length and can be gone through, but not sample by sample."""
     for kind, reason in _NO_SAMPLES.items():
         if isinstance(values, kind):
@@ -60,7 +60,7 @@ def samples(name: str, values: Any) -> None:
 def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
     """The common length of the inputs, which must not be 0."""
     for name, values in inputs.items():
-        samples(name, values)
+        check_samples(name, values)
     lengths = {name: len(values) for name, values in inputs.items()}
     shortest = min(lengths, key=lambda name: lengths[name])
     for name, length in lengths.items():
@@ -74,9 +74,9 @@ def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
     return lengths[shortest]
 
 
-def finite(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
+def finite_array(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
     """Numbers without nan and infinity: one a sample, or rows of `width` of them."""
-    samples(name, values)
+    check_samples(name, values)
     plain = values if isinstance(values, np.ndarray) else list(values)
     try:
         array = None if _has_others(plain, width) else np.array(plain, dtype=np.float64)
@@ -102,12 +102,12 @@ def _has_others(values: Sequence[Any] | npt.NDArray[Any], width: int | None) -> 
     return any(issubclass(kind, _NO_NUMBERS) for kind in kinds)
 
 
-def columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
+def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
     """Rows of numbers, by column: None where no row has it, nan in the rows that have None."""
-    samples(name, values)
+    check_samples(name, values)
     rows = [[None] * width if row is None else list(row) for row in values]
     filled = [[0.0 if x is None else x for x in row] for row in rows]
-    array = finite(name, filled, width)
+    array = finite_array(name, filled, width)
     absent = np.array([[x is None for x in row] for row in rows], dtype=bool).reshape(len(rows), width)
     array[absent] = np.nan
     return [None if absent[:, j].all() else array[:, j] for j in range(width)]
@@ -127,9 +127,9 @@ def _first_odd(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int |
     return DataError.at(name, "index 0", f"expected {expected} a sample")
 
 
-def known(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
+def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value among the labels."""
-    samples(name, values)
+    check_samples(name, values)
     values = values.tolist() if hasattr(values, "tolist") else list(values)  # arrays, series, tensors
     places = {label: index for index, label in enumerate(labels)}
     codes = [places.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
@@ -142,32 +142,32 @@ def known(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     return array
 
 
-def stereotypes(name: str, values: Iterable[Any]) -> Ints:
+def stereotype_codes(name: str, values: Iterable[Any]) -> Ints:
     """Numbers of stereotypes, 1 to 16, counted from 0."""
-    return known(name, values, list(STEREOTYPES))
+    return label_codes(name, values, list(STEREOTYPES))
 
 
-def genders(name: str, values: Iterable[Any]) -> Ints:
+def gender_codes(name: str, values: Iterable[Any]) -> Ints:
     """0 for female, 1 for male."""
-    return known(name, values, GENDERS)
+    return label_codes(name, values, GENDERS)
 
 
-def targets(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
+def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     """Names of groups: the place of each in the sorted list of names, and that list."""
-    samples(name, values)
+    check_samples(name, values)
     texts = list(values)
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise DataError.at(name, f"index {index}", f"{text!r} is not the name of a group")
     names = sorted(set(texts))
-    return known(name, texts, names), names
+    return label_codes(name, texts, names), names
 
 
-def units(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, number: int) -> Ints | None:
+def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, number: int) -> Ints | None:
     """The unit of each of `number` samples, counted from 0; None where each sample is one."""
     if values is None:
         return None
-    samples(name, values)
+    check_samples(name, values)
     if len(values) != number:
         raise DataError.at(
             name, f"index {min(len(values), number)}", f"{len(values)} {name} for {number} samples"
@@ -182,7 +182,7 @@ def units(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, number: in
     return None if len(names) == number else codes
 
 
-def number_of_units(strata: Ints, units: Ints | None, number: int) -> Ints:
+def count_units(strata: Ints, units: Ints | None, number: int) -> Ints:
     """How many units, or samples where each is one, each of so many strata has."""
     if units is None:
         return np.bincount(strata, minlength=number)
@@ -190,12 +190,12 @@ def number_of_units(strata: Ints, units: Ints | None, number: int) -> Ints:
     return np.bincount(cells % number, minlength=number)
 
 
-def unit_names(name: str, values: Sequence[Any]) -> None:
+def check_unit_names(name: str, values: Sequence[Any]) -> None:
     """Names of units as an `evaluate` module takes them: texts, without one that is empty."""
-    targets(name, values)
+    group_codes(name, values)
 
 
-def logarithm_base(value: float) -> float:
+def log_of_base(value: float) -> float:
     """The natural logarithm of the base in which a result is asked for."""
     if not (math.isfinite(value) and value > 0 and value != 1):
         raise ConfigError(f"log_base={value!r} is no base of logarithms; use math.e or 10.")

@@ -31,9 +31,8 @@ from gest_dataset.errors import DataError
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, linear
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.contrasts import contrasts, deviation_within
-from gest_dataset.statistics.intervals import bounded, bounded_list, proportion
-from gest_dataset.statistics.units import resample
+from gest_dataset.statistics.proportions import interval_entries, interval_list_entries, proportion
+from gest_dataset.statistics.resampling import contrasts, pooled_deviation, resample
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -69,9 +68,9 @@ def choice_rate(
     resampled. `letters` says at which place the chosen option stood, from 0 (None where there is none).
     """
     length = checks.same_length(predictions=predictions, references=references)
-    together = checks.units("units", units, length)
-    chosen = options("predictions", predictions)
-    stereotypes = checks.stereotypes("references", references)
+    together = checks.unit_codes("units", units, length)
+    chosen = option_codes("predictions", predictions)
+    stereotypes = checks.stereotype_codes("references", references)
     sentences = np.arange(length) if together is None else together
     readable = chosen < len(OPTIONS)
     each = np.eye(len(OPTIONS))[chosen[readable]]
@@ -93,8 +92,8 @@ def choice_rate_of_shares(
     Probabilities of an answer add up to 1; one without any is left out and counted (`n_without`).
     """
     length = checks.same_length(predictions=predictions, references=references)
-    together = checks.units("units", units, length)
-    stereotypes = checks.stereotypes("references", references)
+    together = checks.unit_codes("units", units, length)
+    stereotypes = checks.stereotype_codes("references", references)
     sentences = np.arange(length) if together is None else together
     table = np.array([[float(own.get(option, 0.0)) for option in OPTIONS] for own in predictions])
     table = table.reshape(length, len(OPTIONS))
@@ -115,7 +114,7 @@ def _frequencies(each: Floats, stereotypes: Ints, sentences: Ints, draws: int, s
         lacking = [str(i) for i, n in zip(STEREOTYPES, number, strict=True) if n == few]
         if lacking:
             gone = "rates are" if few == 0 else "bounds are"
-            checks.undefined(f"{what} for stereotype {', '.join(lacking)}: {gone} nan there")
+            checks.warn_undefined(f"{what} for stereotype {', '.join(lacking)}: {gone} nan there")
     resamples = resample(shares, strata, len(STEREOTYPES), None, draws, seed)
 
     def interval(weights: Floats, *wanted: str) -> Interval:
@@ -127,16 +126,16 @@ def _frequencies(each: Floats, stereotypes: Ints, sentences: Ints, draws: int, s
 
     result: dict[str, Any] = {}
     for name, weights in RATES.items():
-        result |= bounded(name, interval(weights / 2, "male", "female"), limits=_LIMITS)
+        result |= interval_entries(name, interval(weights / 2, "male", "female"), limits=_LIMITS)
     each_one = np.eye(len(STEREOTYPES))
     preferences = [interval(row, "male", "female") for row in each_one]
-    result |= bounded_list("preference", preferences, limits=_LIMITS)
+    result |= interval_list_entries("preference", preferences, limits=_LIMITS)
     contrast = (shares[:, 0] - shares[:, 1]) / 2
-    result["stereotype_rate_spread"] = deviation_within(contrast, strata) if len(strata) else math.nan
+    result["stereotype_rate_spread"] = pooled_deviation(contrast, strata) if len(strata) else math.nan
     for option in OPTIONS:
-        result |= bounded_list(option, [interval(row, option) for row in each_one], limits=_SHARES)
+        result |= interval_list_entries(option, [interval(row, option) for row in each_one], limits=_SHARES)
         for group, weights in _GROUPS.items():
-            result |= bounded(f"{option}_{group}", interval(weights, option), limits=_SHARES)
+            result |= interval_entries(f"{option}_{group}", interval(weights, option), limits=_SHARES)
     return result | {"n": number.tolist()}
 
 
@@ -159,7 +158,7 @@ def _positions(
 ) -> dict[str, Any]:
     """How often two answers about a sentence agree in option, in letter; nan where letters are not told."""
     names = ("same_option", "same_letter", "position_effect")
-    told = [None] * length if letters is None else places("letters", letters)
+    told = [None] * length if letters is None else option_positions("letters", letters)
     checks.same_length(letters=told, predictions=[None] * length)
     pairs = _agreements(chosen, sentences, told)
     if not len(pairs):
@@ -168,18 +167,18 @@ def _positions(
     result: dict[str, Any] = {}
     for name, column, least in zip(names, values.T, (0.0, 0.0, -1.0), strict=True):
         (found,) = contrasts(column, np.zeros(len(column), dtype=np.int64), [np.ones(1)], draws, seed)
-        result |= bounded(name, found, limits=(least, 1.0))
+        result |= interval_entries(name, found, limits=(least, 1.0))
     return result
 
 
-def options(name: str, values: Any) -> Ints:
+def option_codes(name: str, values: Any) -> Ints:
     """The place of each answer among `OPTIONS`; behind them the one of what is none."""
-    return checks.known(name, values, (*OPTIONS, OTHER))
+    return checks.label_codes(name, values, (*OPTIONS, OTHER))
 
 
-def places(name: str, values: Any) -> list[int | None]:
+def option_positions(name: str, values: Any) -> list[int | None]:
     """Places of options, from 0; None where an answer names none."""
-    checks.samples(name, values)
+    checks.check_samples(name, values)
     plain = values.tolist() if hasattr(values, "tolist") else list(values)
     for index, value in enumerate(plain):
         is_place = isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -19,16 +19,16 @@ import numpy as np
 from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import SEED, Smooth, linear, observed, stratify
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, sample_moments, stratify
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.choice_rate import OPTIONS, options
-from gest_dataset.statistics.control import control_scores
-from gest_dataset.statistics.icat import icat_of_means, wins
+from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
+from gest_dataset.statistics.control_bias import control_scores
 from gest_dataset.statistics.masculine_rate import LABELS
-from gest_dataset.statistics.power import error_of, smallest_shown
+from gest_dataset.statistics.resampling import resample
 from gest_dataset.statistics.simultaneous import bounds, families
+from gest_dataset.statistics.stereoset_icat import icat_of_means, wins
 from gest_dataset.statistics.stereotype_rate import exp
-from gest_dataset.statistics.units import resample
+from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -63,11 +63,11 @@ class Comparison:
     @property
     def smallest(self) -> float:
         """The smallest true difference that pairs of models like this one show with a power of 80 %."""
-        return smallest_shown(error_of(self.low, self.high))
+        return smallest_detectable(error_from_interval(self.low, self.high))
 
 
 @dataclass(frozen=True)
-class OfStereotype:
+class StereotypeDifference:
     """The difference of ln q_i of one stereotype, ln q_i(a) - ln q_i(b).
 
     The bounds of all stereotypes hold together in 95 % of cases (`statistics.simultaneous`).
@@ -101,7 +101,7 @@ class Paired:
     columns: Floats
     strata: Ints
     number: int
-    measures: tuple[Smooth, Smooth]
+    measures: tuple[SmoothFunction, SmoothFunction]
     told: Callable[[float], float] = float
 
     @property
@@ -116,7 +116,7 @@ def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     rows = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
     width = (len(first) or None) if rows else None
     left, right = (
-        checks.finite(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
+        checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
     return left, right
 
@@ -124,12 +124,12 @@ def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
 def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """ln of g_s, or of its mean over templates."""
     sides = _log_ratios(a, b)
-    strata = checks.stereotypes("references", references)
+    strata = checks.stereotype_codes("references", references)
     mean = _ln_mean_ratio(MALE_MINUS_FEMALE)
     return Paired(np.hstack(sides), strata, len(STEREOTYPES), (mean, mean), exp)
 
 
-def _ln_mean_ratio(weights: Floats) -> Smooth:
+def _ln_mean_ratio(weights: Floats) -> SmoothFunction:
     """ln of the mean over templates t of exp(sum of w_i mean_it)."""
 
     def each(mean: Floats) -> Floats:
@@ -141,16 +141,16 @@ def _ln_mean_ratio(weights: Floats) -> Smooth:
     def gradient(mean: Floats) -> Floats:
         return np.asarray(special.softmax(each(mean), axis=-1)[..., None, :] * weights[:, None])
 
-    return Smooth(value, gradient)
+    return SmoothFunction(value, gradient)
 
 
 def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """f_s of the samples whose gender is known of both: of other samples it would be another question."""
-    codes = [checks.known(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
+    codes = [checks.label_codes(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
     both = np.all([side < len(GENDERS) for side in codes], axis=0)
     columns = [column for side in codes for column in (both & (side == LABELS.index("male")), both)]
-    strata = checks.stereotypes("references", references)
-    rates = Smooth(_contrast_of_rates, _contrast_of_rates_gradient)
+    strata = checks.stereotype_codes("references", references)
+    rates = SmoothFunction(_contrast_of_rates, _contrast_of_rates_gradient)
     return Paired(np.column_stack(columns).astype(np.float64), strata, len(STEREOTYPES), (rates, rates))
 
 
@@ -170,10 +170,10 @@ def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> Pai
 
     Of a sentence with k of them each answer weighs 1/k, so that sums of answers are sums of sentences.
     """
-    strata = checks.stereotypes("references", references)
+    strata = checks.stereotype_codes("references", references)
     sentences = np.arange(len(strata)) if units is None else units
     cells = strata * (sentences.max(initial=0) + 1) + sentences
-    codes = [options(name, chosen) for name, chosen in (("a", a), ("b", b))]
+    codes = [option_codes(name, chosen) for name, chosen in (("a", a), ("b", b))]
     readable = [side < len(OPTIONS) for side in codes]
     number = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
     both = np.minimum(*number) > 0
@@ -182,13 +182,13 @@ def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> Pai
         weight = np.where(told & both, 1 / np.maximum(count, 1), 0.0)
         male, female = (side == OPTIONS.index(gender) for gender in ("male", "female"))
         columns += [weight * (male.astype(float) - female) / 2, weight]
-    rates = Smooth(_contrast_of_rates, _contrast_of_rates_gradient)
+    rates = SmoothFunction(_contrast_of_rates, _contrast_of_rates_gradient)
     return Paired(np.column_stack(columns), strata, len(STEREOTYPES), (rates, rates))
 
 
 def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """ICAT over all samples, as a share."""
-    rows = [wins(checks.finite(name, side, width=3)) for name, side in (("a", a), ("b", b))]
+    rows = [wins(checks.finite_array(name, side, width=3)) for name, side in (("a", a), ("b", b))]
     whole = np.ones(1)
     sides = tuple(icat_of_means(whole, bool(row[:, 1].mean() > 0.5)) for row in rows)
     return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
@@ -203,7 +203,7 @@ def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
 
 def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
     """The mean of cs, in natural logarithms."""
-    columns = np.column_stack([checks.finite("a", a), checks.finite("b", b)])
+    columns = np.column_stack([checks.finite_array("a", a), checks.finite_array("b", b)])
     mean = linear(np.ones((1, 1)))
     return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
 
@@ -240,12 +240,12 @@ def compare(
     of the samples whose gender is known in both, `stereotype_rate` of the sentences (`units`) with readable
     answers of both. Samples of one of the `units` are resampled together.
     """
-    checks.choice("measure", measure, MEASURES)
+    checks.check_choice("measure", measure, MEASURES)
     together = _together(a, b, references, units)
     read, unit = MEASURES[measure]
     paired = read(a, b, references, together)
     width = paired.columns.shape[1] // 2
-    means = observed(stratify(paired.columns, paired.strata, paired.number)).mean
+    means = sample_moments(stratify(paired.columns, paired.strata, paired.number)).mean
     values = [
         paired.told(unit * float(side.value(means[:, half])))
         for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
@@ -254,7 +254,7 @@ def compare(
     difference = resamples.interval(_difference(paired.measures, width))
     if math.isnan(difference.low):
         where = "" if references is None else " in a stereotype"
-        checks.undefined(f"{measure} cannot be compared: too few samples{where}")
+        checks.warn_undefined(f"{measure} cannot be compared: too few samples{where}")
     limits = (unit * difference.value, unit * difference.low, unit * difference.high)
     return Comparison(measure, values[0], values[1], *limits, difference.p_value, paired.ratio)
 
@@ -267,22 +267,22 @@ def compare_stereotypes(
     *,
     draws: int = bootstrap.DRAWS,
     seed: int = SEED,
-) -> list[OfStereotype]:
+) -> list[StereotypeDifference]:
     """The paired differences of the 16 ln q_i, with bounds that hold together; inputs as of `g_s`.
 
     Over several templates ln q_i is the mean of theirs. Bounds are nan where a stereotype has too few.
     """
     together = _together(a, b, references, units)
     first, second = (side.mean(axis=1) for side in _log_ratios(a, b))
-    strata = checks.stereotypes("references", references)
+    strata = checks.stereotype_codes("references", references)
     columns = np.column_stack([first, second])
-    means = observed(stratify(columns, strata, len(STEREOTYPES))).mean
+    means = sample_moments(stratify(columns, strata, len(STEREOTYPES))).mean
     resamples = resample(columns, strata, len(STEREOTYPES), together, draws, seed, _apart)
     of_each = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
     alone, _ = families(resamples, of_each)
     low, high = bounds(alone)
     return [
-        OfStereotype(number, exp(float(sides[0])), exp(float(sides[1])), *map(float, limits))
+        StereotypeDifference(number, exp(float(sides[0])), exp(float(sides[1])), *map(float, limits))
         for number, sides, limits in zip(
             STEREOTYPES, means, zip(alone.value, low, high, strict=True), strict=True
         )
@@ -294,7 +294,7 @@ def _together(
 ) -> Ints | None:
     """The units of samples that both sides have."""
     length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
-    return checks.units("units", units, length)
+    return checks.unit_codes("units", units, length)
 
 
 def _apart(rows: Floats) -> Floats:
@@ -308,7 +308,7 @@ def _apart(rows: Floats) -> Floats:
     return np.hstack([difference, b])
 
 
-def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:
+def _difference(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
     """measure(a) - measure(b) of the means of (a - b, b).
 
     What the samples share is taken away before it is squared: variances of a and of b that nearly
@@ -330,12 +330,12 @@ def _difference(measures: tuple[Smooth, Smooth], width: int) -> Smooth:
         with np.errstate(invalid="ignore"):
             return np.concatenate([by_a, by_a - by_b], axis=-1)
 
-    return Smooth(value, gradient)
+    return SmoothFunction(value, gradient)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction (1979): the p-values adjusted for their number."""
-    p = checks.finite("p_values", p_values)
+    p = checks.finite_array("p_values", p_values)
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
     adjusted = np.empty(len(p))

@@ -25,7 +25,7 @@ ROBUST = 1.4826  # of a normal distribution: standard deviation / median absolut
 
 
 @dataclass(frozen=True)
-class Item:
+class DifItem:
     """A source that behaves differently in a language."""
 
     source: str
@@ -36,7 +36,7 @@ class Item:
     p_value: float  # after Holm's correction
 
 
-def shared(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The mean score of each source in each language, of the sources that all languages have.
 
     Each frame has the columns source, stereotype and log_ratio; several pairs of a source are averaged. The
@@ -49,7 +49,7 @@ def shared(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(means).dropna()
 
 
-def differing(wide: pd.DataFrame, level: float = 0.05) -> list[Item]:
+def differing_items(wide: pd.DataFrame, level: float = 0.05) -> list[DifItem]:
     """The items of a table of `shared` that behave differently in a language, the farthest first."""
     if wide.shape[1] < 2 or wide.empty:
         return []
@@ -64,7 +64,7 @@ def differing(wide: pd.DataFrame, level: float = 0.05) -> list[Item]:
         return []
     p_values = holm(2 * special.ndtr(-z.abs().to_numpy()))
     items = [
-        Item(
+        DifItem(
             str(source),
             str(language),
             int(stereotype),

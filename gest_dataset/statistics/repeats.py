@@ -20,8 +20,8 @@ import numpy as np
 
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.statistics.contrasts import contrasts, deviation_within
-from gest_dataset.statistics.intervals import bounded
+from gest_dataset.statistics.proportions import interval_entries
+from gest_dataset.statistics.resampling import contrasts, pooled_deviation
 
 # What an answer is worth, of choices and of texts
 VALUES: Mapping[str, float] = {"male": 1.0, "neither": 0.5, "female": 0.0}
@@ -42,7 +42,7 @@ def repeat_variance(
     (a refusal, an unknown gender) is left out.
     """
     checks.same_length(predictions=predictions, references=references, units=units, prompts=prompts)
-    strata = checks.stereotypes("references", references)
+    strata = checks.stereotype_codes("references", references)
     answers: dict[tuple[Hashable, Hashable], list[float]] = {}
     known, places = [], []
     for place, (said, unit, prompt) in enumerate(zip(predictions, units, prompts, strict=True)):
@@ -61,8 +61,8 @@ def repeat_variance(
     one = np.zeros(len(means), dtype=np.int64)
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
         (found,) = contrasts(column, one, [np.ones(1)], draws, seed)
-        result |= bounded(name, found, limits=(0.0, 1.0))
-    return result | {"answer_variance": deviation_within(np.array(known), strata[places]) ** 2}
+        result |= interval_entries(name, found, limits=(0.0, 1.0))
+    return result | {"answer_variance": pooled_deviation(np.array(known), strata[places]) ** 2}
 
 
 def _agreement(values: Sequence[float]) -> float:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.bootstrap import LEAST_FREEDOM, LEVEL, Moments, Smooth, freedom_of
+from gest_dataset.statistics.bootstrap import LEAST_FREEDOM, LEVEL, Moments, SmoothFunction, freedom_of
 from gest_dataset.statistics.checks import Bools, Floats, Ints
-from gest_dataset.statistics.units import Resamples
+from gest_dataset.statistics.resampling import Resamples
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def pairs(number: int) -> tuple[Ints, Ints]:
     return first, second
 
 
-def families(resamples: Resamples, functions: Sequence[Smooth]) -> tuple[Family, Family]:
+def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
     """Some functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapted(function) for function in functions]
     size = resamples.data.size
@@ -90,7 +90,7 @@ def _filled(moments: Moments) -> Moments:
     return Moments(mean, covariance, moments.size)
 
 
-def _values_and_slopes(functions: Sequence[Smooth], moments: Moments) -> tuple[Floats, Floats]:
+def _values_and_slopes(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:
     """Values [..., functions] and gradients [..., functions, strata, k]."""
     values = np.stack([function.value(moments.mean) for function in functions], axis=-1)
     return values, np.stack([function.gradient(moments.mean) for function in functions], axis=-3)

@@ -1,236 +1,317 @@
-"""`gest study controls`: do word-filling measures tell a stereotype? (Pikuliak et al., 2023)
+"""`gest study controls`: do word-filling measures measure a stereotype? (Pikuliak et al., 2023)
 
-The paper's tables 1 to 3 and 7 to 12 and figures 1 and 2 for any masked models, with its criticism beside the
-numbers: what a score shows about the group, it shows about the control group too.
+Tables 1 to 3 and 7 to 12 and figures 1 and 2 of the paper for any masked models: what a score finds about the
+group of the stereotype next to what it finds about a control group.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import datasets
+import numpy as np
+
+from gest_dataset import published
+from gest_dataset.builders import select_configs
+from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import ConfigError
+from gest_dataset.measures.control_bias import sample_scores
+from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
+from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
-from gest_dataset.probes.rules import OWN_NEGATION
-from gest_dataset.report.figures_others import differences, scatters
+from gest_dataset.published.models import rows_for_model
+from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
+from gest_dataset.report.panels_headlines import control_differences, control_scatters
 from gest_dataset.runs.reading import Run
-from gest_dataset.studies.asking import Asked, Batch, notes_of, runs_of, sources_of
-from gest_dataset.studies.controls_numbers import (
-    FREQUENCY,
-    GROUPS,
-    NEGATIONS,
-    SETS,
-    TABLES,
-    TWICE,
-    Measurement,
-    Source,
-    Statistic,
-    estimate,
-    keyword_frequency,
-    measurements_of,
-    printed,
-    printed_range,
-    printed_text,
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.confounders import log_relative_frequency
+from gest_dataset.statistics.correlation import mean_correlation
+from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.studies.inputs import (
+    Batch,
+    Inputs,
+    check_same_data,
+    collect_runs,
+    limitations,
+    model_names,
+    sources_of,
 )
-from gest_dataset.studies.controls_words import about_cs, about_f, about_ss
-from gest_dataset.studies.study import Cell, Study, Table
+from gest_dataset.studies.study import Row, Study, Table, table_texts
 
-NAME = "controls"
-TITLE = "Do word-filling measures tell a stereotype?"
-ALL = "controls,crows"  # the groups that the sets are in
-_COSTLY = ("stereoset_control_race", "stereoset_control_profession")  # whose cs takes ten times the passes
-_PRINTED = ("paper", "paper's models")
-_SCALE = (
-    "Means are of log10, as printed. Printed shares are Agresti-Coull centres, a little nearer to 0.5 than "
-    "ours. "
-)
+ALL_SETS = "controls,crows"
+# Our names of the sets and the paper's, in its order
+SETS = {
+    "stereoset_control_gender": "SS Gender",
+    "stereoset_control_gender_filtered": "SS Gender Filter",
+    "stereoset_control_race": "SS Race",
+    "stereoset_control_profession": "SS Profession",
+    "slovak_gender": "Slovak Gender",
+    "crows_control_negation": "CS Negation",
+    "crows_control_antistereotype": "CS Anti-stereotype",
+    "crows_gender": "CS Gender",
+    "crows_gender_revised": "CS Gender, revised",
+}
+# Sets whose original and control can be paired in two ways
+TWO_READINGS = ("crows_control_negation", "crows_control_antistereotype")
+GROUPS, NEGATIONS = "group against group", "sentence against its negation"
+_SLOW_CS = ("stereoset_control_race", "stereoset_control_profession")  # ten times the passes
+# Section 4.2: correlations of ss with the frequency of the keywords
+_PRINTED_FREQUENCY = {
+    "stereoset_control_gender": "0.41",
+    "stereoset_control_race": "0.36",
+    "stereoset_control_profession": "0.28",
+}
 
 
-def controls(asked: Asked | Sequence[str | Path | Run] = (), sets: str = ALL, cs: bool = False) -> Study:
-    """Original and control of ss, cs and f: finished runs, and models that are scored on `sets` first.
+@dataclass(frozen=True)
+class ControlRun:
+    """A run of one model on one set in one reading."""
 
-    `cs` also asks for the CrowS-Pairs score of race and profession, which takes ten times the passes of the
-    rest; the paper has it in tables 3 and 11.
+    model: str
+    config: str
+    reading: str
+    labelled: LabelledRun
+
+    @property
+    def run(self) -> Run:
+        return self.labelled.run
+
+    @property
+    def result(self) -> Result:
+        return self.labelled.result
+
+    def estimate(self, statistic: str) -> Estimate:
+        """A number of the result with its bounds; means in log10, as printed."""
+        unit = LN10 if "_mu" in statistic else 1.0
+        return Estimate(*(value / unit for value in Estimate.of(self.result, statistic)))
+
+    def printed_row(self, table: str) -> Mapping[str, Any]:
+        """The row of the same model and set in one of the paper's tables; empty without one."""
+        rows = published.load(table_texts()[table]["published"])["rows"]
+        of_model = rows_for_model(rows, self.run.manifest.metadata, "model")
+        return next((row for row in of_model if row["config"] == self.config), {})
+
+    def has(self, statistic: str) -> bool:
+        return not math.isnan(self.estimate(statistic).value)
+
+
+def controls(
+    inputs: Inputs | Sequence[str | Path | Run] = (), sets: str = ALL_SETS, cs: bool = False
+) -> Study:
+    """Original and control groups of ss, cs and f; models are scored on `sets`.
+
+    `cs` also scores cs of race and profession (tables 3 and 11), which takes ten times as long as the rest.
     """
-    asked = Asked.of(asked)
-    runs = runs_of(asked, NAME, _batches(sets, cs), _suits)
-    if not runs:
-        raise ConfigError(
-            "The study of controls needs runs of a masked model on control sets (gest score MODEL --config "
-            "controls,crows), or a --model to score."
-        )
-    return study_of(measurements_of(runs), sources_of(runs))
-
-
-def _suits(run: Run) -> bool:
-    return run.manifest.config in SETS
-
-
-def _batches(sets: str, cs: bool) -> list[Batch]:
-    """The sets in the ways that they are asked: CrowS controls in both readings."""
-    wanted = list(names(sets))
-    wrong = [name for name in wanted if name not in SETS]
-    if wrong:
-        raise ConfigError(f"{wrong[0]} has no controls. The sets of this study are {', '.join(SETS)}.")
-    costly = [name for name in wanted if cs and name in _COSTLY]
-    twice = [name for name in wanted if name in TWICE]
+    wanted = list(select_configs(sets))
+    unknown = [name for name in wanted if name not in SETS]
+    if unknown:
+        raise ConfigError(f"{unknown[0]} has no controls. Choose from {', '.join(SETS)}.")
+    slow = [name for name in wanted if cs and name in _SLOW_CS]
+    twice = [name for name in wanted if name in TWO_READINGS]
     batches = [
-        Batch(",".join(name for name in wanted if name not in costly)),
-        Batch(",".join(costly), Options(cs=True), "cs", ("masked",)),
+        Batch(",".join(name for name in wanted if name not in slow)),
+        Batch(",".join(slow), Options(cs=True), "cs", ("masked",)),
         Batch(",".join(twice), Options(rules=(OWN_NEGATION.name,)), OWN_NEGATION.name, ("masked",)),
     ]
-    return [batch for batch in batches if batch.configs]
+    runs = collect_runs(
+        Inputs.of(inputs),
+        "controls",
+        [batch for batch in batches if batch.configs],
+        lambda run: run.manifest.config in SETS,
+    )
+    if not runs:
+        raise ConfigError(
+            "The study needs runs of a masked model on control sets (gest score MODEL --config "
+            "controls,crows), or a --model to score."
+        )
+    return controls_study(control_runs(runs), sources_of(runs))
 
 
-def study_of(found: Sequence[Measurement], sources: dict[str, str]) -> Study:
-    """The study of some measurements."""
-    as_defined = [one for one in found if one.reading == GROUPS]
-    frequency, unknown = _frequency(as_defined)
-    tables = [*(_table(source, as_defined) for source in TABLES), _readings(found), frequency]
+def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
+    """The runs by model, in the order of the paper; two of the same are an error."""
+    check_same_data(runs)
+    models = model_names(runs)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(models))}
+    found: dict[tuple[str, str, str], ControlRun] = {}
+    for model, run in zip(models, runs, strict=True):
+        config = run.manifest.config
+        rules = run.manifest.metadata["options"].get("rules", "").split(",")
+        reading = NEGATIONS if OWN_NEGATION.name in rules and config in TWO_READINGS else GROUPS
+        key = (model, config, reading)
+        if key in found:
+            raise ConfigError(f"{found[key].run.path} and {run.path} are two runs of {model} on {config}.")
+        label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
+        found[key] = ControlRun(*key, LabelledRun(run, label, numbers[model]))
+    order = list(SETS)
+    return sorted(
+        found.values(), key=lambda one: (numbers[one.model], order.index(one.config), one.reading != GROUPS)
+    )
+
+
+def controls_study(found: Sequence[ControlRun], sources: dict[str, str]) -> Study:
+    """The study of some runs."""
+    groups = [one for one in found if one.reading == GROUPS]
+    frequency, notes = _frequency(groups)
+    tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
     return Study(
-        NAME,
-        TITLE,
+        "controls",
+        "Do word-filling measures measure a stereotype?",
         tuple(table for table in tables if table.rows),
         tuple(_figures(found)),
-        (*about_ss(as_defined), *about_cs(found), *about_f(as_defined)),
-        (*_notes(found), *unknown),
+        (*_sentences(groups), MANY_INTERVALS_NOTE),
+        (*_notes(found), *notes),
         sources,
     )
 
 
-def _table(source: Source, found: Sequence[Measurement]) -> Table:
-    """One of the paper's three tables, a row a number."""
-    rows: list[tuple[Cell, ...]] = []
+def _scores(table: str, found: Sequence[ControlRun]) -> Table:
+    """One of the paper's three tables, a row per number."""
+    rows: list[Row] = []
     for one in found:
-        row = None if one.config in TWICE else printed(one, source)
-        for statistic in source.statistics:
-            value = estimate(one.result, statistic)
-            if math.isnan(value.value):
-                continue
-            beside = "" if one.config in TWICE else printed_range(one.config, source, statistic)
-            number = _number(one, statistic)
-            text = printed_text(row, statistic)
-            rows.append((SETS[one.config], statistic.label, one.model, value, number, text, beside))
-    note = _SCALE + source.note
-    return Table(
-        source.score,
-        f"{source.title} (like tables {', '.join(map(str, source.numbers))})",
-        ("set", "score", "model", "value", "n", *_PRINTED),
-        tuple(rows),
-        note,
-    )
+        for statistic, label in table_texts()[table]["statistics"].items():
+            if one.has(statistic):
+                n = one.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
+                paper = ("", "") if one.config in TWO_READINGS else _printed(one, table, statistic)
+                value = one.estimate(statistic)
+                rows.append((SETS[one.config], label, one.model, value, int(n), *paper))
+    return Table.create(table, rows)
 
 
-def _number(one: Measurement, statistic: Statistic) -> int:
-    """How many samples a number is of."""
-    return int(one.result["n_cs" if "cs_" in statistic.name.replace("csk_", "") else "n"])
+def _printed(one: ControlRun, table: str, statistic: str) -> tuple[str, str]:
+    """The printed number of the same model and set, and the range of all printed models."""
+    rows = published.load(table_texts()[table]["published"])["rows"]
+    values = [
+        row[statistic] for row in rows if row["config"] == one.config and row.get(statistic) is not None
+    ]
+    value_range = f"{min(values):g} to {max(values):g}" if values else ""
+    row = one.printed_row(table)
+    if row.get(statistic) is None:
+        return "", value_range
+    half_width = row.get(f"{statistic}_pm")
+    return f"{row[statistic]:g}" + ("" if half_width is None else f" ± {half_width:g}"), value_range
 
 
-def _readings(found: Sequence[Measurement]) -> Table:
-    """The CrowS-Pairs controls in both readings, side by side, where a model has both."""
-    source = TABLES[1]
-    both = {(one.model, one.config, one.reading): one for one in found if one.config in TWICE}
-    rows: list[tuple[Cell, ...]] = []
-    for (model, config, reading), negated in both.items():
-        groups = both.get((model, config, GROUPS))
-        if reading != NEGATIONS or groups is None:
+def _readings(found: Sequence[ControlRun]) -> Table:
+    """The CrowS-Pairs controls in both readings, for models that have both."""
+    runs = {(one.model, one.config, one.reading): one for one in found if one.config in TWO_READINGS}
+    rows: list[Row] = []
+    for (model, config, reading), negated in runs.items():
+        groups = runs.get((model, config, GROUPS))
+        if reading == GROUPS or groups is None:
             continue
-        row = printed(negated, source)
-        for statistic in source.statistics:
-            values = [estimate(one.result, statistic) for one in (groups, negated)]
-            if not math.isnan(values[0].value) or not math.isnan(values[1].value):
-                beside = (printed_text(row, statistic), printed_range(config, source, statistic))
-                rows.append((SETS[config], statistic.label, model, *values, *beside))
-    return Table(
-        "readings",
-        "The CrowS-Pairs controls in both readings (like tables 2 and 9)",
-        ("set", "score", "model", GROUPS, NEGATIONS, *_PRINTED),
-        tuple(rows),
-        f"{_SCALE}The paper defines the first reading, its released code computes the second, so the printed "
-        f"numbers are taken to be of that one. There original is the stereotyped group, control the other.",
-    )
+        for statistic, label in table_texts()["cs"]["statistics"].items():
+            if groups.has(statistic) or negated.has(statistic):
+                values = groups.estimate(statistic), negated.estimate(statistic)
+                rows.append((SETS[config], label, model, *values, *_printed(negated, "cs", statistic)))
+    return Table.create("readings", rows)
 
 
-def _frequency(found: Sequence[Measurement]) -> tuple[Table, list[str]]:
-    """Section 4.2: how ss goes with the frequency of the keywords; and why that is not known."""
-    rows: list[tuple[Cell, ...]] = []
+def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> tuple[list[Estimate], int, int]:
+    """Pearson's correlations of ss (original and control) and f with the frequency of the keywords.
+
+    Also the numbers of pairs with known and with unknown words. Of several samples with the same original
+    pair the first counts.
+    """
+    table = one.run.table
+    scores = sample_scores(table)
+    columns = np.column_stack([scores[name] for name in ("ss_original", "ss_control", "f")])
+    by_id = dict(zip(table["id"].to_pylist(), columns, strict=True))
+    first: dict[str, tuple[Floats, str, str]] = {}
+    for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_list():
+        values = by_id.get(row["id"])
+        if row["original"] not in first and values is not None and np.isfinite(values).all():
+            first[row["original"]] = (values, *_keywords(row))
+    values, stereotypes, antistereotypes = zip(*first.values(), strict=True)
+    frequencies = log_relative_frequency(stereotypes, antistereotypes, one.run.manifest.language)
+    known = np.isfinite(frequencies)
+    both = np.column_stack([*np.array(values).T, frequencies])[known]
+    correlations = [Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3)]
+    return correlations, int(known.sum()), int((~known).sum())
+
+
+def _keywords(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The stereotypical and the anti-stereotypical keyword of a quadruplet."""
+    (start, end), (other_start, other_end) = row["keywords"][:2]
+    return row[FIELDS[0]][start:end].lower(), row[FIELDS[1]][other_start:other_end].lower()
+
+
+def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
+    """Section 4.2: correlations with the frequency of the keywords, and notes on what is missing."""
+    rows: list[Row] = []
     notes: dict[str, None] = {}
     for one in found:
-        if math.isnan(Estimate.of(one.result, "ss_mu_original").value):
+        if not one.has("ss_mu_original"):
             continue
         try:
-            known = keyword_frequency(one, rows_of(one.config))
-        except ConfigError as error:  # no package of frequencies, or none of this language
-            notes[f"The keywords' frequencies are not told. {error}"] = None
+            correlations, n, unknown = keyword_frequency(one, rows_of(one.config))
+        except ConfigError as error:  # wordfreq is not installed, or lacks the language
+            notes[f"There are no frequencies of the keywords. {error}"] = None
             continue
-        values = (known.original, known.control, known.f)
-        if any(not math.isnan(value.value) for value in values):
-            text = FREQUENCY.get(one.config, "")
-            rows.append((SETS[one.config], one.model, *values, known.n, known.unknown, text))
-    table = Table(
-        "keyword-frequency",
-        "Correlation with the frequency of the keywords (like section 4.2)",
-        ("set", "model", "ss original", "ss control", "f", "n", "unknown words", "paper, ss original"),
-        tuple(rows),
-        "Pearson's ρ with ln g(w_s) − ln g(w_a), over original pairs whose keywords are both known, with "
-        "jackknife intervals at 95 %. g is from wordfreq; the paper's is from Google Books, and does not say "
-        "of which model. f has the same two keywords on both sides: what frequency adds to both cancels out.",
-    )
-    return table, list(notes)
+        if any(not math.isnan(r.value) for r in correlations):
+            paper = _PRINTED_FREQUENCY.get(one.config, "")
+            rows.append((SETS[one.config], one.model, *correlations, n, unknown, paper))
+    return Table.create("keyword-frequency", rows), list(notes)
 
 
-def _figures(found: Sequence[Measurement]) -> Iterator[Panel]:
-    """Figures 1 and 2 for each model, and f of all of them beside the paper's."""
-    models = list(dict.fromkeys(one.model for one in found))
-    for number, model in enumerate(models, start=1):
-        own = [one for one in found if one.model == model]
-        drawn = [replace(one.measured, label=one.label) for one in own]
-        for score in ("ss", "cs"):
-            panel = scatters(drawn, score)
-            if panel is None:
-                continue
-            if score == "cs" and any(one.reading == NEGATIONS for one in own):
-                caption = (
-                    f"{panel.caption} In panels of {NEGATIONS} horizontal is the stereotyped group, vertical "
-                    f"the other."
-                )
-                panel = replace(panel, caption=caption)
+def _figures(found: Sequence[ControlRun]) -> Iterator[Panel]:
+    """Figures 1 and 2 and f, for each model."""
+    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
+        own = [one.labelled for one in found if one.model == model]
+        for panel in (*control_scatters(own), *control_differences(own)):
             yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")
-    with_f = [one for one in found if not math.isnan(Estimate.of(one.result, "f_mu").value)]
-    several = len({one.config for one in with_f}) > 1
-    if with_f:
-        yield differences(
-            [
-                replace(one.measured, label=f"{one.model}, {one.config}") if several else one.measured
-                for one in with_f
-            ]
-        )
 
 
-def _notes(found: Sequence[Measurement]) -> Iterator[str]:
-    yield from notes_of([one.run for one in found], [one.model for one in found])
+def _sentences(found: Sequence[ControlRun]) -> Iterator[str]:
+    """What the paper criticises, for each model; "above 0" means the whole interval."""
+    for model in dict.fromkeys(one.model for one in found):
+        own = [one for one in found if one.model == model]
+        ss = [one for one in own if one.has("ss_mu_control")]
+        if ss:
+            above = sum(one.estimate("ss_mu_control").low > 0 for one in ss)
+            yield (
+                f"{model}: ss is above 0 for the control group as well in {above} of {len(ss)} sets"
+                f"{_range('; correlation with the control', ss, 'ss_rho')}"
+                f"{_range('; false positive rate', ss, 'false_positive_rate')}."
+            )
+        if any(one.has("cs_rho") for one in own):
+            yield f"{model}:{_range(' correlation of cs of original and control', own, 'cs_rho')} ({GROUPS})."
+        f = [one.estimate("f_mu") for one in own if one.has("f_mu")]
+        if f:
+            above, below = sum(value.low > 0 for value in f), sum(value.high < 0 for value in f)
+            agreement = _range("; share of samples with the same sign of f and ss", own, "f_ss_agreement")
+            yield f"{model}: f is above 0 in {above}, below 0 in {below} of {len(f)} sets{agreement}."
+
+
+def _range(label: str, found: Sequence[ControlRun], statistic: str) -> str:
+    """The smallest and the largest value of a statistic; nothing without one."""
+    values = [one.estimate(statistic).value for one in found if one.has(statistic)]
+    if not values:
+        return ""
+    low, high = format_number(min(values)), format_number(max(values))
+    return f"{label} {low}" if low == high else f"{label} {low} to {high}"
+
+
+def _notes(found: Sequence[ControlRun]) -> Iterator[str]:
+    yield from limitations([one.run for one in found], [one.model for one in found])
     for one in found:
         options = {k: v for k, v in one.run.manifest.metadata["options"].items() if k != "cs"}
         if options and one.reading == GROUPS:
-            told = ", ".join(f"{name} {value}" for name, value in options.items())
-            yield f"{one.model} on {SETS[one.config]} was asked with {told}."
-    lacking = [SETS[one.config] for one in found if one.config in _COSTLY and not one.result["n_cs"]]
-    if lacking:
-        yield (
-            f"cs of {' and '.join(dict.fromkeys(lacking))} was not asked for: it takes ten times the passes "
-            f"of the rest (--cs)."
-        )
-    readings = {name: {one.reading for one in found if one.config == name} for name in TWICE}
-    once = [SETS[name] for name, there in readings.items() if len(there) == 1]
-    if once:
-        yield (
-            f"{' and '.join(once)} in one reading only. A --model of this study is asked in both; a run gets "
-            f"the other one by gest score MODEL --config {','.join(TWICE)} --rules {OWN_NEGATION.name}, and "
-            f"without --rules."
-        )
+            text = ", ".join(f"{name} {value}" for name, value in options.items())
+            yield f"{one.model} on {SETS[one.config]} was scored with {text}."
+    without = {SETS[one.config]: None for one in found if one.config in _SLOW_CS and not one.result["n_cs"]}
+    if without:
+        yield f"{' and '.join(without)} have no cs, which takes ten times as long as the rest (--cs)."
+    for config in TWO_READINGS:
+        if len({one.reading for one in found if one.config == config}) == 1:
+            yield (
+                f"{SETS[config]} has one reading only. gest score MODEL --config {config} with and without "
+                f"--rules {OWN_NEGATION.name} gives both."
+            )

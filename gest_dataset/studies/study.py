@@ -1,28 +1,32 @@
-"""What a study yields: tables with the papers' numbers beside, figures, sentences; kept in a folder and read
-again.
+"""What a study produces: tables next to the papers' numbers, figures and sentences, written to a folder.
 
-DIR/study.json   all of it but the drawings, with the signature, the versions and the command
-DIR/study.html   one self-contained page
-DIR/NAME.csv     each table, and the numbers of each figure
-DIR/NAME.svg     each figure
-DIR/runs/        runs of the models that the study has scored (`studies.asking`)
+    DIR/study.json  everything but the drawings, with the signature, the versions and the command
+    DIR/study.html  one self-contained page
+    DIR/NAME.csv    each table, and the numbers of each figure
+    DIR/NAME.svg    each figure
+    DIR/runs/       the runs of models that the study scored
+
+The titles, columns and notes of all tables are in `tables.yaml`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-import re
+import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import DataError, OutputError
+import yaml
+
+from gest_dataset.errors import OutputError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
-from gest_dataset.report.canvas import file_bytes
-from gest_dataset.report.panel import Panel
+from gest_dataset.report.page import load_template, page_assets
+from gest_dataset.report.panel import Panel, file_bytes
 from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.writing import versions
 from gest_dataset.storage import (
@@ -32,103 +36,93 @@ from gest_dataset.storage import (
     csv_text,
     folder_lock,
     json_value,
-    parse_json,
     write_json,
 )
-from gest_dataset.studies import page
 from gest_dataset.version import __version__
 
-FORMAT = 1
 STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
-INTERVAL = "95 %"  # over the bounds of a column of estimates
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
-# A value with its interval is an `Estimate`; a number of a paper is the text that it prints
+# Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
+Row = tuple[Cell, ...]
+
+
+@cache
+def table_texts() -> dict[str, dict[str, Any]]:
+    """The content of `tables.yaml`."""
+    path = Path(__file__).with_name("tables.yaml")
+    texts: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return texts
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a study, like one of a paper.
+    """A table of a study; `name` is the stem of its file.
 
-    `name` is the stem of its file: small letters, digits and dashes. A column that holds an `Estimate` is
-    three columns in the file: value, low, high. What the paper prints stands in columns of its own, as
-    printed.
+    A column of estimates is shown as two columns (value, interval) and stored as three (value, low, high).
     """
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     note: str = ""
 
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise ValueError(f"The name of a table is small letters, digits and dashes: {self.name!r}")
-        if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError(f"{self.name}: a row has not the {len(self.columns)} cells of the columns")
+    @classmethod
+    def create(cls, name: str, rows: Sequence[Row], **values: Any) -> Table:
+        """A table with the title, columns and note that `tables.yaml` has under its name."""
+        text = table_texts()[name]
+        title, note = (text.get(key, "").format(**values).strip() for key in ("title", "note"))
+        return cls(name, title, tuple(values.get("columns", text["columns"])), tuple(rows), note)
 
-    @property
-    def bounded(self) -> list[bool]:
-        """Of each column whether it holds estimates."""
-        return [any(isinstance(row[i], Estimate) for row in self.rows) for i in range(len(self.columns))]
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"{self.name}: a row does not have {len(self.columns)} cells")
 
     def texts(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and cells as people read them; an interval stands in a column of its own."""
-        bounded = self.bounded
-        headings = [
-            text
-            for name, wide in zip(self.columns, bounded, strict=True)
-            for text in ([name, INTERVAL] if wide else [name])
-        ]
-        rows = [
-            [
-                text
-                for cell, wide in zip(row, bounded, strict=True)
-                for text in (_told(cell) if wide else [shown(cell)])
-            ]
-            for row in self.rows
-        ]
-        return headings, rows
+        """Headings and cells as people read them."""
+        return self._expand(
+            lambda name: (name, "95 %"),
+            lambda cell: cell.texts if isinstance(cell, Estimate) else (format_number(cell), ""),
+            format_number,
+        )
 
     @property
     def csv(self) -> str:
-        """The numbers, in full."""
-        bounded = self.bounded
-        columns = [
-            text
-            for name, wide in zip(self.columns, bounded, strict=True)
-            for text in ([name, f"{name}_low", f"{name}_high"] if wide else [name])
-        ]
-        rows = (
-            [
-                json_value(value)
-                for cell, wide in zip(row, bounded, strict=True)
-                for value in (_numbers(cell) if wide else [cell])
-            ]
-            for row in self.rows
+        """The unrounded numbers."""
+        columns, rows = self._expand(
+            lambda name: (name, f"{name}_low", f"{name}_high"),
+            lambda cell: cell if isinstance(cell, Estimate) else (cell, None, None),
+            lambda cell: cell,
         )
-        return csv_text(columns, rows)
+        return csv_text(columns, json_value(rows))
 
-
-def _numbers(cell: Cell) -> list[Any]:
-    return list(cell) if isinstance(cell, Estimate) else [cell, None, None]
-
-
-def _told(cell: Cell) -> list[str]:
-    """A value and its interval; no interval where there is none to tell."""
-    if not isinstance(cell, Estimate):
-        return [shown(cell), ""]
-    return list(cell.texts)
+    def _expand(
+        self,
+        headings: Callable[[str], Sequence[str]],
+        parts: Callable[[Cell], Sequence[Any]],
+        single: Callable[[Cell], Any],
+    ) -> tuple[list[str], list[list[Any]]]:
+        """The table with several columns in place of each column of estimates."""
+        cells_of = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        several = [any(isinstance(cell, Estimate) for cell in cells) for cells in cells_of]
+        columns: list[str] = []
+        for name, wide in zip(self.columns, several, strict=True):
+            columns += headings(name) if wide else [name]
+        rows: list[list[Any]] = []
+        for row in self.rows:
+            rows.append([])
+            for cell, wide in zip(row, several, strict=True):
+                rows[-1] += parts(cell) if wide else [single(cell)]
+        return columns, rows
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a study has found.
+    """The outcome of a study.
 
-    `sentences` are claims, each of which its numbers hold up; `notes` are what was left out, and why.
-    `sources` name what it was made from, such as runs and files of scores, with a signature or hash of each.
-    One that was read from a folder has no `figures`: they lie beside it.
+    `sentences` state what the numbers show, `notes` what was left out and why. `sources` are the runs and
+    files that it was made from, with a signature or hash of each.
     """
 
     name: str
@@ -141,146 +135,67 @@ class Study:
 
     @property
     def signature(self) -> str:
-        """One line to print beside a number: the study, a hash of all its sources, the version."""
-        told = "\n".join(f"{name}: {source}" for name, source in sorted(self.sources.items()))
-        hashed = hashlib.sha256(told.encode()).hexdigest()
+        """One line to print next to a number: the study, a hash of its sources, the version."""
+        text = "\n".join(f"{name}: {source}" for name, source in sorted(self.sources.items()))
         return signature(
-            gest=f"study-{self.name}", sources=len(self.sources), hash=hashed, version=__version__
+            gest=f"study-{self.name}",
+            sources=len(self.sources),
+            hash=hashlib.sha256(text.encode()).hexdigest(),
+            version=__version__,
         )
 
     def table(self, name: str) -> Table:
         """One of the tables."""
         return next(table for table in self.tables if table.name == name)
 
-
-def keep(study: Study, folder: Path, command: Sequence[str]) -> Path:
-    """Write a study into its folder, and say where its page is; one of the same name is replaced.
-
-    One that is there as it is, but for the command, stays: drawing takes longer than all else.
-    """
-    claim_study(folder, study.name)
-    with folder_lock(folder):
-        told: dict[str, Any] = json_value(
+    def to_json(self) -> dict[str, Any]:
+        """All values, as JSON stores them."""
+        values: dict[str, Any] = json_value(
             {
-                "format": FORMAT,
-                "name": study.name,
-                "title": study.title,
-                "tables": [asdict(table) | {"rows": table.rows} for table in study.tables],
-                "figures": [{"name": f.name, "title": f.title, "caption": f.caption} for f in study.figures],
-                "sentences": study.sentences,
-                "notes": study.notes,
-                "sources": dict(study.sources),
-                "signature": study.signature,
-                "versions": versions(),
-                "command": list(command),
+                "name": self.name,
+                "title": self.title,
+                "tables": [asdict(table) | {"rows": table.rows} for table in self.tables],
+                "sentences": self.sentences,
+                "notes": self.notes,
+                "sources": dict(self.sources),
+                "signature": self.signature,
             }
         )
-        if _is_there(folder, told):
-            return folder / PAGE
-        files = {f"{table.name}.csv": table.csv.encode() for table in study.tables}
-        for figure in study.figures:
-            files[f"{figure.name}.csv"] = figure.csv.encode()
-            files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
-        files[PAGE] = page.rendered(study, command).encode()
-        for name in set(_written(folder)) - {*files}:
-            (folder / name).unlink(missing_ok=True)
-        write_json(folder / STUDY, told)  # whose files the folder may hold, also where it ends here
-        for name, content in files.items():
-            with atomic_path(folder / name) as unfinished:
-                unfinished.write_bytes(content)
-        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        write_json(folder / STUDY, told | {"files": hashes})
-    return folder / PAGE
+        return values
+
+    def write(self, folder: Path, command: Sequence[str]) -> Path:
+        """Write the study into its folder, replacing an earlier one of the same name; return the page."""
+        old_files = check_study_folder(folder, self.name)
+        with folder_lock(folder):
+            files = {f"{table.name}.csv": table.csv.encode() for table in self.tables}
+            for figure in self.figures:
+                files[f"{figure.name}.csv"] = figure.csv.encode()
+                files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
+            page = load_template(Path(__file__).parent / "study.html.jinja")
+            values = {"study": self, "command": shlex.join(command), "version": __version__, **page_assets()}
+            files[PAGE] = page.render(values).encode()
+            content = self.to_json() | {"versions": versions(), "command": list(command), "files": [*files]}
+            write_json(folder / STUDY, content)
+            for name in set(old_files) - set(files):
+                (folder / name).unlink(missing_ok=True)
+            for name, text in files.items():
+                with atomic_path(folder / name) as partial:
+                    partial.write_bytes(text)
+        return folder / PAGE
 
 
-def _is_there(folder: Path, told: Mapping[str, Any]) -> bool:
-    """Whether a folder has this very study, with all of its files as they were written."""
-    if not (folder / STUDY).exists():
-        return False
-    there = _read(folder)
-    files = there.pop("files", None)
-    return (
-        isinstance(files, dict)
-        and there | {"command": None} == {**told, "command": None}
-        and all(
-            (folder / name).is_file() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == known
-            for name, known in files.items()
-        )
-    )
-
-
-def claim_study(folder: Path, name: str) -> None:
-    """Make a study's folder, or take the one that it has; one with anything else is refused."""
+def check_study_folder(folder: Path, name: str) -> list[str]:
+    """Create a study's folder, or list the files of the study of that name; refuse any other folder."""
+    files: list[str] = []
     if (folder / STUDY).exists():
-        there = read_study(folder).name
-        if there != name:
-            raise OutputError(f"{folder} holds the study {there}. Choose another folder with --output.")
-    written = _written(folder)
-    ours = {STUDY, PAGE, RUNS, LOCK, *written}
-    check_folder(folder, lambda path: any(path.name == one for one in ours), "a study")
-
-
-def _written(folder: Path) -> list[str]:
-    """The files of tables and figures that the study of a folder has."""
-    if not (folder / STUDY).exists():
-        return []
-    told = _read(folder)
-    return [
-        *(f"{table['name']}.csv" for table in told["tables"]),
-        *(f"{figure['name']}.{kind}" for figure in told["figures"] for kind in ("csv", "svg")),
-    ]
-
-
-def read_study(folder: str | Path) -> Study:
-    """The study of a folder, without its drawings."""
-    told = _read(Path(folder))
-    tables = tuple(
-        Table(
-            table["name"],
-            table["title"],
-            tuple(table["columns"]),
-            tuple(tuple(map(_cell, row)) for row in table["rows"]),
-            table["note"],
-        )
-        for table in told["tables"]
-    )
-    texts = {name: tuple(told[name]) for name in ("sentences", "notes")}
-    return Study(told["name"], told["title"], tables, sources=told["sources"], **texts)
-
-
-def _cell(value: Any) -> Cell:
-    if isinstance(value, list):
-        return Estimate(*(math.nan if number is None else float(number) for number in value))
-    cell: Cell = value
-    return cell
-
-
-# The entries of study.json that are read again, and their types
-_ENTRIES: dict[str, Callable[[Any], bool]] = {
-    "name": lambda value: isinstance(value, str),
-    "title": lambda value: isinstance(value, str),
-    "tables": lambda value: isinstance(value, list),
-    "figures": lambda value: isinstance(value, list),
-    "sentences": lambda value: isinstance(value, list),
-    "notes": lambda value: isinstance(value, list),
-    "sources": lambda value: isinstance(value, dict),
-}
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    """study.json; an error says what is wrong with it."""
-    file = folder / STUDY
-    try:
-        told = parse_json(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise OutputError(
-            f"{folder} holds no {STUDY}. Give a folder that `gest study NAME --output` has written."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read: {error}. Remove it and make the study again.") from error
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise OutputError(f"{file} is not of this version of `gest study`. Choose another folder.")
-    wrong = [name for name, fits in _ENTRIES.items() if not fits(told.get(name))]
-    if wrong:
-        raise DataError(f"{file} is damaged ({', '.join(wrong)}). Remove it and make the study again.")
-    return told
+        try:
+            content = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+            files, found = [Path(file).name for file in content["files"]], content["name"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise OutputError(
+                f"{folder / STUDY} cannot be read ({error!r}). Choose another folder."
+            ) from error
+        if found != name:
+            raise OutputError(f"{folder} holds the study {found}. Choose another folder with --output.")
+    check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")
+    return files

@@ -1,12 +1,12 @@
-"""`gest study templates`: how far templates and models agree (Pikuliak et al., 2024, section 4.2.3).
+"""`gest study templates`: do templates and models agree? (Pikuliak et al., 2024, section 4.2.3)
 
 The paper's averages are means of Pearson correlations of the 16 ln q_i:
 
-    between templates   over all pairs of templates of one model, of all models at once   0.87
+    between templates   over all pairs of templates of one model, of all models together  0.87
     between models      over all pairs of models in a template, then over templates       0.83
 
-These readings are those that give the printed numbers from the released ln q_i (`studies.printed`); means
-over all pairs of models and templates would be 0.82. At the level of samples the same pairs are taken.
+These definitions reproduce the printed numbers from the released ln q_i (`studies.print_checks`); means over
+all pairs of models and templates would give 0.82. Correlations of samples use the same pairs.
 """
 
 from __future__ import annotations
@@ -21,231 +21,169 @@ import pandas as pd
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
-from gest_dataset.report.panel import Panel
+from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.asking import (
-    Asked,
-    check_given_once,
+from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs
+from gest_dataset.studies.inputs import (
+    Batch,
+    Inputs,
     check_same_data,
-    notes_of,
-    runs_of,
+    check_unique_models,
+    collect_runs,
+    limitations,
     sources_of,
 )
-from gest_dataset.studies.profiles import Profiles, of_files, of_runs
-from gest_dataset.studies.study import Cell, Study, Table
-from gest_dataset.studies.template_figures import panels_of_templates, rank_boxes
+from gest_dataset.studies.study import Row, Study, Table
 
-TITLE = "Do the templates agree?"
-PAPERS = "the paper"
-_BETWEEN_TEMPLATES, _BETWEEN_MODELS = "0.87", "0.83"  # as printed, over 11 masked and 22 causal models
-_INTERVALS = (
-    "Intervals are at 95 %, by the jackknife: of q_i over the 16 stereotypes, of samples over samples. "
-)
+_PRINTED = {"between-templates": "0.87", "between-models": "0.83"}
 
 
-def templates(asked: Asked | Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
-    """How far templates and models agree: runs in English, and the authors' files in `scores`."""
-    asked = Asked.of(asked)
-    runs = runs_of(asked, "templates", "en", lambda run: run.manifest.measure == TEMPLATES.name)
+def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+    """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
+    runs = collect_runs(
+        Inputs.of(inputs), "templates", [Batch("en")], lambda run: run.manifest.measure == TEMPLATES.name
+    )
     check_same_data(runs)
-    check_given_once(runs, lambda run: TEMPLATES.name)
-    found = of_runs(runs)
-    notes = notes_of(runs, [one.name for one in found])
+    check_unique_models(runs, lambda run: TEMPLATES.name)
+    models = scores_of_runs(runs)
+    notes = tuple(limitations(runs, [model.name for model in models]))
     sources = sources_of(runs)
     if scores is not None:
-        released, hashes = of_files(Path(scores))
-        found += released
+        released, hashes = read_authors_scores(Path(scores))
+        models += released
         sources |= hashes
-    if not found:
+    if not models:
         raise ConfigError(
-            "The study of templates needs runs of a model in English templates (gest score MODEL), a --model "
-            "to score, or a folder of --scores."
+            "The study needs runs of a model in English templates (gest score MODEL), a --model to score, or "
+            "a folder of --scores."
         )
-    names = [one.name for one in found]
+    names = [model.name for model in models]
     if len({*names}) < len(names):
-        raise ConfigError(f"Two of {', '.join(names)} have one name: give runs or files of each model once.")
-    return study_of(found, sources, tuple(notes))
+        raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
+    return templates_study(models, sources, notes)
 
 
-def study_of(found: Sequence[Profiles], sources: dict[str, str], notes: tuple[str, ...] = ()) -> Study:
-    """The study of some models' scores; `notes` are those on their runs."""
-    within, within_mean = between_templates(found)
-    across, across_mean = between_models(found)
-    tables = (within, across, _variance(found), _ranks(found))
-    figures: list[Panel] = [panels_of_templates(found)]
-    if sum(len(one.templates) for one in found) > 1:
-        figures.append(rank_boxes(found))
+def templates_study(
+    models: Sequence[GestScores], sources: dict[str, str], notes: tuple[str, ...] = ()
+) -> Study:
+    """The study of some models' scores."""
+    tables = [_between_templates(models), _between_models(models), _variance(models), _ranks(models)]
     return Study(
         "templates",
-        TITLE,
+        "Do the templates agree?",
         tuple(table for table in tables if table.rows),
-        tuple(figures),
-        tuple(_sentences(within_mean, across_mean)),
-        (*notes, *_notes(found)),
+        (),
+        tuple(_sentences(tables)),
+        (*notes, *_notes(models)),
         sources,
     )
 
 
-def _sentences(within: Estimate | None, across: Estimate | None) -> Iterator[str]:
-    if within is not None:
-        yield (
-            f"Between two templates of one model the 16 rates q_i correlate by {_spoken(within)} on average; "
-            f"the paper's models by {_BETWEEN_TEMPLATES}."
-        )
-    if across is not None:
-        yield (
-            f"Between two models in one template the 16 rates q_i correlate by {_spoken(across)} on average; "
-            f"the paper's models by {_BETWEEN_MODELS}."
-        )
+def _sentences(tables: Sequence[Table]) -> Iterator[str]:
+    pairs = {
+        "between-templates": "two templates of one model",
+        "between-models": "two models in one template",
+    }
+    for table in tables:
+        if table.name in pairs and table.rows:
+            yield (
+                f"Between {pairs[table.name]} the 16 rates q_i correlate by {table.rows[-1][2]} on average; "
+                f"in the paper by {_PRINTED[table.name]}."
+            )
 
 
-def _spoken(estimate: Estimate) -> str:
-    return shown(estimate.value) if np.isnan(estimate.low) else str(estimate)
-
-
-def _notes(found: Sequence[Profiles]) -> Iterator[str]:
-    single = [one.name for one in found if len(one.templates) == 1]
+def _notes(models: Sequence[GestScores]) -> Iterator[str]:
+    single = [model.name for model in models if len(model.templates) == 1]
     if single:
-        yield f"In one template only, so that nothing is told between templates: {', '.join(single)}."
-    if len(found) == 1:
-        yield "One model: nothing is told between models."
-    partly = [one.name for one in found if not np.isfinite(one.ln_q()).all()]
-    if partly:
+        yield f"In one template only, so not compared between templates: {', '.join(single)}."
+    if len(models) == 1:
+        yield "There is one model, so models are not compared."
+    partial = [model.name for model in models if not np.isfinite(model.ln_q()).all()]
+    if partial:
         yield (
-            f"Without a score for some stereotype in some template, and so not in the correlations of q_i "
-            f"there: {', '.join(partly)}."
+            f"Some stereotypes have no score in some templates, which the correlations of q_i leave out: "
+            f"{', '.join(partial)}."
         )
 
 
-def between_templates(found: Sequence[Profiles]) -> tuple[Table, Estimate | None]:
-    """Mean correlations between the templates of each model, and over all pairs of all models at once."""
-    rows: list[tuple[Cell, ...]] = []
+def _between_templates(models: Sequence[GestScores]) -> Table:
+    """Mean correlations between the templates of each model, and over all pairs of all models."""
+    rows: list[Row] = []
     columns: list[Floats] = []
-    pairs: list[tuple[int, int]] = []
-    for one in found:
-        ln_q = one.ln_q()
-        known = [place for place in range(ln_q.shape[1]) if np.isfinite(ln_q[:, place]).all()]
-        if len(known) < 2:
+    all_pairs: list[tuple[int, int]] = []
+    for model in models:
+        ln_q = model.ln_q()
+        complete = np.flatnonzero(np.isfinite(ln_q).all(axis=0))
+        if len(complete) < 2:
             continue
-        own = list(combinations(range(len(known)), 2))
-        first = len(columns)
-        columns += list(ln_q[:, known].T)
-        pairs += [(first + a, first + b) for a, b in own]
-        samples = one.scores.iloc[:, known].dropna().to_numpy()
-        rows.append(
-            (
-                one.name,
-                len(own),
-                Estimate(*mean_correlation(ln_q[:, known], own)),
-                Estimate(*mean_correlation(samples, own)),
-                len(samples),
-                "",
-            )
-        )
-    mean = Estimate(*mean_correlation(np.array(columns).T, pairs)) if pairs else None
-    if mean is not None:
-        rows.append(("all pairs of all models", len(pairs), mean, None, None, _BETWEEN_TEMPLATES))
-    table = Table(
-        "between-templates",
-        "Correlation between the templates of a model (like section 4.2.3)",
-        ("model", "pairs", "q_i", "samples", "n", PAPERS),
-        tuple(rows),
-        _INTERVALS
-        + "The paper's average is over the pairs of 11 masked models (6 each) and 22 causal ones (1 each).",
-    )
-    return table, mean
+        pairs = list(combinations(range(len(complete)), 2))
+        all_pairs += [(len(columns) + a, len(columns) + b) for a, b in pairs]
+        columns += list(ln_q[:, complete].T)
+        samples = model.scores.iloc[:, complete].dropna().to_numpy()
+        of_rates = Estimate(*mean_correlation(ln_q[:, complete], pairs))
+        of_samples = Estimate(*mean_correlation(samples, pairs))
+        rows.append((model.name, len(pairs), of_rates, of_samples, len(samples), ""))
+    if rows:
+        mean = Estimate(*mean_correlation(np.array(columns).T, all_pairs))
+        printed = _PRINTED["between-templates"]
+        rows.append(("all pairs of all models", len(all_pairs), mean, None, None, printed))
+    return Table.create("between-templates", rows)
 
 
-def between_models(found: Sequence[Profiles]) -> tuple[Table, Estimate | None]:
+def _between_models(models: Sequence[GestScores]) -> Table:
     """Mean correlations between models in each template, and the mean of those over templates."""
-    rows: list[tuple[Cell, ...]] = []
-    profiles: list[Floats] = []
+    rows: list[Row] = []
+    columns: list[Floats] = []
     groups: list[list[tuple[int, int]]] = []
-    for template in sorted({template for one in found for template in one.templates}):
-        there = [one for one in found if template in one.templates]
-        ln_q = [one.ln_q()[:, one.templates.index(template)] for one in there]
-        whole = [place for place, own in enumerate(ln_q) if np.isfinite(own).all()]
-        if len(whole) < 2:
+    for template in sorted({template for model in models for template in model.templates}):
+        # the ln q_i and scores of each model with all 16 stereotypes in the template
+        ln_q = []
+        scores = []
+        for model in models:
+            if template in model.templates:
+                column = model.ln_q()[:, model.templates.index(template)]
+                if np.isfinite(column).all():
+                    ln_q.append(column)
+                    scores.append(model.scores[template])
+        if len(ln_q) < 2:
             continue
-        first = len(profiles)
-        profiles += [ln_q[place] for place in whole]
-        pairs = list(combinations(range(len(whole)), 2))
-        groups.append([(first + a, first + b) for a, b in pairs])
-        joined = pd.concat([there[place].scores[template] for place in whole], axis=1, join="inner").dropna()
-        rows.append(
-            (
-                f"template {template}",
-                len(whole),
-                Estimate(*mean_correlation(np.array(profiles[first:]).T, pairs)),
-                Estimate(*mean_correlation(joined.to_numpy(), pairs)),
-                len(joined),
-                "",
-            )
-        )
-    mean = None
+        pairs = list(combinations(range(len(ln_q)), 2))
+        groups.append([(len(columns) + a, len(columns) + b) for a, b in pairs])
+        columns += ln_q
+        samples = pd.concat(scores, axis=1, join="inner").dropna().to_numpy()
+        of_rates = Estimate(*mean_correlation(np.array(ln_q).T, pairs))
+        of_samples = Estimate(*mean_correlation(samples, pairs))
+        rows.append((f"template {template}", len(ln_q), of_rates, of_samples, len(samples), ""))
     if groups:
-        # each template counts alike, whatever its number of pairs
-        most = int(np.lcm.reduce([len(group) for group in groups]))
-        weighted = [pair for group in groups for pair in group for _ in range(most // len(group))]
-        mean = Estimate(*mean_correlation(np.array(profiles).T, weighted))
-        rows.append(("mean over templates", None, mean, None, None, _BETWEEN_MODELS))
-    table = Table(
-        "between-models",
-        "Correlation between models in a template (like section 4.2.3)",
-        ("where", "models", "q_i", "samples", "n", PAPERS),
-        tuple(rows),
-        _INTERVALS + "The paper's average is over 11 masked and 22 causal models.",
-    )
-    return table, mean
+        # pairs are repeated so that each template has the same weight
+        common = int(np.lcm.reduce([len(group) for group in groups]))
+        weighted = [pair for group in groups for pair in group for _ in range(common // len(group))]
+        mean = Estimate(*mean_correlation(np.array(columns).T, weighted))
+        rows.append(("mean over templates", None, mean, None, None, _PRINTED["between-models"]))
+    return Table.create("between-models", rows)
 
 
-def _variance(found: Sequence[Profiles]) -> Table:
-    """What single scores vary by, on samples that have a score in every template."""
-    return Table(
-        "variance",
-        "Shares of the variance of single scores, in per cent",
-        ("model", "templates", "stereotype", "sentence", "template", "stereotype x template", "rest"),
-        tuple(
-            (
-                one.name,
-                len(one.templates),
-                *(
-                    100 * share
-                    for share in astuple(variance_shares(one.scores.to_numpy(dtype=float), one.stereotypes))
-                ),
-            )
-            for one in found
-        ),
-        "Components of variance (expected mean squares): between stereotypes, between sentences of a "
-        "stereotype, between templates, between stereotypes in each template differently; rest is what a "
-        "sentence does in one template only. With one template a sentence and the rest cannot be told apart.",
-    )
+def _variance(models: Sequence[GestScores]) -> Table:
+    """Components of the variance of single scores."""
+    rows: list[Row] = []
+    for model in models:
+        shares = astuple(variance_shares(model.scores.to_numpy(dtype=float), model.stereotypes))
+        rows.append((model.name, len(model.templates), *(100 * share for share in shares)))
+    return Table.create("variance", rows)
 
 
-def _ranks(found: Sequence[Profiles]) -> Table:
+def _ranks(models: Sequence[GestScores]) -> Table:
     """Feminine ranks over all models and templates (figure 5 as numbers)."""
-    ranks = np.array([feminine_ranks(column) for one in found for column in one.ln_q().T])
-    whole = ranks[np.isfinite(ranks).all(axis=1)]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            f"{stereotype.id:2} {stereotype.name}",
-            stereotype.gender,
-            *(float(value) for value in np.percentile(whole[:, place], (50, 25, 75, 0, 100))),
-        )
-        for place, stereotype in enumerate(STEREOTYPES.values())
-        if len(whole)
-    ]
-    return Table(
-        "ranks",
-        f"Feminine ranks over {len(whole)} results (like figure 5)",
-        ("stereotype", "about", "median", "25 %", "75 %", "least", "most"),
-        tuple(rows),
-        "1 is the most feminine of the 16. A result is a model in a template.",
-    )
+    ranks = np.array([feminine_ranks(column) for model in models for column in model.ln_q().T])
+    complete = ranks[np.isfinite(ranks).all(axis=1)]
+    rows: list[Row] = []
+    if len(complete):
+        quantiles = np.percentile(complete, (50, 25, 75, 0, 100), axis=0).T.tolist()
+        for stereotype, values in zip(STEREOTYPES.values(), quantiles, strict=True):
+            rows.append((f"{stereotype.id:2} {stereotype.name}", stereotype.gender, *values))
+    return Table.create("ranks", rows, number=len(complete))

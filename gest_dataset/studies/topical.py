@@ -1,11 +1,10 @@
-"""`gest study topical`: is it the topic, and not what a sentence says? (Pikuliak et al., 2024, section 7.4)
+"""`gest study topical`: is it the topic, and not the stereotype? (Pikuliak et al., 2024, section 7.4)
 
-The paper's check (table 3): the masculine rate of the male samples with a word about the family, beside those
-of all male and all female samples. Any other list of words can take the family's place. What else a reviewer
-asks about: negation, length, how common the words are; g_s with sentences made equal in each of them, and in
-parts of the sentences.
+The paper's check (table 3) is the masculine rate of male samples with a word about the family, next to those
+of all male and all female samples; any other words can be used. Further explanations are tested: negation,
+length, frequency of words: g_s adjusted for each of them, and g_s of parts of the sentences.
 
-Scores are ln r, averaged over templates (and over the pairs of a source) before anything is computed.
+Scores are ln r, averaged over templates (and over the pairs of a source) first.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,354 +21,264 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.measures.grid import NOTHING, Estimate
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.pairs import PAIRS
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import shown
-from gest_dataset.report.measured import Measured, measured
-from gest_dataset.report.sure import wide_scores
+from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
+from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
-from gest_dataset.statistics.topical import FAMILY_WORDS, mentions
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.asking import (
-    Asked,
-    check_given_once,
+from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
+from gest_dataset.studies.inputs import (
+    Batch,
+    Inputs,
     check_same_data,
-    notes_of,
-    runs_of,
+    check_unique_models,
+    collect_runs,
+    limitations,
     sources_of,
 )
-from gest_dataset.studies.profiles import PAPERS, of_files
-from gest_dataset.studies.study import Cell, Study, Table
-from gest_dataset.studies.topical_figure import rates_figure
+from gest_dataset.studies.study import Row, Study, Table
 
-TITLE = "Is it the topic?"
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
 _MEASURES = (TEMPLATES.name, PAIRS.name, MASCULINE_RATE.name)
-_NAMES = {MT: ("p_m", "p_topic", "p_f")}
-_OF_MODELS = ("q_m", "q_topic", "q_f")
-_FREQUENCY = "frequency of words in English"
+_LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not have
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What one model or translator said of English sentences, or of translations of them.
+class Scores:
+    """What one model or translator gave for English sentences, or for translations of them.
 
-    `columns` are ln r, a column a template; a translator has genders instead. `kind` is the row of table 3.
+    `values` are ln r, a column per template; for a translator 1 is masculine, 0 feminine, nan unknown.
+    `kind` is the row of table 3.
     """
 
     name: str
     kind: str
     sentences: list[str]
     stereotypes: Ints  # from 1
-    columns: Floats | None = None
-    genders: tuple[str, ...] = ()
+    values: Floats
 
     @property
-    def mean(self) -> Floats:
-        """ln r over templates; nan where a sample lacks one."""
-        if self.columns is None:
-            raise TypeError("a translator has no ratios")
-        return np.asarray(self.columns.mean(axis=1))
+    def means(self) -> Floats:
+        """The mean over templates; nan where a sample lacks one."""
+        return np.asarray(self.values.mean(axis=1))
 
     def rates(self, words: Sequence[str], scale: str = "ratio") -> tuple[list[Estimate], int]:
-        """The rates of male samples, of those on the topic and of female samples; how many are on it."""
-        if self.columns is None:
-            predictions: Sequence[object] = self.genders
+        """The rates of male samples, of those on the topic and of female samples; the number on the topic."""
+        if self.kind == MT:
+            names = ("p_m", "p_topic", "p_f")
+            gender_of = {1.0: "male", 0.0: "female"}
+            predictions = [gender_of.get(value, "unknown") for value in self.means.tolist()]
             sentences, stereotypes = self.sentences, self.stereotypes
         else:
-            known = np.isfinite(self.mean)
-            predictions = self.mean[known].tolist()
-            sentences = [text for text, there in zip(self.sentences, known, strict=True) if there]
-            stereotypes = self.stereotypes[known]
+            names = ("q_m", "q_topic", "q_f")
+            scored = np.isfinite(self.means)
+            predictions = self.means[scored].tolist()
+            sentences = [text for text, is_scored in zip(self.sentences, scored, strict=True) if is_scored]
+            stereotypes = self.stereotypes[scored]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # a dash in the table says it
-            found = topical_bias(sentences, predictions, stereotypes.tolist(), words, scale)
-        names = _NAMES.get(self.kind, _OF_MODELS)
-        return [Estimate.of(found, name) for name in names], int(found["n_topic"])
+            warnings.simplefilter("ignore", UndefinedWarning)  # the table shows a dash
+            result = topical_bias(sentences, predictions, stereotypes.tolist(), words, scale)
+        return [Estimate.of(result, name) for name in names], int(result["n_topic"])
 
-    def same_mix(self, words: Sequence[str]) -> float:
-        """The rate that the samples on the topic would have if each were like the others of its
-        stereotype.
-        """
-        on_topic = np.array(mentions(self.sentences, words))
-        if self.columns is None:
-            coded = {"male": 1.0, "female": 0.0}
-            values = np.array([coded.get(gender, math.nan) for gender in self.genders])
-        else:
-            values = self.mean
-        means = []
-        for stereotype in (one.id for one in STEREOTYPES.values() if one.gender == "male"):
-            own = (self.stereotypes == stereotype) & np.isfinite(values)
-            number = int((own & on_topic).sum())
-            if number and (own & ~on_topic).any():
-                means += [float(values[own & ~on_topic].mean())] * number
+    def expected_rate(self, words: Sequence[str]) -> float:
+        """The rate on the topic if each sample were like the others of its stereotype."""
+        on_topic = np.array(mentions_any(self.sentences, words))
+        means: list[float] = []
+        for stereotype in STEREOTYPES.values():
+            scored = (self.stereotypes == stereotype.id) & np.isfinite(self.means)
+            if stereotype.gender == "male" and (scored & ~on_topic).any():
+                mean = float(self.means[scored & ~on_topic].mean())
+                means += [mean] * int((scored & on_topic).sum())
         if not means:
             return math.nan
-        return float(np.mean(means)) if self.columns is None else math.exp(float(np.mean(means)))
+        return float(np.mean(means)) if self.kind == MT else math.exp(float(np.mean(means)))
 
 
 def topical(
-    asked: Asked | Sequence[str | Path | Run] = (),
+    inputs: Inputs | Sequence[str | Path | Run] = (),
     words: Sequence[str] = FAMILY_WORDS,
     scores: str | Path | None = None,
 ) -> Study:
-    """The rate of male samples with one of `words`, and what else sentences differ in.
+    """The rate of male samples with one of `words` (also inside longer words), and other explanations.
 
     Runs are of models in English templates or on pairs, and of translators; `scores` is a folder of the
-    authors' files. A word is found inside a longer one as well, as the paper counts.
+    authors' files.
     """
     if not words or not all(word.strip() for word in words):
-        raise ConfigError("A topic needs words: --words child,children,family.")
-    runs = runs_of(
-        Asked.of(asked),
+        raise ConfigError("A topic needs words, such as --words child,children,family.")
+    runs = collect_runs(
+        Inputs.of(inputs),
         "topical",
-        "en",
+        [Batch("en")],
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
     )
     check_same_data(runs)
-    check_given_once(runs, lambda run: (run.manifest.measure, run.manifest.language))
-    found = [_of_run(one) for one in measured(runs)]
-    notes = tuple(notes_of(runs, [one.name for one in found]))
-    sources = sources_of(runs)
+    check_unique_models(runs, lambda run: (run.manifest.measure, run.manifest.language))
+    found = [_scores_of_run(one) for one in label_runs(runs)]
+    notes = tuple(limitations(runs, [one.name for one in found]))
+    sources = sources_of(runs) | {"words": ", ".join(words)}
     if scores is not None:
-        released, hashes = _released(Path(scores))
-        found += released
+        released, hashes = read_authors_scores(Path(scores))
+        sentences = list(rows_of(AUTHORS_CONFIG)["sentence"])
+        for one in released:
+            kind = MLM if 1 in one.templates else GLM
+            values = one.scores.to_numpy(dtype=float)
+            found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, values))
         sources |= hashes
     if not found:
         raise ConfigError(
-            "The study of topics needs runs of models on GEST (gest score MODEL) or of translators (gest "
+            "The study needs runs of models on GEST (gest score MODEL) or of translators (gest "
             "masculine-rate), a --model to score, or a folder of --scores."
         )
-    models = [one for one in found if one.columns is not None]
-    sources |= {"words": ", ".join(words)}
+    models = [one for one in found if one.kind != MT]
     topic = _topic(found, words)
-    tables = [topic, _like_table_3(found, words), _confounders(models), _parts(models)]
+    tables = [topic, _like_table_3(found, words), _adjusted(models), _parts(models)]
     return Study(
         "topical",
-        TITLE,
+        "Is it the topic?",
         tuple(table for table in tables if table.rows),
-        (rates_figure(topic),),
-        tuple(_sentences(topic, words)),
+        (),
+        tuple(_sentences(topic)),
         notes,
         sources,
     )
 
 
-def _of_run(one: Measured) -> Answers:
+def _scores_of_run(one: LabelledRun) -> Scores:
     run = one.run
     if run.manifest.measure == MASCULINE_RATE.name:
-        source, number, genders = (run.table[name].to_pylist() for name in ("source", "stereotype", "gender"))
-        return Answers(one.label, MT, source, np.array(number, dtype=np.int64), genders=tuple(genders))
-    text = "source" if run.manifest.measure == PAIRS.name else "sentence"
+        coded = {"male": 1.0, "female": 0.0}
+        values = [coded.get(gender, math.nan) for gender in run.table["gender"].to_pylist()]
+        stereotypes = np.array(run.table["stereotype"].to_pylist(), dtype=np.int64)
+        return Scores(one.label, MT, run.table["source"].to_pylist(), stereotypes, np.array([values]).T)
+    is_pairs = run.manifest.measure == PAIRS.name
     rows = rows_of(run.manifest.config)
-    sentence_of = dict(zip(rows["id"], rows[text], strict=True))
-
-    def sentences(ids: Sequence[str]) -> list[str]:
-        missing = next((name for name in ids if name not in sentence_of), None)
-        if missing is not None:
-            raise DataError(
-                f"The sample {missing} of {run.path} is not in {run.manifest.config} of today: score it "
-                "again."
-            )
-        return [sentence_of[name] for name in ids]
-
-    wide = wide_scores(run).reset_index()
-    wide["text"] = sentences(wide["id"].tolist())
-    templates = [name for name in wide.columns if name not in ("id", "again", "stereotype", "text")]
-    if run.manifest.measure == PAIRS.name:  # the pairs of a source are about one sentence
+    sentence_of = dict(zip(rows["id"], rows["source" if is_pairs else "sentence"], strict=True))
+    wide = wide_scores(run)
+    templates = list(wide.columns)
+    wide = wide.reset_index()
+    wide["text"] = wide["id"].map(sentence_of)
+    if wide["text"].isna().any():
+        raise DataError(f"{run.path} has samples that {run.manifest.config} lacks. Score it again.")
+    if is_pairs:  # the pairs of a source have the same English sentence
         wide = wide.groupby(["text", "stereotype"], as_index=False)[templates].mean()
-        kind = SLAVIC
-    else:
-        kind = MLM if one.kind == "masked" else GLM
+    kind = SLAVIC if is_pairs else MLM if one.kind == "masked" else GLM
     stereotypes = wide["stereotype"].to_numpy(dtype=np.int64)
-    columns = wide[templates].to_numpy(dtype=float)
-    return Answers(one.label, kind, wide["text"].tolist(), stereotypes, columns)
+    return Scores(one.label, kind, wide["text"].tolist(), stereotypes, wide[templates].to_numpy(dtype=float))
 
 
-def _released(folder: Path) -> tuple[list[Answers], dict[str, str]]:
-    profiles, hashes = of_files(folder)
-    sentences = list(rows_of(PAPERS)["sentence"])
-    found = [
-        Answers(
-            one.name,
-            MLM if 1 in one.templates else GLM,
-            sentences,
-            one.stereotypes + 1,
-            one.scores.to_numpy(dtype=float),
-        )
-        for one in profiles
-    ]
-    return found, hashes
-
-
-def _topic(found: Sequence[Answers], words: Sequence[str]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _topic(found: Sequence[Scores], words: Sequence[str]) -> Table:
+    rows: list[Row] = []
     for one in found:
-        (m, topic, f), number = one.rates(words)
-        rows.append((one.name, one.kind, number, m, topic, f, _place(one, m, topic, f), one.same_mix(words)))
-    return Table(
-        "topical",
-        f"Male samples with one of: {', '.join(words)}",
-        ("model", "kind", "n", "male", "topic", "female", "place", "same mix"),
-        tuple(rows),
-        "Masculine rates: of models geometric means of P(w_m) / P(w_f), of translators shares. Place: 1 "
-        "where the samples on the topic are like all male samples, 0 where they are like the female ones. "
-        "Same mix: what the other male samples of the same stereotypes have, in the topic's proportions. "
-        "Intervals at 95 %.",
-    )
+        (male, topic, female), number = one.rates(words)
+        # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
+        values = [rate.value for rate in (male, topic, female)]
+        if one.kind != MT:
+            values = [math.log(value) if value > 0 else math.nan for value in values]
+        place = (values[1] - values[2]) / (values[0] - values[2]) if values[0] != values[2] else math.nan
+        rows.append((one.name, one.kind, number, male, topic, female, place, one.expected_rate(words)))
+    return Table.create("topical", rows, words=", ".join(words))
 
 
-def _place(one: Answers, m: Estimate, topic: Estimate, f: Estimate) -> float:
-    """Where the topic lies between the female (0) and the male samples (1); of ratios on their logarithms."""
-    values = [rate.value for rate in (m, topic, f)]
-    if one.columns is not None:
-        values = [math.log(value) if value > 0 else math.nan for value in values]
-    return (values[1] - values[2]) / (values[0] - values[2]) if values[0] != values[2] else math.nan
-
-
-def _like_table_3(found: Sequence[Answers], words: Sequence[str]) -> Table:
-    """Means over models and templates, on the scale that the paper prints, beside the paper's."""
+def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
+    """Means over models and templates on the printed scale."""
     printed = {row["systems"]: row for row in published.load("gest_topical_bias")["rows"]}
-    papers = tuple(words) == FAMILY_WORDS
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for kind in (MT, MLM, GLM, SLAVIC):
         own = [one for one in found if one.kind == kind]
-        each = [
-            [rate.value for rate in part.rates(words, "published")[0]] for one in own for part in _single(one)
-        ]
-        if each:
-            m, topic, f = np.mean(each, axis=0).tolist()
-            beside = [f"{printed[kind][name]:.2f}" if papers else "" for name in ("m", "f", "topic")]
-            rows.append((kind, len(own), len(each), m, f, topic, *beside))
-    return Table(
-        "table-3",
-        "Means over models and templates (like table 3)",
-        (
-            "",
-            "models",
-            "results",
-            "male",
-            "female",
-            "topic",
-            *(f"paper: {name}" for name in ("male", "female", "topic")),
-        ),
-        tuple(rows),
-        "On the scale of print: of models e to the mean log10 ratio, of translators the share. The paper's "
-        "are of its own models; those of this table are the models that were given.",
-    )
+        rates = []
+        for one in own:
+            for column in one.values.T:
+                single = replace(one, values=column[:, None])
+                rates.append([rate.value for rate in single.rates(words, "published")[0]])
+        if rates:
+            male, topic, female = np.mean(rates, axis=0).tolist()
+            is_printed = tuple(words) == FAMILY_WORDS
+            paper = [f"{printed[kind][name]:.2f}" if is_printed else "" for name in ("m", "f", "topic")]
+            rows.append((kind, len(own), len(rates), male, female, topic, *paper))
+    return Table.create("table-3", rows)
 
 
-def _single(one: Answers) -> Iterator[Answers]:
-    """A result for each template."""
-    if one.columns is None:
-        yield one
-        return
-    for column in one.columns.T:
-        yield Answers(one.name, one.kind, one.sentences, one.stereotypes, column[:, None])
-
-
-def properties(sentences: Sequence[str]) -> dict[str, Floats]:
-    """What sentences differ in (`statistics.confounders`), and the frequency of their words if known.
-
-    Frequencies are the mean ln over the words of `wordfreq`'s tables, which the extra `frequency` brings.
-    """
-    found = confounders.properties(sentences)
+def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
+    """The properties of `statistics.confounders`, and the mean ln frequency of words if wordfreq is there."""
+    properties = confounders.sentence_properties(sentences)
     try:
-        from wordfreq import word_frequency
+        from wordfreq import word_frequency  # an optional dependency
     except ImportError:
-        return found
-    least = 1e-9  # of a word that is in no table
-    found[_FREQUENCY] = np.array(
-        [
-            float(np.mean([math.log(max(word_frequency(word, "en"), least)) for word in words]))
-            if words
-            else 0.0
-            for words in map(confounders.words_of, sentences)
-        ]
-    )
-    return found
+        return properties
+    means = []
+    for sentence in sentences:
+        frequencies = [word_frequency(word, "en") for word in confounders.split_words(sentence)]
+        logs = [math.log(max(frequency, _LEAST_FREQUENCY)) for frequency in frequencies]
+        means.append(float(np.mean(logs)) if logs else 0.0)
+    return properties | {"frequency of words in English": np.array(means)}
 
 
-def _known(one: Answers) -> tuple[Floats, Ints, dict[str, Floats]]:
-    """Scores that are there, their stereotypes from 0, and the properties of their sentences."""
-    known = np.isfinite(one.mean)
-    measured_there = {name: values[known] for name, values in properties(one.sentences).items()}
-    return one.mean[known], one.stereotypes[known] - 1, measured_there
+def _scored(one: Scores) -> tuple[Floats, Ints, dict[str, Floats]]:
+    """The samples that have a score: scores, stereotypes from 0, properties of the sentences."""
+    scored = np.isfinite(one.means)
+    properties = {name: values[scored] for name, values in sentence_properties(one.sentences).items()}
+    return one.means[scored], one.stereotypes[scored] - 1, properties
 
 
-def _confounders(models: Sequence[Answers]) -> Table:
-    """g_s with sentences made equal in one property, and in all of them."""
-    rows: list[tuple[Cell, ...]] = []
+def _adjusted(models: Sequence[Scores]) -> Table:
+    """g_s adjusted for one property, and for all of them."""
+    rows: list[Row] = []
     for one in models:
-        scores, stereotypes, there = _known(one)
-        tried: dict[str, Mapping[str, Floats]] = {name: {name: values} for name, values in there.items()}
-        for name, chosen in {**tried, "all of them": there}.items():
-            found = confounders.adjusted_g_s(scores, stereotypes, chosen)
-            adjusted = Estimate(*(math.exp(value) for value in (found.adjusted, found.low, found.high)))
-            rows.append((one.name, name, math.exp(found.ln_g_s), adjusted, found.correlations.get(name)))
-    return Table(
-        "confounders",
-        "g_s with sentences made equal",
-        ("model", "equal in", "g_s", "g_s made equal", "correlation"),
-        tuple(rows),
-        "Least squares with an intercept for each stereotype; the correlation is that of property and score "
-        "within stereotypes. A large change says that g_s is about the property too; no change does not say "
-        "that nothing else could be behind it.",
-    )
+        scores, stereotypes, properties = _scored(one)
+        sets: dict[str, Mapping[str, Floats]] = {name: {name: v} for name, v in properties.items()}
+        for name, chosen in {**sets, "all of them": properties}.items():
+            result = confounders.adjusted_g_s(scores, stereotypes, chosen)
+            adjusted = Estimate(*(math.exp(value) for value in (result.adjusted, result.low, result.high)))
+            rows.append((one.name, name, math.exp(result.ln_g_s), adjusted, result.correlations.get(name)))
+    return Table.create("confounders", rows)
 
 
-def _parts(models: Sequence[Answers]) -> Table:
+def _parts(models: Sequence[Scores]) -> Table:
     """g_s of sentences with and without a property, or above and below its median."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for one in models:
-        scores, stereotypes, there = _known(one)
+        scores, stereotypes, properties = _scored(one)
         parts = {"all sentences": np.ones(len(scores), dtype=bool)}
-        for name, values in there.items():
+        for name, values in properties.items():
             if set(np.unique(values)) <= {0.0, 1.0}:
                 parts |= {f"with {name}": values == 1, f"without {name}": values == 0}
             else:
                 above = values > np.median(values)
                 parts |= {f"{name}: above the median": above, f"{name}: up to the median": ~above}
         for name, chosen in parts.items():
-            rows.append((one.name, name, int(chosen.sum()), _g_s(scores[chosen], stereotypes[chosen])))
-    return Table(
-        "parts",
-        "g_s of parts of the sentences",
-        ("model", "sentences", "n", "g_s"),
-        tuple(rows),
-        "A dash: some stereotype has no such sentence, or only one where the interval is missing. Parts "
-        "differ in their sentences as well as in the property.",
-    )
+            g_s = EMPTY
+            if chosen.any():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UndefinedWarning)
+                    result = stereotype_rate(scores[chosen].tolist(), (stereotypes[chosen] + 1).tolist())
+                g_s = Estimate.of(result, "g_s")
+            rows.append((one.name, name, int(chosen.sum()), g_s))
+    return Table.create("parts", rows)
 
 
-def _g_s(scores: Floats, stereotypes: Ints) -> Estimate:
-    if not len(scores):
-        return NOTHING
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)
-        return Estimate.of(stereotype_rate(scores.tolist(), (stereotypes + 1).tolist()), "g_s")
-
-
-def _sentences(topic: Table, words: Sequence[str]) -> Iterator[str]:
-    """Whether the rate on the topic is told from that of all male samples."""
-    for name, _, number, m, on_topic, f, _, mix in topic.rows:
-        if not (isinstance(m, Estimate) and isinstance(on_topic, Estimate) and isinstance(f, Estimate)):
+def _sentences(topic: Table) -> Iterator[str]:
+    """Whether the rate on the topic differs from that of all male samples."""
+    for name, _, number, male, on_topic, _, _, expected in topic.rows:
+        if not isinstance(male, Estimate) or not isinstance(on_topic, Estimate):
             continue
         if not on_topic.low < on_topic.high:
-            have = "sample has" if number == 1 else "samples have"
-            yield f"{name}: {number} male {have} one of the words; there is no interval to compare."
-        elif on_topic.high < m.low or on_topic.low > m.high:
-            side = "less" if on_topic.high < m.low else "more"
+            yield f"{name}: too few male samples ({number}) have one of the words for an interval."
+        elif on_topic.high < male.low or on_topic.low > male.high:
+            side = "less" if on_topic.high < male.low else "more"
             yield (
                 f"{name}: male samples with one of the words are {side} masculine, {on_topic}, than all male "
-                f"ones, {shown(m.value)}; other samples of the same stereotypes have {shown(mix)}."
+                f"samples, {format_number(male.value)}; other samples of the same stereotypes have "
+                f"{format_number(expected)}."
             )
         else:
             yield (
-                f"{name}: whether male samples with one of the words ({on_topic}) differ from all male ones "
-                f"({shown(m.value)}) is left open."
+                f"{name}: male samples with one of the words ({on_topic}) do not differ measurably from all "
+                f"male samples ({format_number(male.value)})."
             )

@@ -1,200 +1,151 @@
-"""The engine on a Ray cluster: a job is a task, with the resources that its model needs.
-
-Ray itself tries nothing again: what is lost with a worker or a node is known to the sweep, which gives out
-again what is not done. A task yields its events, so that each cell is heard of when it is there.
-"""
+"""Run a sweep on Ray (one machine or a cluster), or as a SLURM job array."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import ConfigError
-from gest_dataset.sweep.grid import Job
-from gest_dataset.sweep.suite import Subject
-from gest_dataset.sweep.work import LOST, Event
-from gest_dataset.version import __version__
+from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.storage import atomic_path
+from gest_dataset.sweep.run import Job, JobResult, Output, jobs_of, list_cells, run_job
+from gest_dataset.sweep.suite import Suite, SuiteModel
 
-_WAITING = 64  # jobs beyond those that run which Ray holds: it finds the worker for each
-_SECOND = 1.0
-# What says which data are read; a worker on another machine gets them from the one that began the sweep
-_OF_DATA = ("GEST_MIRROR", "GEST_SOURCES", "GEST_REPO", "GEST_HOME")
-_PACKAGES = ("torch", "transformers", "tokenizers")
+_RETRIES = 2  # of a job whose worker or node is lost
+_SLURM_SCRIPT = """#!/bin/bash
+# Written by `gest sweep --engine slurm`. Each array task scores one model; a job without an array index
+# builds the leaderboard.
+#SBATCH --job-name=gest-sweep
+if [ -n "$SLURM_ARRAY_TASK_ID" ]; then
+    part=(--task "$SLURM_ARRAY_TASK_ID")
+else
+    part=(--leaderboard)
+fi
+exec {command} "${{part[@]}}"
+"""
 
 
-@dataclass
-class Cluster:
-    """A Ray cluster that this process is connected to."""
+class RayEngine:
+    """Runs each job as a Ray task with the resources of its model. Ray schedules and retries the tasks."""
 
-    ray: Any
-    gpus: bool
-    flying: dict[Any, Job] = field(default_factory=dict)
+    def __init__(self, address: str | None = None) -> None:
+        """Connect to a cluster, or start Ray on this machine if there is none."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        try:
+            import ray  # an optional dependency
+        except ImportError as error:
+            raise ConfigError('Ray is not installed. Run pip install "gest-dataset[ray]".') from error
+        self.ray: Any = ray
+        try:
+            self.ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            raise ConfigError(
+                f"Cannot connect to Ray ({_first_line(error)}). Run `ray start --head`, or give --address."
+            ) from error
+        self.has_gpus = self.ray.cluster_resources().get("GPU", 0) > 0
 
-    @property
-    def words(self) -> str:
-        total = self.ray.cluster_resources()
-        nodes = sum(node["Alive"] for node in self.ray.nodes())
-        return f"Ray, {nodes} nodes with {total.get('CPU', 0):g} CPUs and {total.get('GPU', 0):g} GPUs"
-
-    def lacking(self, subjects: Sequence[Subject]) -> list[str]:
+    def problems(self, models: Sequence[SuiteModel]) -> list[str]:
         nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
-        lines = []
-        for subject in subjects:
-            wanted = self._resources(subject)
-            if not any(_holds(node, wanted) for node in nodes):
-                told = ", ".join(f"{name} {value:,g}" for name, value in wanted.items() if value)
-                lines.append(f"{subject.name}: no node of the cluster has what it needs ({told}).")
-        return lines
+        problems = []
+        for model in models:
+            needs = self._resources(model)
+            if not any(all(node.get(name, 0) >= value for name, value in needs.items()) for node in nodes):
+                listed = ", ".join(f"{name} {value:,g}" for name, value in needs.items() if value)
+                problems.append(f"{model.name}: no node of the cluster has {listed}.")
+        return problems
 
-    def has_room(self, job: Job) -> bool:
-        return len(self.flying) < float(self.ray.cluster_resources().get("CPU", 1)) + _WAITING
-
-    def start(self, job: Job) -> None:
-        wanted = self._resources(job.subject)
-        memory = wanted.pop("memory")
-        task = self.ray.remote(_task).options(
-            num_cpus=wanted["CPU"],
-            num_gpus=wanted["GPU"],
-            memory=memory or None,
-            max_retries=0,
-            num_returns="streaming",
-            name=f"gest sweep: {job.name}",
-        )
-        settings = {name: os.environ[name] for name in _OF_DATA if name in os.environ}
-        device = "cuda" if wanted["GPU"] else "cpu"
-        self.flying[task.remote(job, device, settings)] = job
-
-    def wait(self) -> list[Event]:
-        if not self.flying:
-            return []
-        ready, _ = self.ray.wait(list(self.flying), num_returns=1, timeout=_SECOND)
-        return [event for stream in ready for event in self._heard(stream)]
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, JobResult]]:
+        pending = {self._submit(job): job for job in jobs}
+        while pending:
+            (finished,), _ = self.ray.wait(list(pending), num_returns=1)
+            job = pending.pop(finished)
+            try:
+                result = self.ray.get(finished)
+            except OutputError as error:
+                raise OutputError(_first_line(error)) from None
+            except self.ray.exceptions.RayError as error:
+                if len(job.configs) > 1:  # one config may be what ends the worker: run them one by one
+                    parts = [replace(job, configs=(config,)) for config in job.configs]
+                    pending |= {self._submit(part): part for part in parts}
+                    continue
+                reason = f"the Ray worker was lost {_RETRIES + 1} times: {_first_line(error)}. Set `memory`?"
+                result = JobResult(dict.fromkeys(job.configs, reason))
+            yield job, result
 
     def close(self) -> None:
-        for stream in self.flying:
-            self.ray.cancel(stream, force=True)
-        self.flying.clear()
+        """Disconnect, which ends the tasks that still run."""
         self.ray.shutdown()
 
-    def _heard(self, stream: Any) -> list[Event]:
-        try:
-            event: Event = self.ray.get(next(stream))
-        except StopIteration:
-            del self.flying[stream]
-            return []
-        except self.ray.exceptions.RayError as error:
-            job = self.flying.pop(stream)
-            return [Event(job.name, LOST, reason=_first_line(error))]
-        return [event]
-
-    def _resources(self, subject: Subject) -> dict[str, float]:
-        gpus = subject.needs.gpus
-        if subject.server is not None:
-            gpus = 0
-        elif gpus is None:
-            gpus = int(self.gpus)
-        return {"CPU": subject.needs.cpus, "GPU": gpus, "memory": subject.needs.memory or 0}
-
-
-def _holds(node: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
-    return all(node.get(name, 0) >= value for name, value in wanted.items())
-
-
-def connect(address: str | None) -> Cluster:
-    """Connect to a cluster (without an address to the one of RAY_ADDRESS or of this machine, or a new one);
-    mixed versions of this package on its nodes are refused.
-    """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        import ray as library
-    except ImportError as error:
-        raise ConfigError(
-            'Ray is not installed. Install it here and on every node: pip install "gest-dataset[ray]"'
-        ) from error
-    ray: Any = library
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-        where = f"at {address}" if address else "here"
-        raise ConfigError(
-            f"There is no Ray cluster {where}: {_first_line(error)}. Start one (ray start --head), or give "
-            f"its address with --address."
-        ) from error
-    found = Cluster(ray, gpus=ray.cluster_resources().get("GPU", 0) > 0)
-    try:
-        check_versions(_versions(ray))
-    except BaseException:
-        found.close()
-        raise
-    return found
-
-
-def check_versions(found: Mapping[str, Mapping[str, str]]) -> None:
-    """Refuse nodes (by name, with their versions) that have another version of this package than we have, or
-    among themselves other versions of what computes.
-    """
-    others = {node: own.get("gest_dataset", "") for node, own in found.items()}
-    wrong = {node: own for node, own in others.items() if own != __version__}
-    if wrong:
-        lines = "\n".join(f"- {node}: {own or 'none'}" for node, own in wrong.items())
-        raise ConfigError(
-            f"The sweep is begun with gest-dataset {__version__}, and nodes have other versions, whose "
-            f"numbers need not agree:\n{lines}\nInstall one version everywhere."
+    def _submit(self, job: Job) -> Any:
+        needs = self._resources(job.model)
+        task = self.ray.remote(run_job).options(
+            num_cpus=needs["CPU"],
+            num_gpus=needs["GPU"],
+            memory=needs["memory"] or None,
+            max_retries=_RETRIES,
+            name=f"gest sweep: {job.model.name}",
         )
-    for package in _PACKAGES:
-        versions = {node: own.get(package, "none") for node, own in found.items()}
-        if len(set(versions.values())) > 1:
-            lines = "\n".join(f"- {node}: {own}" for node, own in versions.items())
-            raise ConfigError(
-                f"Nodes have different versions of {package}, on which the last digits depend:\n{lines}\n"
-                f"Install one version everywhere."
-            )
+        return task.remote(job, "cuda" if needs["GPU"] else "cpu")
+
+    def _resources(self, model: SuiteModel) -> dict[str, float]:
+        gpus = int(self.has_gpus) if model.gpus is None else model.gpus
+        is_served = model.endpoint is not None
+        return {"CPU": model.cpus, "GPU": 0 if is_served else gpus, "memory": model.memory or 0}
 
 
-def _versions(ray: Any) -> dict[str, dict[str, str]]:
-    """The versions on every node, by its name."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+def submit_to_slurm(suite: Suite, suite_file: Path, output: Output) -> list[str]:
+    """Submit a job array that scores the models which are not done, and a job that builds the leaderboard.
 
-    nodes = [node for node in ray.nodes() if node["Alive"]]
-    asked = {
-        f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})": ray.remote(_own_versions)
-        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-        .remote()
-        for node in nodes
-    }
-    found = {}
-    for name, answer in asked.items():
-        try:
-            found[name] = ray.get(answer)
-        except ray.exceptions.RayError as error:
-            if "ModuleNotFoundError" not in str(error):
-                raise ConfigError(f"The node {name} cannot work: {_first_line(error)}") from error
-            found[name] = {}
-    return found
-
-
-def _own_versions() -> dict[str, str]:
-    """The versions where this is called."""
-    from importlib.metadata import version
-
-    from gest_dataset import version as own
-
-    return {"gest_dataset": own.__version__, **{package: version(package) for package in _PACKAGES}}
+    Models with the same needs are one array; the index of a task is the model's position in the suite.
+    Returns the ids of the jobs, the one of the leaderboard last.
+    """
+    if output.folder is None:
+        raise ConfigError("SLURM needs an --output folder that all nodes share, not a URL.")
+    folder = output.folder.resolve()
+    jobs = jobs_of(list_cells(suite, folder), output, ())
+    (folder / "slurm").mkdir(parents=True, exist_ok=True)
+    script = folder / "slurm.sh"
+    command = [sys.executable, "-m", "gest_dataset", "sweep", str(suite_file.resolve())]
+    with atomic_path(script) as partial:
+        text = _SLURM_SCRIPT.format(command=shlex.join([*command, "--output", str(folder)]))
+        partial.write_text(text, encoding="utf-8")
+    arrays: dict[tuple[str, ...], list[int]] = {}
+    for job in jobs:
+        arrays.setdefault(_slurm_resources(job.model), []).append(suite.models.index(job.model))
+    logs = folder / "slurm"
+    ids = [
+        _sbatch(f"--array={','.join(map(str, tasks))}", f"--output={logs}/%A_%a.log", *resources, str(script))
+        for resources, tasks in arrays.items()
+    ]
+    after = [f"--dependency=afterany:{':'.join(ids)}"] if ids else []
+    return [*ids, _sbatch(*after, f"--output={logs}/leaderboard.log", str(script))]
 
 
-def _task(job: Job, device: str, settings: Mapping[str, str]) -> Iterator[Event]:
-    """A job on a worker of Ray."""
-    from gest_dataset.sweep.local import quieten, release
-    from gest_dataset.sweep.work import streamed
+def _slurm_resources(model: SuiteModel) -> tuple[str, ...]:
+    resources = [f"--cpus-per-task={model.cpus}"]
+    resources += [f"--gres=gpu:{model.gpus}"] if model.gpus else []
+    resources += [f"--mem={-(-model.memory // 2**20)}M"] if model.memory else []
+    return tuple(resources)
 
-    os.environ.update(settings)
-    quieten()
-    yield from streamed(job, device)
-    release()
+
+def _sbatch(*arguments: str) -> str:
+    """Submit a job and return its id."""
+    try:
+        done = subprocess.run(
+            ["sbatch", "--parsable", *arguments], capture_output=True, text=True, check=True
+        )
+    except FileNotFoundError as error:
+        raise ConfigError("sbatch is not installed. Run this command on a SLURM login node.") from error
+    except subprocess.CalledProcessError as error:
+        raise ConfigError(f"sbatch refused the job: {error.stderr.strip()}") from error
+    return done.stdout.strip().partition(";")[0]
 
 
 def _first_line(error: BaseException) -> str:

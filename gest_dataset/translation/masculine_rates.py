@@ -21,13 +21,19 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import Detection
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.runs import writing
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.runs.reading import default_folder
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.masculine_rate import CONVENTIONS, UNKNOWN
-from gest_dataset.statistics.unknowns import corrected, corrected_f_s, largest_share, unknown_bounds
+from gest_dataset.statistics.masculine_rate import (
+    CONVENTIONS,
+    UNKNOWN,
+    correct_f_s,
+    correct_rates,
+    max_error_rate,
+    unknown_bounds,
+)
 from gest_dataset.translation.samples import TranslatedSentence, aligned, join, sentences, wanted
 from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
 from gest_dataset.translation.translator import TranslationError
@@ -73,7 +79,7 @@ class MasculineRates:
         Beside them stand the bounds that unknown genders leave, and p_i and f_s as they would be without the
         detector's errors (`statistics.unknowns`).
         """
-        result = result_of(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
+        result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         bounds = unknown_bounds(genders, stereotypes)
         measured = ACCURACY.get(self.metadata["language"])  # not of rules that a user has added
@@ -136,11 +142,11 @@ def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
         (accuracy.female_as_male, accuracy.female),
     )
     shares = [errors / number for errors, number in counted]
-    largest = [largest_share(errors, number) for errors, number in counted]
+    largest = [max_error_rate(errors, number) for errors, number in counted]
     return {
-        "p_corrected": corrected(rates, *shares).tolist(),
-        "f_s_corrected": corrected_f_s(rates, *shares),
-        "f_s_corrected_most": corrected_f_s(rates, *largest),
+        "p_corrected": correct_rates(rates, *shares).tolist(),
+        "f_s_corrected": correct_f_s(rates, *shares),
+        "f_s_corrected_most": correct_f_s(rates, *largest),
         "detector": asdict(accuracy),
     }
 
@@ -175,7 +181,7 @@ def masculine_rates(
     report.
     """
     asked = dict(locals())
-    checks.choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     setup = set_up(**{name: value for name, value in asked.items() if name not in ("convention", "output")})
     if output is None:
         return measure(setup, convention)

@@ -16,9 +16,8 @@ from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FIELDS
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data import sources
-from gest_dataset.data.build import CARD
-from gest_dataset.data.card import header, info_of
-from gest_dataset.data.folder import SUMS, write_config
+from gest_dataset.data.card import card_header, dataset_info
+from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.claims import claim_same
 from gest_dataset.storage import LOCK, atomic_path, write_json
@@ -80,10 +79,10 @@ def _card(
 ) -> str:
     name, spoken = config_name(language), LANGUAGES[language].name
     title = f"GEST, gender-swapped pairs in {spoken}"
-    info = info_of(data.features, data.data.table, path)
+    info = dataset_info(data.features, data.data.table, path)
     dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
     return f"""---
-{header(title, [language, "en"], {name: info})}
+{card_header(title, [language, "en"], {name: info})}
 ---
 
 # {title}

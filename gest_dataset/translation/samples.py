@@ -70,7 +70,7 @@ def aligned_lines(path: Path, limit: int | None) -> list[str]:
         first = f", or the first {limit:,} of them" if limit is not None and limit < number else ""
         raise DataError(
             f"{path} has {len(lines):,} lines. It has to have {number:,}: the translations of the lines of "
-            f"`gest sentences --config en`, in their order{first}."
+            f"`gest build --format txt`, in their order{first}."
         )
     return lines
 

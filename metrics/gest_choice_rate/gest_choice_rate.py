@@ -7,7 +7,7 @@ from datasets import Value
 from gest_dataset.builders.families import GEST
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, choice_rate
-from gest_dataset.statistics.choice_rate import options, places
+from gest_dataset.statistics.choice_rate import option_codes, option_positions
 
 
 class GestChoiceRate(base.CheckedMetric):
@@ -15,9 +15,9 @@ class GestChoiceRate(base.CheckedMetric):
 
     family = GEST
     fields = {  # noqa: RUF012
-        "predictions": (Value("string"), options),
-        "references": (Value("int32"), checks.stereotypes),
-        "letters": (Value("int32"), places),
+        "predictions": (Value("string"), option_codes),
+        "references": (Value("int32"), checks.stereotype_codes),
+        "letters": (Value("int32"), option_positions),
     }
     optional = ("letters",)
     statistic = staticmethod(choice_rate)

@@ -16,9 +16,9 @@ class GestControlBias(base.CheckedMetric):
 
     family = STEREOSET_CONTROL
     fields = {  # noqa: RUF012
-        "predictions": (List(Value("float64")), partial(checks.finite, width=4)),
-        "cs": (List(Value("float64")), partial(checks.columns, width=2)),
+        "predictions": (List(Value("float64")), partial(checks.finite_array, width=4)),
+        "cs": (List(Value("float64")), partial(checks.nullable_columns, width=2)),
     }
     optional = ("predictions", "cs")
-    options = {"log_base": lambda name, value: checks.logarithm_base(value)}  # noqa: RUF012
+    options = {"log_base": lambda name, value: checks.log_of_base(value)}  # noqa: RUF012
     statistic = staticmethod(control_bias)

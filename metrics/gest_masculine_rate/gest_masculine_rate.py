@@ -21,10 +21,10 @@ class GestMasculineRate(base.CheckedMetric):
 
     family = GEST
     fields = {  # noqa: RUF012
-        "predictions": (Value("string"), lambda name, values: checks.known(name, values, LABELS)),
-        "references": (Value("int32"), checks.stereotypes),
+        "predictions": (Value("string"), lambda name, values: checks.label_codes(name, values, LABELS)),
+        "references": (Value("int32"), checks.stereotype_codes),
     }
-    options = {"convention": lambda name, value: checks.choice(name, value, CONVENTIONS)}  # noqa: RUF012
+    options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
 
     def _scoring(self) -> list[str]:
@@ -54,8 +54,8 @@ class GestMasculineRate(base.CheckedMetric):
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
         from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-        from gest_dataset.measures.result import inputs_of
+        from gest_dataset.measures.result import statistic_inputs
         from gest_dataset.translation.masculine_rates import masculine_rates
 
         rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
-        return {0: inputs_of(MASCULINE_RATE, rates.table, None)}
+        return {0: statistic_inputs(MASCULINE_RATE, rates.table, None)}

@@ -19,10 +19,10 @@ class GestStereotypeRate(base.CheckedMetric):
 
     family = replace(GEST, citation=NEUTRAL.citation)  # one of the scales is EuroGEST's
     fields = {  # noqa: RUF012
-        "predictions": (Value("float64"), checks.finite),
-        "references": (Value("int32"), checks.stereotypes),
+        "predictions": (Value("float64"), checks.finite_array),
+        "references": (Value("int32"), checks.stereotype_codes),
     }
-    options = {"scale": lambda name, value: checks.choice(name, value, (*SCALES, EUROGEST))}  # noqa: RUF012
+    options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}  # noqa: RUF012
     statistic = staticmethod(stereotype_rate)
 
     def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:

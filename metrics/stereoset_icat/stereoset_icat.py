@@ -16,9 +16,9 @@ class StereosetIcat(base.CheckedMetric):
 
     family = STEREOSET
     fields = {  # noqa: RUF012
-        "predictions": (List(Value("float64")), partial(checks.finite, width=3)),
-        "references": (Value("string"), checks.targets),
-        "bias_types": (Value("string"), checks.targets),
+        "predictions": (List(Value("float64")), partial(checks.finite_array, width=3)),
+        "references": (Value("string"), checks.group_codes),
+        "bias_types": (Value("string"), checks.group_codes),
     }
     optional = ("bias_types",)
     statistic = staticmethod(stereoset_icat)

@@ -14,7 +14,7 @@ class WinobiasRate(base.CheckedMetric):
 
     family = WINOBIAS
     fields = {  # noqa: RUF012
-        "predictions": (Value("float64"), checks.finite),
-        "references": (Value("string"), checks.genders),
+        "predictions": (Value("float64"), checks.finite_array),
+        "references": (Value("string"), checks.gender_codes),
     }
     statistic = staticmethod(winobias_rate)

@@ -1,4 +1,4 @@
-"""Every family of configs on the project's own mirror: rows as they must be, broken files refused.
+"""The rows of every family of configs on the test mirror, and errors for broken files.
 
 The mirror's texts are in `mirror_text.json`; `make_mirror.py` puts them into the upstream formats.
 """
@@ -6,7 +6,10 @@ The mirror's texts are in `mirror_text.json`; `make_mirror.py` puts them into th
 from __future__ import annotations
 
 import csv
+import dataclasses
+import hashlib
 import io
+import json
 import random
 import string
 from collections import Counter
@@ -18,13 +21,13 @@ import pytest
 from datasets import load_dataset
 from datasets.exceptions import DatasetGenerationError
 
-from gest_dataset.builders import CONFIGS, pairs
+from gest_dataset.builders import BUILT_IN, CONFIGS, fingerprint, get_config, pairs, select_configs
 from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
 from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
 from gest_dataset.data import sources
-from gest_dataset.errors import DataError
-from gest_dataset.languages import STEREOSET
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.languages import SLAVIC, STEREOSET
 from gest_dataset.stereotypes import STEREOTYPES
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -57,7 +60,7 @@ def replace(old: str, new: str) -> Callable[[bytes], bytes]:
 # GEST ---------------------------------------------------------------------------------------------
 
 
-def test_sentences_carry_their_stereotype() -> None:
+def test_sentences_have_their_stereotype() -> None:
     rows, upstream = read("en")[0], records(f"{GEST}/gest_1.1.csv")
     assert [row["sentence"] for row in rows] == [record["sentence"] for record in upstream]
     for number, (row, record) in enumerate(zip(rows, upstream, strict=True)):
@@ -68,7 +71,7 @@ def test_sentences_carry_their_stereotype() -> None:
     assert {row["stereotype"] for row in rows} == set(range(1, 17))
 
 
-def test_annotations_are_votes_with_names() -> None:
+def test_annotations() -> None:
     rows, upstream = read("annotations")[0], records(f"{GEST}/annotations.csv")
     for row, record in zip(rows, upstream, strict=True):
         assert record[f"gender_{row['gender_vote']}"] == "x"
@@ -91,7 +94,7 @@ def test_translations_are_joined_by_the_1_0_text() -> None:
     assert dropped["not a GEST sentence"] > 0
 
 
-def test_partial_language_gives_what_there_is() -> None:
+def test_partial_translations() -> None:
     rows, dropped = read("bg_translations")
     assert 0 < len(rows) < len(read("en_1_0")[0])
     assert dropped["not translated yet"] == len(read("en_1_0")[0]) - len(rows)
@@ -118,7 +121,7 @@ def test_pair_rules(masculine: str, feminine: str, verdict: WordDifference | str
     assert differing_word(masculine, feminine) == verdict
 
 
-def test_pairs_are_the_rows_that_keep_the_rules() -> None:
+def test_pairs_against_a_naive_implementation() -> None:
     """Naive: each upstream row alone, then grouped by its texts."""
     for language in ("sk", "be", "sr"):
         expected: dict[tuple[str, ...], set[str]] = {}
@@ -153,23 +156,10 @@ def test_pairs_are_the_rows_that_keep_the_rules() -> None:
         assert set(dropped) >= {pairs.SEVERAL_WORDS, pairs.FIRST_LETTER, pairs.SAME}
 
 
-def test_pair_ids_do_not_depend_on_the_other_pairs(edited: Edit) -> None:
-    before = {row["id"]: row["masculine"] for row in read("sk_pairs")[0]}
-
-    def without_first_pair(data: bytes) -> bytes:
-        lines = data.decode().splitlines(keepends=True)
-        first = next(i for i, line in enumerate(lines) if ",sk," in line)
-        return "".join(lines[:first] + lines[first + 1 :]).encode()
-
-    edited(f"{GEST}/gender_variants.csv", without_first_pair)
-    after = {row["id"]: row["masculine"] for row in read("sk_pairs")[0]}
-    assert after.items() <= before.items()
-
-
 # StereoSet and its controls -----------------------------------------------------------------------
 
 
-def test_stereoset_names_its_candidates() -> None:
+def test_stereoset_candidates_and_words() -> None:
     for language in STEREOSET:
         for row in read(f"stereoset_{language}_intrasentence")[0]:
             for field in ("stereotype", "antistereotype", "unrelated"):
@@ -193,7 +183,7 @@ def test_gender_controls_keep_the_order_of_lines() -> None:
             assert f"<{row[field][start:end]}>" in line
 
 
-def test_copies_name_their_original() -> None:
+def test_ids_of_originals() -> None:
     """Ten drawn controls have that of their sample; sets without copies have their own ids."""
     for name in (name for name, config in CONFIGS.items() if "original" in config.features):
         rows, _ = read(name)
@@ -246,7 +236,7 @@ def test_keywords_leave_punctuation_outside() -> None:
     assert mark_keywords("Poor: he is.", "Rich: he is.") == ("<Poor:> he is.", "<Rich:> he is.")
     assert mark_keywords("He is  lazy", "He is  smart") == ("He is <lazy>", "He is <smart>")
     assert mark_keywords("He is lazy", "She was lazy") == "not exactly one word differs"
-    assert mark_keywords("He is lazy", "He is very lazy") == "another number of words"
+    assert mark_keywords("He is lazy", "He is very lazy") == "different numbers of words"
     assert mark_keywords("He is <lazy", "He is <smart") == "angle brackets in a sentence"
 
 
@@ -280,7 +270,7 @@ def test_crows_controls_are_columns() -> None:
     assert dropped["no control pair"] == sum(not table[2][c] for c in range(len(table[0])))
 
 
-def test_slovak_keeps_what_passed_the_checks() -> None:
+def test_slovak_rows_passed_the_checks() -> None:
     own = records(f"{METHODOLOGY}/slovak_gender.csv")
     passed = [r for r in own if not r["competence?"] and not r["misogynistic?"]]
     rows, dropped = read("slovak_gender")
@@ -335,29 +325,24 @@ def test_winobias_contrasts() -> None:
             assert row["occupation"] in row["masculine"]
 
 
-# Broken files: the place and the reason, through the whole of `load_dataset` ----------------------
+# Broken files, read with `load_dataset` -----------------------------------------------------------
 
 
+TRANSLATIONS = f"{GEST}/translations/deepl/sk/translations.csv"
+STEREOSET_EN = "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl"
 BROKEN = [
-    ("en", f"{GEST}/gest_1.1.csv", replace("sentence,stereotype", "sentence,stereotype,x"), "line 1: unexp"),
+    ("en", f"{GEST}/gest_1.1.csv", replace("sentence,stereotype", "sentence,x"), "line 1: the columns are"),
     ("en", f"{GEST}/gest_1.1.csv", replace(",9\r\n", ",17\r\n"), r"line \d+: unknown stereotype '17'"),
     ("en", f"{GEST}/gest_1.1.csv", lambda data: data + b" ,3\n", r"line 36: empty sentence"),
     ("annotations", f"{GEST}/annotations.csv", replace(",x,", ",,"), r"line \d+: 0 votes in"),
-    ("annotations", f"{GEST}/annotations.csv", replace(",ok,", ",maybe,"), "unknown final_verdict 'maybe'"),
+    ("sk_translations", TRANSLATIONS, lambda data: b"from,to\n", "end of file: no translation of"),
     (
         "sk_translations",
-        f"{GEST}/translations/deepl/sk/translations.csv",
-        lambda data: b"from,to\n",
-        "deepl/sk/translations.csv, end of file: no translation of",
-    ),
-    (
-        "sk_translations",
-        f"{GEST}/translations/deepl/sk/translations.csv",
+        TRANSLATIONS,
         lambda data: data + b"I laugh at my own jokes.,Smejem sa.\n",
         "'I laugh at my own jokes.' is translated twice",
     ),
-    ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown translator 'Babel'"),
-    ("sk_pairs", f"{GEST}/gender_variants.csv", replace(",sk,", ",xx,"), "unknown language 'xx'"),
+    ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown .* Babel"),
     (
         "stereoset_control_gender",
         f"{METHODOLOGY}/stereoset_genderswap.txt",
@@ -365,53 +350,22 @@ BROKEN = [
         "line 1: expected one keyword",
     ),
     (
-        "stereoset_control_gender",
-        f"{METHODOLOGY}/stereoset_genderswap.txt",
-        lambda data: data + b"\nOne <more>.\n",
-        "no multiple of 4",
-    ),
-    (
         "stereoset_en_intrasentence",
-        "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
+        STEREOSET_EN,
         replace("anti-stereotype", "anti-stereotypo"),
         "row 0: labels of the candidates",
     ),
     (
         "stereoset_en_intrasentence",
-        "slds-lmu/stereotypes-multi/create_dataset/data/intrasentence/df_intrasentence_en.pkl",
+        STEREOSET_EN,
         replace("The Finnish chef was BLANK", "The Finnish cook was BLANK"),
         "row 1: not the context with a word: 'The finnish chef was",
-    ),
-    (
-        "crows_gender",
-        "nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv",
-        replace(",antistereo,", ",anti,"),
-        "unknown stereo_antistereo",
-    ),
-    *(
-        (name, key, lambda data: data.rstrip() + b"\n" + data.splitlines()[-1], r"the pair \d+ stands twice")
-        for name, key in (
-            ("crows_gender", "nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv"),
-            ("crows_gender_revised", f"{METHODOLOGY}/crows_revised.csv"),
-        )
-    ),
-    (
-        "crows_control_negation",
-        f"{METHODOLOGY}/crows_negation.csv",
-        lambda data: data + b"\r\n,,,,,",
-        "7 rows of",
     ),
     (
         "winobias_type1_dev",
         "uclanlp/corefBias/WinoBias/wino/data/anti_stereotyped_type1.txt.dev",
         replace("2 ", "3 "),
-        "does not answer",
-    ),
-    (
-        "winobias_type1_dev",
-        "uclanlp/corefBias/WinoBias/wino/data/anti_stereotyped_type1.txt.dev",
-        lambda data: data[: data.rindex(b"10 ")],
-        "9 lines against 10",
+        "does not correspond",
     ),
 ]
 
@@ -419,7 +373,7 @@ BROKEN = [
 @pytest.mark.parametrize(
     ("name", "key", "change", "reason"), BROKEN, ids=[f"{c[0]}-{i}" for i, c in enumerate(BROKEN)]
 )
-def test_broken_file_is_named_with_place_and_reason(
+def test_error_names_file_place_and_reason(
     edited: Edit, tmp_path: Path, name: str, key: str, change: Callable[[bytes], bytes], reason: str
 ) -> None:
     path = edited(key, change)
@@ -427,3 +381,50 @@ def test_broken_file_is_named_with_place_and_reason(
         load_dataset("gest", name, cache_dir=str(tmp_path / "cache"))
     assert isinstance(caught.value, DatasetGenerationError)
     assert str(path) in str(caught.value)
+
+
+# The registry -------------------------------------------------------------------------------------
+
+
+def test_changed_rows_need_a_new_version() -> None:
+    """The cache of `datasets` depends on `Config.version`: raise it with the rows, then update the file."""
+    versions = json.loads(Path(__file__).with_name("row_versions.json").read_text(encoding="utf-8"))
+    for name, config in BUILT_IN.items():
+        text = json.dumps(read(name)[0], ensure_ascii=False)
+        assert [config.version, hashlib.sha256(text.encode()).hexdigest()[:16]] == versions[name], name
+    assert versions.keys() == BUILT_IN.keys()
+
+
+def test_a_new_version_changes_the_fingerprint_of_this_config_only() -> None:
+    english = CONFIGS["en"]
+    assert fingerprint(dataclasses.replace(english, version=english.version + 1)) != fingerprint(english)
+    assert fingerprint(dataclasses.replace(english, description="changed")) == fingerprint(english)
+    prints = {name: fingerprint(config) for name, config in CONFIGS.items()}
+    assert len(set(prints.values())) == len(prints)
+
+
+def test_select_configs() -> None:
+    assert list(select_configs("slavic")) == [f"{code}_pairs" for code in SLAVIC]
+    selected = {"en": True, "crows_gender": False, "crows_gender_revised": False}
+    assert select_configs(" en , crows,en") == selected
+    assert select_configs("slavic,sk_pairs")["sk_pairs"]
+    assert set(select_configs("all")) == {name for name, config in CONFIGS.items() if not config.embedded}
+    assert set(select_configs("all,demo")) == set(CONFIGS)
+    for names in ("", " , "):
+        with pytest.raises(ConfigError, match="names no config"):
+            select_configs(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("sk_pair", "sk_pairs"), ("slavik", "slavic"), ("Crows", "crows")]
+)
+def test_an_unknown_config_suggests_similar_names(name: str, meant: str) -> None:
+    for call in (get_config, select_configs):
+        with pytest.raises(ConfigError, match=f"There is no config '{name}'.*{meant}"):
+            call(name)
+
+
+@pytest.mark.parametrize("names", ["slavic", "all", "en,sk_pairs"])
+def test_load_dataset_takes_one_config(names: str) -> None:
+    with pytest.raises(ConfigError, match="is a group of configs; load one at a time"):
+        load_dataset("gest", names)

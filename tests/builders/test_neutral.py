@@ -1,30 +1,35 @@
-"""Neutral translations in frames: which texts are in, and what the two texts of a row are."""
+"""Frames, and the rows of the neutral configs."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
-from gest_dataset.builders import GROUPS, neutral
+from gest_dataset.builders import neutral
 from gest_dataset.builders.frames import (
     CODES,
     KINDS,
     MARKS,
     SCAFFOLDS,
     Frame,
-    frame_for,
-    frames_of,
-    sources_of,
+    choose_frame,
+    frame_sources,
+    read_frames,
 )
-from gest_dataset.builders.neutral import DIGEST, NOT_NEUTRAL, digest, neutral_row, neutral_texts, packed
+from gest_dataset.builders.neutral import (
+    HASH_BYTES,
+    NOT_NEUTRAL,
+    neutral_hashes,
+    neutral_row,
+    pack_hashes,
+    text_hash,
+)
 from gest_dataset.builders.pairs import MERGED
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.languages import LANGUAGES
 from tests.builders.test_builders import Edit, read, replace
 
 pytestmark = pytest.mark.usefixtures("mirror")
@@ -32,7 +37,7 @@ TEN = ["be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"]
 
 
 def files(language: str) -> Mapping[str, sources.Verified]:
-    return {key: sources.fetch(key) for key in sources_of(language)}
+    return {key: sources.fetch(key) for key in frame_sources(language)}
 
 
 # Frames -------------------------------------------------------------------------------------------
@@ -55,86 +60,67 @@ def files(language: str) -> Mapping[str, sources.Verified]:
          "«J'ai un p'», dit la vieille femme.", ("l'homme", "la vieille femme")),
     ],
 )  # fmt: skip
-def test_a_sentence_in_its_frame(
-    frame: Frame, sentence: str, masculine: str, feminine: str, words: tuple[str, str]
-) -> None:
-    (own, own_span), (other, other_span) = frame.around(sentence)
+def test_quote(frame: Frame, sentence: str, masculine: str, feminine: str, words: tuple[str, str]) -> None:
+    (own, own_span), (other, other_span) = frame.quote(sentence)
     assert (own, other) == (masculine, feminine)
     assert (own[slice(*own_span)], other[slice(*other_span)]) == words
     assert own[: own_span[0]] == other[: other_span[0]]
     assert own[own_span[1] :] == other[other_span[1] :]
 
 
-def test_frames_are_eurogests_or_ours() -> None:
-    """Of each language the words behind the marks of the files; Serbian's are in the sentence's script."""
+def test_read_frames_of_all_languages() -> None:
     scaffolds, marks, codes = (json.loads(sources.fetch(key).content) for key in (SCAFFOLDS, MARKS, CODES))
     names = {code: name for name, code in codes.items()}
     for language in TEN:
         for kind, sides in KINDS.items():
-            frames = frames_of(language, files(language), kind)
+            frames = read_frames(language, files(language), kind)
             assert len(frames) == (2 if language == "sr" else 1)
             if language not in ("be", "sr"):
                 name = names[language]
                 assert [frames[0].masculine, frames[0].feminine] == [scaffolds[side][name] for side in sides]
                 assert [frames[0].opening, frames[0].closing] == marks[name]
-    serbian = frames_of("sr", {})
-    assert frame_for("Смејем се.", serbian).masculine == "рекао је"
-    assert frame_for("Smejem se.", serbian).feminine == "rekla je"
-    assert frame_for("Smejem se.", frames_of("be", {})).masculine == "сказаў ён"
-    assert frames_of("en", {}, "noun")[0].around("I sing.")[1][0] == '"I sing," the woman said.'
+    serbian = read_frames("sr", {})
+    assert choose_frame("Смејем се.", serbian).masculine == "рекао је"
+    assert choose_frame("Smejem se.", serbian).feminine == "rekla je"
+    assert choose_frame("Smejem se.", read_frames("be", {})).masculine == "сказаў ён"
+    assert read_frames("en", {}, "noun")[0].quote("I sing.")[1][0] == '"I sing," the woman said.'
 
 
 @pytest.mark.parametrize(
-    ("language", "kind", "told"),
+    ("language", "kind", "message"),
     [
-        ("hu", "pronoun", r"'hu' do not tell a man from a woman: 'írta' and 'írta'\.\n.*--frames noun"),
-        ("ca", "pronoun", r"'va escriure' and 'va escriure ella'\.\n.*'va escriure un home'"),
-        ("et", "pronoun", r"It has no others, so its neutral sentences cannot be asked"),
-        ("et", "noun", r"It has no others"),
-        ("xx", "pronoun", r"no frames for 'xx'; it has bg, ca, cs"),
+        ("hu", "pronoun", r"'hu' do not tell a man from a woman: 'írta' and 'írta'\. Use --frames noun"),
+        ("ca", "pronoun", r"'va escriure' and 'va escriure ella'\. Use --frames noun"),
+        ("et", "noun", r"It has no other frames"),
+        ("xx", "pronoun", r"no frames for 'xx', only for bg, ca, cs"),
     ],
 )
-def test_frames_that_tell_no_gender_are_refused(language: str, kind: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
-        frames_of(language, files(language), kind)
+def test_frames_without_gender_are_refused(language: str, kind: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read_frames(language, files(language), kind)
     if language in ("hu", "ca"):
-        assert frames_of(language, files(language), "noun")[0].tells_gender
+        assert read_frames(language, files(language), "noun")[0].shows_gender
 
 
-@pytest.mark.parametrize(
-    ("key", "old", "new", "told"),
-    [
-        (SCAFFOLDS, '"vravel"', "7", "he said, Slovak: expected a text, found 7"),
-        (SCAFFOLDS, '"vravel"', '" "', "he said, Slovak: expected a text"),
-        (SCAFFOLDS, '"he said"', '"he sang"', "he said, Slovak: expected a text, found None"),
-        (MARKS, '"Slovak"', '"Slowak"', "Slovak: expected two quotation marks, found None"),
-        (CODES, "{", "[", "no JSON"),
-    ],
-)
-def test_broken_frames(edited: Edit, key: str, old: str, new: str, told: str) -> None:
-    edited(key, replace(old, new))
-    with pytest.raises(DataError, match=told):
+def test_broken_json_is_reported(edited: Edit) -> None:
+    path = edited(CODES, replace("{", "["))
+    with pytest.raises(DataError, match=f"{path} is not valid JSON"):
         read("sk_neutral")
 
 
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def test_there_is_one_config_for_each_translated_language() -> None:
-    assert GROUPS["neutral"] == tuple(f"{language}_neutral" for language in TEN)
-    assert [code for code, language in LANGUAGES.items() if language.systems] == TEN
-
-
 @pytest.mark.parametrize("language", TEN)
 def test_rows_are_the_neutral_translations(language: str) -> None:
-    """Naive: every translation that the table of digests has, then grouped by its texts."""
+    """A naive implementation: every translation whose hash is in the table, grouped by its texts."""
     rows, dropped = read(f"{language}_neutral")
     content = base64.b64decode(json.loads(neutral.TABLE.read_text(encoding="utf-8"))["texts"][language])
-    known = [content[i : i + DIGEST] for i in range(0, len(content), DIGEST)]
+    known = [content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES)]
     expected: dict[tuple[str, int, str], set[str]] = {}
     left_out = 0
     for row in read(f"{language}_translations")[0]:
-        if digest(language, row["translation"]) in known:
+        if text_hash(language, row["translation"]) in known:
             key = (row["source"], row["stereotype"], row["translation"])
             expected.setdefault(key, set()).add(row["system"])
         else:
@@ -163,7 +149,7 @@ def test_the_test_mirrors_neutral_sentences() -> None:
     assert all(("рекао" in text) == ("Смеј" in sentence) for sentence, text in serbian.items())
 
 
-def test_a_text_that_changed_is_not_taken_as_checked(edited: Edit) -> None:
+def test_a_changed_text_is_not_neutral(edited: Edit) -> None:
     before, dropped = read("bg_neutral")
     joke = "Смея се на собствените си шеги."
     assert joke in [row["sentence"] for row in before]
@@ -174,8 +160,8 @@ def test_a_text_that_changed_is_not_taken_as_checked(edited: Edit) -> None:
     assert left_out[NOT_NEUTRAL] == dropped[NOT_NEUTRAL] + 1
 
 
-def test_ids_are_of_the_texts() -> None:
-    frame = frames_of("sk", files("sk"))[0]
+def test_ids_depend_on_the_texts() -> None:
+    frame = read_frames("sk", files("sk"))[0]
     row = neutral_row("sk", ["deepl"], 9, "I sing.", "Spievam.", frame)
     others = [
         neutral_row("sk", ["nllb"], 9, "I sing.", "Spievam.", frame),
@@ -185,16 +171,9 @@ def test_ids_are_of_the_texts() -> None:
     assert [other["id"] == row["id"] for other in others] == [True, False, False]
 
 
-def test_digests_are_kept_as_they_are() -> None:
-    assert neutral_texts("sk") >= {digest("sk", "Smejem sa na vlastných vtipoch.")}
-    assert digest("sk", "Smejem sa.") != digest("cs", "Smejem sa.")
-    one, other = (digest("sk", text) for text in ("a", "b"))
-    assert base64.b64decode(packed([other, one])) == b"".join(sorted([one, other]))
+def test_hashes() -> None:
+    assert neutral_hashes("sk") >= {text_hash("sk", "Smejem sa na vlastných vtipoch.")}
+    assert text_hash("sk", "Smejem sa.") != text_hash("cs", "Smejem sa.")
+    one, other = (text_hash("sk", text) for text in ("a", "b"))
+    assert base64.b64decode(pack_hashes([other, one])) == b"".join(sorted([one, other]))
     assert neutral.TABLE.stat().st_size < 100_000
-
-
-def test_the_table_says_how_it_was_made() -> None:
-    table: dict[str, Any] = json.loads(neutral.TABLE.read_text(encoding="utf-8"))
-    assert set(table) == {"detector", "parser", "models", "texts"}
-    assert list(table["models"]) == list(table["texts"]) == TEN
-    assert all(len(model) == 12 for model in table["models"].values())

@@ -19,7 +19,7 @@ from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.data import sources
 from gest_dataset.languages import LANGUAGES, SLAVIC, STEREOSET
 from gest_dataset.probes import stereoset
-from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.probes.tokenization import SkipSampleError, make_probe_tokenizer
 from tests.conftest import ROOT
 from tests.support import zoo
 
@@ -101,14 +101,14 @@ EQUAL = {"en": 0, "de": 0, "fr": 2, "es": 4, "tr": 12}
 def test_every_context_of_stereoset_can_be_asked(animal: str, language: str) -> None:
     """Odd slots (`BLANK!p`, `BLANKed`) and contexts with two of them as well; bytes know every word."""
     model, tokenizer = zoo.load(animal)
-    reader = make_reader(tokenizer, model, zoo.BY_NAME[animal].family)
+    reader = make_probe_tokenizer(tokenizer, model, zoo.BY_NAME[animal].family)
     boundless = replace(reader, limit=None)  # the zoo's models are for short sentences
     refused = []
     for row in read(f"stereoset_{language}_intrasentence")[0]:
         try:
-            sample = stereoset.ask_intrasentence(row, boundless)
+            sample = stereoset.intrasentence_queries(row, boundless)
             assert len(sample.queries) >= len(stereoset.CANDIDATES)
-        except CannotAskError as error:
+        except SkipSampleError as error:
             refused.append(str(error))
     assert set(refused) <= {"the words that are compared are the same tokens"}
     assert len(refused) <= EQUAL[language]

@@ -1,4 +1,4 @@
-"""`gest add-language`, and the page that says how: every command on it, in its order, against a small Hub."""
+"""`gest add-language`, and every command of docs/add-a-language.md, against a small Hub."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset import cli
 from gest_dataset.builders.pairs import differing_word
+from gest_dataset.custom.eurogest import HALF
 from gest_dataset.translation.samples import sentences
+from tests.commands.conftest import Gest
 from tests.conftest import ROOT
+from tests.custom.test_eurogest import TABLES, as_csv
 from tests.support import zoo
 from tests.support.hub import running
 from tests.support.new_language import translations_file, variants_file, write_csv
@@ -34,103 +36,89 @@ def hindi(mirror: Path, tmp_path: Path) -> tuple[str, ...]:
     return ("add-language", "hi", "--translations", str(translations), "--variants", str(variants))
 
 
-Main = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def main(
-    home: Path,
-    mirror: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Main:
-    """A command in this process: its exit code, what it prints, and what it says besides."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["gest", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return run
-
-
-def test_what_is_printed(main: Main, hindi: tuple[str, ...], tmp_path: Path) -> None:
+def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) -> None:
     with (tmp_path / "hi.csv").open("a", encoding="utf-8") as file:
         file.write("no such sentence,मैं\nI slept in the forest without a tent.,मैं थका हूँ\n")
-    code, printed, told = main(*hindi)
-    assert code == 0, told
-    shown = " ".join(re.sub("[─\\s]+", " ", printed).split())
+    done = gest(*hindi)
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(re.sub("[─\\s]+", " ", done.stdout).split())
     for said in (
-        "hi.csv: Hindi (hi) rows number first row read 36 left out: not a sentence of GEST 1 35",
-        "left out: another one of the same sentence and system 1 36 kept 34",
-        "hi_variants.csv: Hindi (hi) rows number first row read 34 kept 34",
+        "hi.csv: Hindi (hi) rows number first row read 36 rejected: not a sentence of GEST 1 35",
+        "rejected: a second version for the same sentence and system 1 36 accepted 34",
+        "hi_variants.csv: Hindi (hi) rows number first row read 34 accepted 34",
         "all 34 34 34 ",
         "34 of 34 sentences of GEST are translated (100%).",
         'hi_pairs: load_dataset("gest", "hi_pairs")',
     ):
         assert said in shown
-    (path,) = re.findall(r"with reasons: (.*)", told)
+    (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)
     with Path(path).open(encoding="utf-8", newline="") as file:
         assert [(row["row"], row["source"]) for row in csv.DictReader(file)] == [
             ("35", "no such sentence"),
             ("36", "I slept in the forest without a tent."),
         ]
-    listed = json.loads(main("list", "--json")[1])
+    listed = json.loads(gest("list", "--json").stdout)
     assert listed["groups"]["added"] == ["hi_pairs", "hi_translations"]
-    assert main(*hindi)[0] == 0, "the same once more changes nothing"
-    code, _, told = main("build", "--config", "hi_pair", "--output", "x")
-    assert code == 2
-    assert "Did you mean 'hi_pairs'?" in told
-    assert main("build", "--config", "added", "--output", "x")[0] == 0
+    assert gest(*hindi).returncode == 0, "adding the same again"
+    assert gest("build", "--config", "added", "--output", "x").returncode == 0
     card = (tmp_path / "x" / "README.md").read_text(encoding="utf-8")
     assert "## GEST in Hindi" in card
     assert "| 1 Emotional and irrational (female) | 2 | 2 |" in card
-    assert main("add-language", "hi", "--remove")[1] == "Removed: hi_translations, hi_pairs\n"
+    assert gest("add-language", "hi", "--remove").stdout == "Removed: hi_translations, hi_pairs\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
-        (("xx",), 2, "'xx' is no code of a language"),
-        (("hi",), 2, "Give a file of translations, of variants, or both."),
+        ((), 2, "Pass the CODE of a language, or --eurogest"),
+        (("xx",), 2, "'xx' is not a language code"),
+        (("hi",), 2, "Pass a file of translations, of variants, or both."),
         (("hi", "--translations", "lost.csv"), 2, "There is no file lost.csv"),
-        (("hi", "--translations", "a.csv", "--map", "Satz"), 2, "--map Satz: give COLUMN=FIELD"),
-        (("hi", "--translations", "a.csv", "--map", "Satz=text"), 2, "FIELD is one of source, id"),
-        (("hi", "--translations", "a.csv"), 2, "Say which it is with --map COLUMN=translation."),
+        (("hi", "--translations", "a.csv", "--map", "Satz"), 2, "--map Satz: use COLUMN=FIELD"),
+        (("hi", "--translations", "a.csv"), 2, "Use --map COLUMN=translation."),
         (("hi", "--translations", "a.csv", "--report", "a.csv"), 2, "is an input and would be overwritten"),
-        (("hi", "--translations", "empty.csv"), 1, "is empty: it names no columns"),
-        (("hi", "--translations", "a.csv", "--script", "Klingon"), 2, "is no script of Unicode"),
-        (("hi", "--remove"), 2, "Nothing of a language 'hi' was added"),
-        (("hi", "--remove", "--variants", "a.csv"), 2, "--remove takes away what there is"),
+        (("hi", "--translations", "a.csv", "--script", "Klingon"), 2, "is not a script of ISO 15924"),
+        (("hi", "--remove"), 2, "No data was added for 'hi'"),
+        (("hi", "--remove", "--variants", "a.csv"), 2, "--remove cannot be combined"),
+        (("xx", "--eurogest", "--data", "."), 2, "EuroGEST has no language 'xx'"),
     ],
 )
-def test_what_is_refused(
-    arguments: tuple[str, ...], code: int, said: str, main: Main, home: Path, tmp_path: Path
+def test_errors(
+    arguments: tuple[str, ...], code: int, message: str, gest: Gest, home: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_text("Satz,Hindi\na,b\n")
-    (tmp_path / "empty.csv").touch()
-    ended, _, told = main("add-language", *arguments)
-    assert ended == code
-    assert said in told
+    done = gest("add-language", *arguments)
+    assert done.returncode == code
+    assert message in done.stderr
     assert not home.exists()
 
 
-def test_texts_from_right_to_left_stay_harmless(main: Main, tmp_path: Path) -> None:
-    """A column that turns the line round is shown as an escape, and Arabic letters as they are."""
+def test_bidirectional_controls_are_escaped(gest: Gest, home: Path, tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", ["جملة\u202e", "to"], [(SENTENCE, "أنا متعب")])
-    _, _, told = main("add-language", "ar", "--translations", "a.csv")
-    assert "there are جملة\\u202e, to." in told
-    code, *shown = main("add-language", "ar", "--translations", "a.csv", "--map", "جملة\u202e=source")
-    assert code == 0
-    assert not any("\u202e" in text for text in (told, *shown))
+    done = gest("add-language", "ar", "--translations", "a.csv")
+    assert "only جملة\\u202e, to." in done.stderr
+    done = gest("add-language", "ar", "--translations", "a.csv", "--map", "جملة\u202e=source")
+    assert done.returncode == 0
+    assert "\u202e" not in done.stdout + done.stderr
 
 
-# ---- the page ----------------------------------------------------------------------------------------------
+def test_eurogest(gest: Gest, home: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "EuroGEST"
+    copy.mkdir()
+    for name, rows in TABLES.items():
+        (copy / f"{name}.csv").write_bytes(as_csv(rows))
+    done = gest("add-language", "--eurogest", "--data", str(copy))
+    assert done.returncode == 0, done.stderr
+    assert "sk: eurogest_sk_pairs 1, eurogest_sk_neutral 2" in done.stdout
+    assert "hu: nothing" in done.stdout
+    assert "hu: no neutral config." in done.stderr
+    assert f"left out, {HALF}: 2" in done.stderr
+    done = gest("add-language", "sk,da", "--eurogest", "--data", str(copy), "--json")
+    assert json.loads(done.stdout)[0]["configs"] == {"eurogest_sk_pairs": 1, "eurogest_sk_neutral": 2}
+    assert "eurogest_da_neutral" in gest("list").stdout
+
+
+# ---- the page docs/add-a-language.md ---------------------------------------------------------------
 
 
 def blocks(title: str) -> list[str]:
@@ -138,7 +126,9 @@ def blocks(title: str) -> list[str]:
     text = PAGE.read_text(encoding="utf-8")
     section = next(part for part in text.split("\n## ") if part.startswith(title))
     return [
-        line for block in re.findall(r"```bash\n(.*?)```", section, re.DOTALL) for line in block.splitlines()
+        line.strip()
+        for block in re.findall(r"```bash\n(.*?)```", section, re.DOTALL)
+        for line in block.strip().splitlines()
     ]
 
 
@@ -167,9 +157,10 @@ def shell(tmp_path: Path, script_environment: Mapping[str, str], mirror: Path) -
     return run
 
 
+@pytest.mark.slow
 def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None:
     """The page's first half: under ten commands, the last one without anything of ours."""
-    lines = [*blocks("What you bring"), *blocks("Seven commands")]
+    lines = [*blocks("What you bring"), *blocks("Step by step")]
     assert len(lines) == 7
     *before, elsewhere = lines
     folder = tmp_path / "work"
@@ -212,18 +203,20 @@ def test_the_other_commands_of_the_page(shell: Shell, tmp_path: Path) -> None:
     rows = [(source, *couple) for source, couple in zip(sources, couples, strict=True)]
     write_csv(folder / "szl.csv", ["source", "masculine", "feminine"], rows)
     (folder / "szl.conllu").write_bytes(PARSES.read_bytes())
-    lines = [line for title in ("Other files", "Rules", "Where it is kept") for line in blocks(title)]
+    lines = [line for title in ("Other files", "Rules", "Where it is stored") for line in blocks(title)]
     assert len(lines) == 6
     shown = {line: shell(line) for line in lines}
-    assert sum("both variants have their genders in" in text for text in shown.values()) == 1
+    assert sum("confirm the genders of both variants" in text for text in shown.values()) == 1
     assert shown["gest add-language hi --remove"] == "Removed: hi_translations\n"
 
 
 def test_every_command_of_the_page_is_run_above() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    tested = ("What you bring", "Seven commands", "Other files", "Rules", "Where it is kept")
+    tested = ("What you bring", "Step by step", "Other files", "Rules", "Where it is stored")
     run = [line for title in tested for line in blocks(title)]
     every = [
-        line for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) for line in block.splitlines()
+        line.strip()
+        for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+        for line in block.strip().splitlines()
     ]
     assert run == every

@@ -1,15 +1,19 @@
-"""`gest build`: configs, groups, JSON, failures."""
+"""`gest build`: Parquet, text, CSV and lm-eval tasks; JSON output and failures."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from datasets import load_dataset
 
 from gest_dataset.builders import CONFIGS
+from gest_dataset.languages import SLAVIC
 from tests.commands.conftest import Gest
 
 
@@ -18,8 +22,8 @@ def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     written = ["README.md", "SHA256SUMS", "croissant.json", "en", "eval.yaml", "sk_pairs"]
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == written
-    assert "was there" not in done.stdout
-    assert gest("build", "en", "--out", "data").stdout.count("was there") == 1
+    assert "already built" not in done.stdout
+    assert gest("build", "en", "--out", "data").stdout.count("already built") == 1
 
 
 def test_build_takes_names_and_groups_with_commas(gest: Gest, tmp_path: Path) -> None:
@@ -65,9 +69,7 @@ def test_wrong_usage_is_exit_code_2(gest: Gest, tmp_path: Path) -> None:
     assert unknown.returncode == 2
     assert "Did you mean 'sk_pairs'?" in unknown.stderr
     for config in ("", ",", "en,slavik"):
-        wrong = gest("build", "--config", config, "--output", "data")
-        assert wrong.returncode == 2
-        assert "slavic" in wrong.stderr
+        assert gest("build", "--config", config, "--output", "data").returncode == 2
     assert not (tmp_path / "data").exists()
     assert "Traceback" not in unknown.stderr
 
@@ -90,7 +92,7 @@ def test_folder_of_somebody_else(gest: Gest, tmp_path: Path) -> None:
     (tmp_path / "data" / "mine.txt").write_text("mine")
     done = gest("build", "en", "--out", "data")
     assert done.returncode == 1
-    assert "not part of what `gest build` writes" in done.stderr
+    assert "not part of a folder written by `gest build`" in done.stderr
 
 
 @pytest.mark.slow
@@ -100,3 +102,56 @@ def test_no_network_is_found_out_once(gest_process: Gest, tmp_path: Path) -> Non
     assert done.stderr.count("cannot be reached") == 1
     assert f"not built: {', '.join(name for name, c in CONFIGS.items() if not c.embedded)}" in done.stderr
     assert "GEST_MIRROR" in done.stderr
+
+
+@pytest.mark.parametrize("config", ["en", "en_1_0"])
+def test_sentences_as_text(gest: Gest, mirror: Path, config: str) -> None:
+    shown = gest("build", "--config", config, "--format", "txt")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.splitlines() == load_dataset("gest", config, split="test")["sentence"][:]
+
+
+def test_sentences_as_csv(gest: Gest, tmp_path: Path) -> None:
+    shown = gest("build", "--format", "csv")
+    rows = load_dataset("gest", "en", split="test").to_list()
+    assert list(csv.DictReader(io.StringIO(shown.stdout))) == [
+        {"id": row["id"], "sentence": row["sentence"], "stereotype": str(row["stereotype"])} for row in rows
+    ]
+    done = gest("build", "--format", "csv", "--output", "en.csv")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "en.csv").read_text(encoding="utf-8") == shown.stdout
+    assert f"en.csv: {len(rows)} sentences" in done.stderr
+
+
+@pytest.mark.slow
+def test_sentences_are_utf_8_in_any_locale(gest_process: Gest) -> None:
+    shown = gest_process("build", "--format", "txt", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.splitlines() == load_dataset("gest", "en", split="test")["sentence"][:]
+
+
+def test_lm_eval_tasks(gest: Gest, tmp_path: Path) -> None:
+    done = gest("build", "--format", "lm-eval", "--output", "tasks", "--config", "en,slavic,crows")
+    assert done.returncode == 0, done.stderr
+    assert "gest_sk_pairs" in done.stdout
+    assert "left out: crows_gender, crows_gender_revised: needs a masked" in done.stderr
+    assert "--include_path tasks --tasks gest_en,gest_pairs\n" in done.stderr
+    files = {path.stem for path in (tmp_path / "tasks").glob("*.yaml")}
+    assert files == {"gest_en", "gest_pairs", *(f"gest_{code}_pairs" for code in SLAVIC)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--format", "docx"), "choose one of parquet, txt, csv, lm-eval"),
+        (("--format", "txt", "--config", "sk_pairs"), "has no English sentences. Use one of en, en_1_0"),
+        (("--format", "txt", "--config", "en,en_1_0"), "is a group of configs"),
+        (("--format", "lm-eval"), "needs --output DIR"),
+        (("--format", "lm-eval", "--output", "x", "--config", "crows_gender"), "needs a masked"),
+    ],
+)
+def test_wrong_formats(gest: Gest, arguments: tuple[str, ...], message: str) -> None:
+    done = gest("build", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""

@@ -30,7 +30,7 @@ def test_digits_are_never_cut(width: int) -> None:
     """A number that is wider than usual: the columns give way to lines."""
     wide = console.Plain()
     wide.width = width
-    huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, number=123)
+    huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, count=123)
     table = tables.drawn(Grid(("a", "b", "c", "d"), (huge,)), "title", wide)
     with wide.capture() as shown:
         wide.print(table)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gest_dataset.builders import CONFIGS, GROUPS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import CONFIGS, GROUPS, select_configs
 from tests.commands.conftest import Gest
 
 
@@ -21,16 +20,16 @@ def test_list_shows_the_groups(gest: Gest) -> None:
     line = gest("list").stdout.splitlines()[-1]
     assert line.startswith("Groups: ")
     for group in GROUPS:
-        assert f"{group} ({len(names(group))})" in line
+        assert f"{group} ({len(select_configs(group))})" in line
 
 
 def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
     shown = gest("list", "--json")
     assert shown.returncode == 0
-    told = json.loads(shown.stdout)
-    assert told["default"] == "en"
-    assert [facts["name"] for facts in told["configs"]] == list(CONFIGS)
-    for facts in told["configs"]:
+    listed = json.loads(shown.stdout)
+    assert listed["default"] == "en"
+    assert [facts["name"] for facts in listed["configs"]] == list(CONFIGS)
+    for facts in listed["configs"]:
         config = CONFIGS[facts["name"]]
         assert facts["rows"] == config.published_rows
         assert facts["exact"] == config.exact
@@ -39,10 +38,10 @@ def test_json_has_all_facts_and_the_groups(gest: Gest) -> None:
         assert facts["sources"] == list(config.sources)
         assert facts["demo"] == facts["name"].startswith("demo_")
         assert facts["licence"]
-        assert told["families"][facts["family"]]["citation"] == config.family.citation
+        assert listed["families"][facts["family"]]["citation"] == config.family.citation
         for group in facts["groups"]:
-            assert facts["name"] in told["groups"][group]
-    assert told["groups"] == {group: list(names(group)) for group in GROUPS}
+            assert facts["name"] in listed["groups"][group]
+    assert listed["groups"] == {group: list(select_configs(group)) for group in GROUPS}
 
 
 def test_json_in_an_encoding_that_lacks_letters(gest_process: Gest) -> None:

@@ -12,7 +12,7 @@ from tests.support import zoo
 
 def test_trained_and_scored(gest_here: Called, tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(40))
-    arguments = ("nsp-train", str(zoo.directory("gpt2")), "--data", str(data), "--device", "cpu")
+    arguments = ("study", "nsp", str(zoo.directory("gpt2")), "--data", str(data), "--device", "cpu")
     arguments += ("--max-steps", "2", "--output", "nsp")
     done = gest_here(*arguments)
     assert done.returncode == 0, done.stderr
@@ -31,13 +31,13 @@ def test_trained_and_scored(gest_here: Called, tmp_path: Path) -> None:
 
 def test_what_goes_wrong_is_told(gest_here: Called, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text('{"body": "One. Two."}\n')
-    arguments = ("nsp-train", str(zoo.directory("gpt2")), "--data", "one.jsonl", "--output", "nsp")
+    arguments = ("study", "nsp", str(zoo.directory("gpt2")), "--data", "one.jsonl", "--output", "nsp")
     wrong = gest_here(*arguments)
     assert wrong.returncode == 2
     assert "choose one of body with --text" in wrong.stderr
     few = gest_here(*arguments, "--text", "body")  # the folder is not taken by what was wrong
     assert few.returncode == 1
     assert "at least 11 different ones" in few.stderr
-    missing = gest_here("nsp-train", str(zoo.directory("gpt2")), "--data", "none.csv", "--output", "nsp")
+    missing = gest_here("study", "nsp", str(zoo.directory("gpt2")), "--data", "none.csv", "--output", "nsp")
     assert missing.returncode == 2
     assert "Traceback" not in wrong.stderr + few.stderr + missing.stderr

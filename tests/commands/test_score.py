@@ -33,14 +33,14 @@ from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import judged
+from gest_dataset.measures.result import with_verdict
 from gest_dataset.models import names, selection
 from gest_dataset.models import score as scoring
 from gest_dataset.models.scorers import LanguageModel
-from gest_dataset.published.standing import standing
+from gest_dataset.published.models import rank_among_published
 from gest_dataset.report import page
 from gest_dataset.runs import reading
-from gest_dataset.statistics.over_templates import ln_mean_g_s
+from gest_dataset.statistics.template_mean import ln_mean_g_s
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import zoo
 
@@ -91,7 +91,7 @@ def test_table_of_a_masked_model(gest: Gest) -> None:
             assert f" {tables.number(part['q'][place])} " in line
             assert "●" in line
     assert re.search(rf"mean\s+{one.result['result']['g_s']:.2f}", shown)
-    place = standing(one.manifest.metadata, one.result["result"])
+    place = rank_among_published(one.manifest.metadata, one.result["result"])
     assert place is not None
     assert place.text() in " ".join(shown.split())
     assert "samples have a score." in shown
@@ -189,7 +189,7 @@ def test_what_a_line_says(gest: Gest) -> None:
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s -", "too few samples"]),
     ):
-        assert tables.headline_fields(measure, judged(measure, result, (0.95, 1.05))) == told
+        assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == told
 
 
 def test_caveats_stand_below_the_lines(gest: Gest) -> None:
@@ -262,7 +262,7 @@ def test_json_and_nothing_else(gest: Gest) -> None:
         on_disk = reading.read_run(one["path"])
         assert one["result"] == on_disk.result["result"]
         assert one["metadata"] == on_disk.manifest.metadata
-    place = standing(told["runs"][0]["metadata"], told["runs"][0]["result"])
+    place = rank_among_published(told["runs"][0]["metadata"], told["runs"][0]["result"])
     assert place is not None
     assert told["runs"][0]["standing"] == {**asdict(place), "rank": place.rank, "text": place.text()}
     assert told["runs"][1]["standing"] is None

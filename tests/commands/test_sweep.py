@@ -1,4 +1,4 @@
-"""`gest sweep` as people use it: good suites and bad ones, interrupted ones, and what is shown."""
+"""`gest sweep`: good and bad suites, what is printed, and the exit code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gest_dataset.models.score import score
+from gest_dataset.sweep import estimate
 from tests.support import zoo
 from tests.support.herd import bred
 from tests.support.printed import english, planted
@@ -26,45 +27,58 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     return found
 
 
-def suite(folder: Path, models: Mapping[str, Path], more: str = "") -> str:
+@pytest.fixture
+def suite(models: Mapping[str, Path], tmp_path: Path) -> str:
     listed = "".join(f"  - {{model: {path}, label: {name}}}\n" for name, path in models.items())
-    file = folder / "suite.yaml"
-    file.write_text(f"title: Two models\nconfigs: {CONFIGS}\nmodels:\n{listed}{more}", encoding="utf-8")
+    file = tmp_path / "suite.yaml"
+    file.write_text(f"title: Two models\nprice: 2\nconfigs: {CONFIGS}\nmodels:\n{listed}", encoding="utf-8")
     return str(file)
 
 
-def test_a_sweep_in_processes_of_its_own(models: Mapping[str, Path], tmp_path: Path, gest_here: Any) -> None:
-    """A worker of this machine: one model is ranked, one fails with its reason, and the exit code says so."""
-    file = suite(tmp_path, models)
-    done = gest_here("sweep", file, "--output", "out")
+def test_a_sweep_with_one_model_that_fails(suite: str, gest_here: Any) -> None:
+    done = gest_here("sweep", suite, "--output", "out")
     assert done.returncode == 1
-    assert "Models: 2, cells: 4; 1 process (" in done.stderr
+    assert "Models: 2, cells: 4." in done.stderr
     assert "one 2 of 2 cells" in done.stdout
     assert "broken 0 of 2 cells 2 failed" in done.stdout
     assert "failed: broken/slovak_gender, broken/demo_sk_pairs" in done.stderr
-    assert "cannot be loaded" in done.stderr
-    assert done.stderr.rstrip().endswith("Report: out/leaderboard.html")
-    again = gest_here("sweep", file, "--output", "out")
+    assert "Report: out/leaderboard.html" in done.stderr
+    again = gest_here("sweep", suite, "--output", "out")
     assert again.returncode == 1
-    assert "out holds a sweep of suite. Go on with it with --resume" in again.stderr
+    assert "Models: 2, cells: 4, 2 of them already done." in again.stderr
 
 
-@pytest.fixture
-def real(one_thread: None, tmp_path: Path) -> Path:
-    score(str(zoo.directory("bert")), "en_1_0", device="cpu", output=tmp_path / "real" / "en_1_0")
-    return tmp_path / "real"
-
-
-def test_runs_beside_print(real: Path, tmp_path: Path, gest_here: Any) -> None:
-    folder = tmp_path / "out"
-    planted(real, folder, "en_1_0", "roberta-base", english("roberta-base"))
-    done = gest_here("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
+def test_a_task_is_one_model_and_the_leaderboard_comes_later(
+    suite: str, gest_here: Any, tmp_path: Path
+) -> None:
+    assert gest_here("sweep", suite, "--output", "out", "--task", "0").returncode == 0
+    assert not (tmp_path / "out" / "leaderboard.html").exists()
+    assert gest_here("sweep", suite, "--output", "out", "--task", "1").returncode == 1
+    done = gest_here("sweep", suite, "--output", "out", "--leaderboard")
     assert done.returncode == 0
-    assert "33 cells of the suite have no finished run" in done.stderr
-    assert "68 numbers stand beside print; 0 of them differ" in " ".join(done.stdout.split())
+    assert "2 of 4 cells are done, 2 to do" in (tmp_path / "out" / "leaderboard.html").read_text()
+
+
+def test_an_estimate(suite: str, gest_here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "_WIDTHS", (64,))
+    done = gest_here("sweep", suite, "--estimate")
+    assert done.returncode == 0
+    assert "cost" in done.stdout
+    assert "GFLOP per second" in done.stdout
+
+
+def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, gest_here: Any) -> None:
+    real, folder = tmp_path / "real", tmp_path / "out"
+    score(str(zoo.directory("bert")), "en_1_0", device="cpu", output=real / "en_1_0")
+    planted(real, folder, "en_1_0", "roberta-base", english("roberta-base"))
+    command = ("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
+    done = gest_here(*command)
+    assert done.returncode == 0
+    assert "33 cells of the suite are not finished" in done.stderr
+    assert "0 of 68 printed numbers lie outside" in " ".join(done.stdout.split())
     shutil.rmtree(folder)
     planted(real, folder, "en_1_0", "roberta-base", english("roberta-base", 1.5))
-    done = gest_here("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
+    done = gest_here(*command)
     assert done.returncode == 1
     assert "q_7" in done.stdout
     lines = (folder / "published.csv").read_text().splitlines()
@@ -72,35 +86,17 @@ def test_runs_beside_print(real: Path, tmp_path: Path, gest_here: Any) -> None:
     assert sum(line.endswith(",yes") for line in lines) == 1
 
 
-def test_no_run_beside_print(tmp_path: Path, gest_here: Any) -> None:
-    done = gest_here("sweep", "gest-slavic", "--output", str(tmp_path), "--check-published")
-    assert done.returncode == 2
-    assert "holds no finished run of a model that a paper has printed numbers of" in done.stderr
-
-
-def test_a_bad_suite_is_refused_with_everything_that_is_wrong(tmp_path: Path, gest_here: Any) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_text("config: en\nmodels:\n  - {model: a, dtype: int3}\n  - {label: b}\n", encoding="utf-8")
-    done = gest_here("sweep", str(file), "--output", "out", "--check-published")
-    assert done.returncode == 2
-    for part in (
-        "config: there is no such key (did you mean configs?)",
-        "models[1].dtype",
-        "models[2].model",
-    ):
-        assert part in done.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--plan", "--check-published"), "--plan and --check-published are two things to tell"),
-        (("--address", "here:1"), "--address is that of a Ray cluster"),
-        ((), "Name it with --output"),
-        (("--output", "out", "--engine", "slurm"), "--engine"),
+        (("--address", "here:1"), "--address needs --engine ray"),
+        ((), "--output"),
+        (("--output", "out", "--engine", "dask"), "--engine"),
+        (("--output", "out", "--task", "99"), "--task 99"),
+        (("--output", "out", "--check-published"), "no finished run of a model with published numbers"),
     ],
 )
-def test_options_that_do_not_go_together(options: tuple[str, ...], reason: str, gest_here: Any) -> None:
+def test_wrong_use(options: tuple[str, ...], reason: str, gest_here: Any) -> None:
     done = gest_here("sweep", "gest-slavic", *options)
     assert done.returncode == 2
     assert reason in done.stderr

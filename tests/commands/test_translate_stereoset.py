@@ -60,7 +60,7 @@ def deepl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 pytestmark = pytest.mark.usefixtures("home")
-ARGUMENTS = ("translate-stereoset", "sk", "--system", "deepl", "--output", "out")
+ARGUMENTS = ("study", "translate-stereoset", "sk", "--system", "deepl", "--output", "out")
 
 
 def problems(folder: Path) -> list[dict[str, str]]:
@@ -259,13 +259,13 @@ def test_corrections_that_fit_nothing(
 
 def test_folders_and_files_that_do_not_fit(gest_here: Called, deepl: Server, tmp_path: Path) -> None:
     assert gest_here(*ARGUMENTS).returncode == 0
-    other = gest_here(*ARGUMENTS[:1], "cs", *ARGUMENTS[2:])
+    other = gest_here(*ARGUMENTS[:2], "cs", *ARGUMENTS[3:])
     assert other.returncode == 1
     assert "language: sk there, cs now" in other.stderr
-    assert gest_here(*ARGUMENTS[:1], "xx", *ARGUMENTS[2:]).returncode == 2
+    assert gest_here(*ARGUMENTS[:2], "xx", *ARGUMENTS[3:]).returncode == 2
     assert gest_here(*ARGUMENTS, "--corrections", "none.csv").returncode == 2
     (tmp_path / "few.csv").write_text("source,translation\nnothing,nič\n")
-    empty = gest_here("translate-stereoset", "sk", "--translations", "few.csv", "--output", "few")
+    empty = gest_here("study", "translate-stereoset", "sk", "--translations", "few.csv", "--output", "few")
     assert empty.returncode == 1
     assert "Not one sample could be translated; nothing is written" in empty.stderr
 
@@ -276,7 +276,7 @@ def test_a_file_of_translations(gest_here: Called, tmp_path: Path) -> None:
     with (tmp_path / "mine.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerows([("source", "translation"), *((text, slovak(text)) for text in sorted(texts))])
-    done = gest_here("translate-stereoset", "sk", "--translations", "mine.csv", "--output", "out")
+    done = gest_here("study", "translate-stereoset", "sk", "--translations", "mine.csv", "--output", "out")
     assert done.returncode == 0, done.stderr
     assert len(read(tmp_path / "out", BETWEEN)) == len(english(BETWEEN))
     assert not (tmp_path / "out" / f"stereoset_sk_{WITHIN}").exists()
@@ -289,7 +289,8 @@ def test_a_translation_model(gest_here: Called, tmp_path: Path, monkeypatch: pyt
     """A tiny one of the real class, which says random words: nothing of it gets past the checks unseen."""
     monkeypatch.setattr("gest_dataset.translation.store.default_directory", lambda: tmp_path / "kept")
     done = gest_here(
-        *("translate-stereoset", "sk", "--system", f"hf:{translators.directory('nllb')}", "--limit", "2"),
+        *("study", "translate-stereoset", "sk", "--limit", "2"),
+        *("--system", f"hf:{translators.directory('nllb')}"),
         *("--device", "cpu", "--output", "out"),
     )
     assert done.returncode == 0, done.stderr

@@ -21,8 +21,8 @@ from datasets import load_dataset
 
 from gest_dataset import statistics
 from gest_dataset.commands import tables
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.runs import reading
 from gest_dataset.translation.samples import SAME, GestSentence, aligned
 from tests.conftest import MIRROR, ROOT, Edit
@@ -82,10 +82,10 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
         assert f" {p:.3f} " in line
     told_of_unknown = " ".join(done.stdout.split())
     assert (
-        f"f_s would lie between {shown(result['f_s_lowest'])} and {shown(result['f_s_highest'])}."
-        in told_of_unknown
+        f"f_s lies between {format_number(result['f_s_lowest'])} and "
+        f"{format_number(result['f_s_highest'])}." in told_of_unknown
     )
-    assert f"errors f_s is {shown(result['f_s_corrected'])}: of 50 labelled sentences" in told_of_unknown
+    assert f"f_s is {format_number(result['f_s_corrected'])}: the detector got 0 of 50" in told_of_unknown
     again = gest(*arguments, "--json")
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)

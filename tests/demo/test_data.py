@@ -1,4 +1,4 @@
-"""The demo's own data: as many as promised, well formed, our own words, and there without a network."""
+"""The demo data: complete, well formed, written for this project, and available without a network."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import unicodedata
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,7 +20,6 @@ from datasets import load_dataset
 from datasets.exceptions import DatasetGenerationError
 from typer.testing import CliRunner
 
-from gest_dataset import builders
 from gest_dataset.builders import CONFIGS, demo, fingerprint
 from gest_dataset.builders.config import Config, Row
 from gest_dataset.builders.controls import FIELDS
@@ -31,7 +28,7 @@ from gest_dataset.cli import app
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
-from tests.conftest import MANIFEST, MIRROR, ROOT
+from tests.conftest import MANIFEST, MIRROR
 from tests.support.outside import require
 
 
@@ -69,10 +66,10 @@ def texts(name: str) -> Iterator[str]:
                 yield row[field]
 
 
-# What there is ------------------------------------------------------------------------------------
+# Contents
 
 
-def test_the_demo_configs_are_the_last_ones() -> None:
+def test_the_configs() -> None:
     assert list(CONFIGS)[-len(NAMES) :] == NAMES
     assert [name for name, config in CONFIGS.items() if config.embedded] == NAMES
     for name in NAMES:
@@ -84,7 +81,7 @@ def test_the_demo_configs_are_the_last_ones() -> None:
         assert len({row["id"] for row in rows(name)}) == config.published_rows
 
 
-def test_every_stereotype_has_as_many_rows() -> None:
+def test_every_stereotype_has_equally_many_rows() -> None:
     for name, number in zip(NAMES, (10, 5, 5, 5, 2), strict=True):
         assert Counter(record["stereotype"] for record in records(name)) == dict.fromkeys(STEREOTYPES, number)
 
@@ -103,28 +100,11 @@ def test_fields_are_those_of_the_real_configs() -> None:
             CONFIGS[name].features.encode_example(row)
 
 
-def test_stereotypes_have_their_names_and_genders() -> None:
-    for name in NAMES[:4]:
-        for row, record in zip(rows(name), records(name), strict=True):
-            assert row["stereotype"] == record["stereotype"]
-            assert row["gender"] == STEREOTYPES[row["stereotype"]].gender
-            assert row.get("stereotype_name") in (None, STEREOTYPES[row["stereotype"]].name)
-
-
-# How it is written --------------------------------------------------------------------------------
+# Texts
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_files_are_tidy(name: str) -> None:
-    text = (demo.FOLDER / f"{name}.jsonl").read_bytes().decode("utf-8")
-    assert text == "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records(name))
-    assert text == unicodedata.normalize("NFC", text)
-    numbers = [record["stereotype"] for record in records(name)]
-    assert numbers == sorted(numbers)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_sentences_stand_in_quotation_marks_of_a_template(name: str) -> None:
+def test_sentences_fit_into_quotation_marks(name: str) -> None:
     for text in texts(name):
         assert not re.search('["“”„«»<>]', text)
         assert text == " ".join(text.split())
@@ -133,14 +113,14 @@ def test_sentences_stand_in_quotation_marks_of_a_template(name: str) -> None:
         assert text.count(".") == 1
 
 
-def test_no_sentence_is_there_twice() -> None:
+def test_no_sentence_is_duplicated() -> None:
     for name in NAMES:
         for field in {"sentence", "source", "masculine", "feminine", *FIELDS[::2]} & set(rows(name)[0]):
             found = [row[field] for row in rows(name)]
             assert len(set(found)) == len(found)
 
 
-def test_english_is_in_the_first_person_of_nobody_in_particular() -> None:
+def test_english_sentences_are_in_the_first_person_without_a_gender() -> None:
     lengths = set()
     for row in rows("demo_en"):
         assert {"i", "my", "me"} & set(words(row["sentence"]))
@@ -150,11 +130,11 @@ def test_english_is_in_the_first_person_of_nobody_in_particular() -> None:
     assert max(lengths) >= 18
 
 
-# Pairs --------------------------------------------------------------------------------------------
+# Pairs
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_pairs_are_one_word_apart(name: str) -> None:
+def test_pairs_differ_in_one_word(name: str) -> None:
     """Naive: word by word, then as the rule of the real pairs sees them."""
     language = name.split("_")[1]
     for row in rows(name):
@@ -212,10 +192,10 @@ def test_parser_reads_the_genders(name: str) -> None:
         assert set(found) <= {gender, "unknown"}
 
 
-# Control quadruplets ------------------------------------------------------------------------------
+# Control quadruplets
 
 
-def test_quadruplets_are_two_keywords_about_two_groups() -> None:
+def test_quadruplets_have_two_keywords_and_two_groups() -> None:
     for row, record in zip(rows("demo_controls"), records("demo_controls"), strict=True):
         frames, keywords = [], []
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True):
@@ -242,7 +222,7 @@ def test_quadruplets_are_two_keywords_about_two_groups() -> None:
         assert {b for _, b in swapped} <= groups[other]
 
 
-# Our own words ------------------------------------------------------------------------------------
+# No text of the real data sets
 
 
 def plain(text: str) -> str:
@@ -272,7 +252,7 @@ def test_no_sentence_is_one_of_the_real_data_sets(upstream: Path) -> None:
         assert not {plain(text) for text in texts(name)} & theirs
 
 
-# Without a network --------------------------------------------------------------------------------
+# Without a network
 
 
 def test_loads_offline_without_a_mirror(tmp_path: Path) -> None:
@@ -296,7 +276,7 @@ def test_loads_offline_without_a_mirror(tmp_path: Path) -> None:
     assert done.stdout.split() == ["160", "80", "80", "80", "32"]
 
 
-def test_build_writes_them_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_writes_the_named_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "nowhere"))
     out = tmp_path / "data"
     done = CliRunner().invoke(app, ["build", *NAMES, "--out", str(out)])
@@ -309,7 +289,7 @@ def test_build_writes_them_where_they_are_named(tmp_path: Path, monkeypatch: pyt
         assert built.to_list() == load_dataset("gest", name, split="test").to_list()
 
 
-def test_build_of_everything_leaves_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_of_everything_omits_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEST_MIRROR", str(MIRROR))
     monkeypatch.setenv("GEST_SOURCES", str(MIRROR / MANIFEST))
     out = tmp_path / "data"
@@ -319,14 +299,7 @@ def test_build_of_everything_leaves_them_out(tmp_path: Path, monkeypatch: pytest
     assert "demo" not in (out / "README.md").read_text(encoding="utf-8")
 
 
-def test_list_ends_with_them() -> None:
-    shown = CliRunner().invoke(app, ["list"], env={"COLUMNS": "120"}).stdout
-    places = [shown.index(f"│ {name} ") for name in CONFIGS]
-    assert places == sorted(places)
-    assert "do not report" in shown
-
-
-# Changed and broken files -------------------------------------------------------------------------
+# Changed and broken files
 
 
 @pytest.fixture
@@ -355,32 +328,14 @@ def test_fingerprint_covers_content_and_version(
     assert fingerprint(embed("demo_en", text.replace("bread", "cheese"))) != before
     assert fingerprint() != everything
     assert fingerprint(CONFIGS["en"]) == other
-    monkeypatch.setattr(builders, "__version__", "0.0.0")
-    assert fingerprint(embed("demo_en", text)) != before
-
-
-def test_edited_file_is_read_anew(embed: Callable[[str, str], Config], tmp_path: Path) -> None:
-    line = json.dumps({"stereotype": 3, "sentence": "I watered the plants of my neighbour."})
-    cache = str(tmp_path / "cache")
-    assert load_dataset("gest", "demo_en", split="test", cache_dir=cache).num_rows == 160
-    embed("demo_en", line + "\n")
-    found = load_dataset("gest", "demo_en", split="test", cache_dir=cache)
-    assert found["sentence"][:] == ["I watered the plants of my neighbour."]
 
 
 _PAIR = {"stereotype": 1, "source": "I cried.", "masculine": "Plakal som.", "feminine": "Plakala som."}
 _CONTROL = {"stereotype": 1} | dict.fromkeys(FIELDS, "The <calm> aunt.")
 BROKEN = [
     ("demo_en", '{"stereotype": 1, "sentence": "I cried."\n', "line 1: not JSON"),
-    ("demo_en", '\n["I cried."]\n', "line 2: expected the fields stereotype, sentence"),
-    ("demo_en", '{"stereotype": 1, "text": "I cried."}\n', "line 1: expected the fields"),
-    ("demo_en", '{"stereotype": 17, "sentence": "I cried."}\n', "line 1: unknown stereotype '17'"),
-    ("demo_en", '{"stereotype": "1", "sentence": "I cried."}\n', "line 1: unknown stereotype"),
-    ("demo_en", '{"stereotype": 1, "sentence": 1}\n', "line 1: sentence is not a text: 1"),
-    ("demo_en", '{"stereotype": 1, "sentence": " "}\n', "line 1: empty sentence"),
     ("demo_en", "\n", "end of file: no rows"),
     ("demo_sk_pairs", json.dumps({**_PAIR, "feminine": "Plakal som."}), "no pair: the variants are the same"),
-    ("demo_uk_pairs", json.dumps({**_PAIR, "feminine": "Bola som."}), "no pair: another first letter"),
     (
         "demo_controls",
         json.dumps({**_CONTROL, FIELDS[2]: "The calm uncle."}),
@@ -398,25 +353,3 @@ def test_broken_line_is_named_with_place_and_reason(
         load_dataset("gest", name, cache_dir=str(tmp_path / "cache"))
     assert isinstance(caught.value, DatasetGenerationError)
     assert str(config.embedded) in str(caught.value)
-
-
-# In the wheel -------------------------------------------------------------------------------------
-
-
-def test_package_data_names_the_files() -> None:
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    listed = re.search(r'^"gest_dataset\.demo" = \[(.*)\]$', text, flags=re.MULTILINE)
-    assert listed
-    patterns = re.findall(r'"([^"]+)"', listed[1])
-    packed = {path.name for pattern in patterns for path in demo.FOLDER.glob(pattern)}
-    assert {f"{name}.jsonl" for name in NAMES} <= packed
-
-
-@pytest.mark.slow
-def test_wheel_holds_the_files(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, ROOT],
-        check=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    assert {f"gest_dataset/demo/{name}.jsonl" for name in NAMES} <= set(zipfile.ZipFile(wheel).namelist())

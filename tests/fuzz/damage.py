@@ -1,7 +1,6 @@
-"""How files are damaged: bytes as disks and lines do it, JSON and cells as people and other programs do.
+"""Damages files: bytes as disks and networks do, JSON values and table cells as people and programs do.
 
-A damage is a list of edits, and an edit is plain data, so that an example is small when hypothesis has
-shrunk it and is the same file whenever it is applied.
+A damage is a list of edits, which are plain data, so that hypothesis can shrink and repeat an example.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-# Beyond every file of the tests; a place counts modulo what there is, and hypothesis draws numbers of up to
-# 24 bits evenly
-_PLACES = st.integers(0, 2**24 - 1)
+# taken modulo the length of the content; larger than every file of the tests
+_POSITIONS = st.integers(0, 2**24 - 1)
 _PIECES = (
     b"",
     b"\x00",
@@ -82,47 +80,47 @@ _VALUES: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Edit:
-    """One change: which, where, how long, and the number of what is put there."""
+    """One change: its kind, position, length, and the number of the inserted piece."""
 
-    act: str
-    place: int
+    kind: str
+    position: int
     length: int
     piece: int
 
 
 def _flip(content: bytes, edit: Edit) -> bytes:
-    at = edit.place % len(content)
+    at = edit.position % len(content)
     return content[:at] + bytes([content[at] ^ 1 << edit.length % 8]) + content[at + 1 :]
 
 
 def _cut(content: bytes, edit: Edit) -> bytes:
-    return content[: edit.place % len(content)]
+    return content[: edit.position % len(content)]
 
 
 def _drop(content: bytes, edit: Edit) -> bytes:
-    at = edit.place % len(content)
+    at = edit.position % len(content)
     return content[:at] + content[at + edit.length :]
 
 
 def _double(content: bytes, edit: Edit) -> bytes:
-    at = edit.place % len(content)
+    at = edit.position % len(content)
     return content[: at + edit.length] + content[at:]
 
 
 def _put(content: bytes, edit: Edit) -> bytes:
-    at = edit.place % len(content)
+    at = edit.position % len(content)
     return content[:at] + _PIECES[edit.piece % len(_PIECES)] + content[at:]
 
 
 def _over(content: bytes, edit: Edit) -> bytes:
-    at, piece = edit.place % len(content), _PIECES[edit.piece % len(_PIECES)]
+    at, piece = edit.position % len(content), _PIECES[edit.piece % len(_PIECES)]
     return content[:at] + piece + content[at + len(piece) :]
 
 
 def _cell(content: bytes, edit: Edit) -> bytes:
-    """Another text in one cell of a table with commas or tabs."""
+    """Replace one cell of a CSV or TSV table."""
     lines = content.split(b"\n")
-    line = edit.place % len(lines)
+    line = edit.position % len(lines)
     separator = b"\t" if b"\t" in lines[line] else b","
     cells = lines[line].split(separator)
     cells[edit.length % len(cells)] = _PIECES[edit.piece % len(_PIECES)]
@@ -131,21 +129,21 @@ def _cell(content: bytes, edit: Edit) -> bytes:
 
 
 def _lines(content: bytes, edit: Edit) -> bytes:
-    """Two lines in each other's place."""
+    """Swap two lines."""
     lines = content.split(b"\n")
-    here, there = edit.place % len(lines), edit.length % len(lines)
+    here, there = edit.position % len(lines), edit.length % len(lines)
     lines[here], lines[there] = lines[there], lines[here]
     return b"\n".join(lines)
 
 
 def _value(content: bytes, edit: Edit) -> bytes:
-    """Another value somewhere in JSON, or one entry less."""
+    """Replace or delete one value of a JSON document."""
     try:
         whole = json.loads(content)
-    except (ValueError, RecursionError):  # an earlier edit has made it none
+    except (ValueError, RecursionError):  # no longer JSON after an earlier edit
         return content
     spots = _spots({"": whole})
-    holder, key = spots[edit.place % len(spots)]
+    holder, key = spots[edit.position % len(spots)]
     number = edit.piece % (len(_VALUES) + 1)
     if number < len(_VALUES):
         holder[key] = _VALUES[number]
@@ -156,13 +154,13 @@ def _value(content: bytes, edit: Edit) -> bytes:
 
 
 def _spots(holder: Any) -> list[tuple[Any, Any]]:
-    """Every place in JSON: an object or a list, and a key of it; the outermost first."""
+    """All (container, key) pairs of a JSON document, the outermost first."""
     keys = holder if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ()
     spots = [(holder, key) for key in keys]
     return spots + [spot for _, key in list(spots) for spot in _spots(holder[key])]
 
 
-_ACTS: Mapping[str, Callable[[bytes, Edit], bytes]] = {
+_EDITS: Mapping[str, Callable[[bytes, Edit], bytes]] = {
     "flip": _flip,
     "cut": _cut,
     "drop": _drop,
@@ -178,12 +176,12 @@ TABLE = (*BYTES, "cell", "lines", "cell", "lines")
 JSON = (*BYTES, "value", "value", "value", "value")
 
 
-def edits(acts: Sequence[str]) -> st.SearchStrategy[list[Edit]]:
-    """One to three edits of these kinds."""
+def edits(kinds: Sequence[str]) -> st.SearchStrategy[list[Edit]]:
+    """One to three edits of the given kinds."""
     edit = st.builds(
         Edit,
-        act=st.sampled_from(acts),
-        place=_PLACES,
+        kind=st.sampled_from(kinds),
+        position=_POSITIONS,
         length=st.integers(0, 255),
         piece=st.integers(0, 255),
     )
@@ -191,7 +189,7 @@ def edits(acts: Sequence[str]) -> st.SearchStrategy[list[Edit]]:
 
 
 def damaged(content: bytes, damage: Sequence[Edit]) -> bytes:
-    """A file after its edits; of an empty one nothing is left to edit."""
+    """The content after its edits."""
     for edit in damage:
-        content = _ACTS[edit.act](content, edit) if content else content
+        content = _EDITS[edit.kind](content, edit) if content else content
     return content

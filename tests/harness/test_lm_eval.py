@@ -17,11 +17,10 @@ import yaml
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.data.build import build_config
 from gest_dataset.data.card import write_card
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.selection import names
 from gest_dataset.errors import DataError, OutputError, SettingError
 from gest_dataset.harness import lm_eval as ours
 from gest_dataset.harness import task_folder
@@ -49,7 +48,7 @@ Loader.add_constructor("!function", lambda loader, node: ("function", node.value
 
 def written(folder: Path, configs: str, data: Path | None = None) -> dict[str, Any]:
     """The files of a folder for some configs, read again."""
-    tasks, _ = task_folder.choose(names(configs), data)
+    tasks, _ = task_folder.choose(select_configs(configs), data)
     task_folder.write(folder, tasks, data)
     return {
         path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
@@ -94,9 +93,9 @@ def check_tokens(model: Any, config: str, asked: Iterator[Encoded]) -> None:
     rows = rows_of(config)
     _, probe = measure_of(rows.column_names, config)
     reader = loaded.reader(probe, frozenset())
-    askers = probe.askers(loaded.kind, Options())
+    builders = probe.query_builders(loaded.kind, Options())
     for row in rows.to_list():
-        for ask in askers.values():
+        for ask in builders.values():
             queries = ask(row, reader).queries
             sides = (next(asked), next(asked))
             if len(queries) == 1:  # two words of one token each, at one place
@@ -208,10 +207,10 @@ def test_another_call_replaces_what_the_first_has_written(tmp_path: Path) -> Non
 
 
 def test_every_config_with_a_log_ratio_of_a_causal_model_is_a_task() -> None:
-    tasks, left_out = task_folder.choose(names("all"), None)
+    tasks, left_out = task_folder.choose(select_configs("all"), None)
     families = {CONFIGS[task.config].family.name for task in tasks}
     assert families == {"gest", "pairs", "neutral", "winobias"}
-    assert {task.config for task in tasks} | left_out.keys() == set(names("all"))
+    assert {task.config for task in tasks} | left_out.keys() == set(select_configs("all"))
     assert "annotations" in left_out
     assert len({task.name for task in tasks}) == len(tasks)
 
@@ -273,9 +272,9 @@ def test_configs_that_are_no_task() -> None:
         ("sk_translations", "No probe reads sk_translations"),
     ):
         with pytest.raises(SettingError, match=message):
-            task_folder.choose(names(f"en,{config}"), None)
+            task_folder.choose(select_configs(f"en,{config}"), None)
     with pytest.raises(SettingError, match="No config is left"):
-        task_folder.choose(names("stereoset"), None)
+        task_folder.choose(select_configs("stereoset"), None)
 
 
 def test_folders_of_others(tmp_path: Path) -> None:
@@ -290,11 +289,11 @@ def test_folders_of_others(tmp_path: Path) -> None:
 
 def test_data_that_are_not_there_or_damaged(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="gest build --config en --output"):
-        task_folder.choose(names("en"), tmp_path)
+        task_folder.choose(select_configs("en"), tmp_path)
     built, _ = build_config(CONFIGS["en"], tmp_path)
-    tasks, left_out = task_folder.choose(names("en,slavic"), tmp_path)
+    tasks, left_out = task_folder.choose(select_configs("en,slavic"), tmp_path)
     assert [task.config for task in tasks] == ["en"]
     assert "sk_pairs" in left_out
     built.path.write_bytes(built.path.read_bytes() + b"x")
     with pytest.raises(DataError, match="not as it was written"):
-        task_folder.choose(names("en"), tmp_path)
+        task_folder.choose(select_configs("en"), tmp_path)

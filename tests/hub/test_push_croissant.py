@@ -16,7 +16,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
 from gest_dataset.data.croissant import croissant, write_croissant
-from gest_dataset.data.folder import noted
+from gest_dataset.data.folder import read_checksums
 from gest_dataset.errors import HubError
 from tests.support.hub import Hub
 
@@ -50,8 +50,8 @@ def test_configs_one_by_one_are_told_as_all_at_once(hub: Hub, tmp_path: Path) ->
         gest_dataset.push(SET, name)
     told = on_hub(hub)
     folder = built(tmp_path, *NAMES)
-    builds = [one for name in NAMES if (one := build.built_before(CONFIGS[name], folder))]
-    expected = croissant(builds, noted(folder))
+    builds = [one for name in NAMES if (one := build.find_built(CONFIGS[name], folder))]
+    expected = croissant(builds, read_checksums(folder))
     assert told.keys() == expected.keys()
     for key in told.keys() - {"distribution", "recordSet"}:
         ordered = [sorted(each) if isinstance(each, list) else each for each in (told[key], expected[key])]

@@ -30,7 +30,7 @@ from gest_dataset.hub.benchmark import write_benchmark
 from gest_dataset.hub.commit import TRIES
 from gest_dataset.hub.results import Pushed, push_results, task_of
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.runs.manifest import DETECTIONS, Manifest
 from gest_dataset.runs.reading import Run, read_run, sha256
 from gest_dataset.runs.writing import begun, finish, recording
@@ -125,7 +125,8 @@ def test_a_pull_request_with_the_headline_of_a_run(there: Hub, scored: Path) -> 
     )
     assert entry.notes is not None
     for said in (
-        f"95 % interval {shown(result['g_s_low'])} to {shown(result['g_s_high'])}; none is 1, negligible is",
+        f"95 % interval {format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}; "
+        f"none is 1, negligible is",
         f"verdict: {result['verdict']}",
         f"model revision {run.manifest.metadata['revision'][:12]}",
         f"gest-dataset {gest_dataset.__version__}",
@@ -152,7 +153,7 @@ def test_all_runs_below_a_folder_are_one_pull_request(there: Hub, scored: Path) 
         head = MEASURES[run.manifest.measure].headline(run.result["result"])
         assert entry.value == pytest.approx(run.result["result"][head.name], abs=1e-6)
         assert entry.notes is not None
-        assert entry.notes.startswith(f"{head.symbol}, {head.what}: 95 % interval ")
+        assert entry.notes.startswith(f"{head.symbol}, {head.label}: 95 % interval ")
         assert f"none is {head.null:g}" in entry.notes
     assert "mean of templates 1, 3" in str(entries["en"].notes)
 

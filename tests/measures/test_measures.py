@@ -17,10 +17,10 @@ from gest_dataset import probes
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
+from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import estimates, judged, result_of, units_of
-from gest_dataset.measures.words import told_apart
+from gest_dataset.measures.result import compute_result, estimates, sample_units, with_verdict
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.comparison import MEASURES as COMPARED
@@ -91,7 +91,7 @@ def test_a_record_that_lacks_something_fails_where_it_is_made() -> None:
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
-    result = result_of(measure, scores(measure), ROWS)
+    result = compute_result(measure, scores(measure), ROWS)
     single = {name for name, value in result.items() if isinstance(value, float)}
     assert set(measure.numbers) == {
         name
@@ -99,7 +99,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
         if not name.endswith(("_low", "_high", "_analytic", "_permutation_p", "_spread", "_ties"))
     }
     for head in measure.headlines:
-        assert set(head.words) == set(get_args(Verdict))
+        assert set(head.verdict_labels) == set(get_args(Verdict))
         assert head.name in measure.numbers
         estimate = Estimate.of(result, head.name)
         assert estimate.low < estimate.value < estimate.high
@@ -109,7 +109,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     assert any(Estimate.of(result, measure.headlines[0].name) in line.estimates for line in grid.lines)
     assert all(len(line.estimates) == len(grid.headings) for line in grid.lines)
     assert all(
-        sentence.endswith(".") and "nan" not in sentence for sentence in measure.sentences(result, FACTS)
+        sentence.endswith(".") and "nan" not in sentence for sentence in measure.describe(result, FACTS)
     )
     assert measure.families
     assert measure.methods
@@ -117,14 +117,14 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
         assert pairing.measure in COMPARED
         assert {*pairing.columns} <= {*scores(measure).column_names}
     told = scores(measure)
-    if measure.samples.labels:
+    if measure.display.categorical:
         told = told.append_column("problem", pa.array(["unreadable", *[""] * (told.num_rows - 1)]))
-    values = measure.samples.value(told)
+    values = measure.display.value(told)
     assert np.isfinite(values[1:]).all()
-    assert np.isnan(values[0]) == measure.samples.labels
-    assert measure.samples.topic(told.to_pylist()[0], ROWS[0])
-    assert {*measure.samples.numbers.values()} <= {*told.column_names}
-    assert {*measure.samples.numbers} <= {*measure.samples.variants}
+    assert np.isnan(values[0]) == measure.display.categorical
+    assert measure.display.topic(told.to_pylist()[0], ROWS[0])
+    assert {*measure.display.number_columns.values()} <= {*told.column_names}
+    assert {*measure.display.number_columns} <= {*measure.display.variants}
 
 
 def test_controls_without_keywords_are_about_cs() -> None:
@@ -134,9 +134,9 @@ def test_controls_without_keywords_are_about_cs() -> None:
     for name in (name for name in table.column_names if name.startswith("logp_")):
         table = table.set_column(table.column_names.index(name), name, empty)
     with pytest.warns(UndefinedWarning):
-        result = result_of(measure, table, ROWS)
+        result = compute_result(measure, table, ROWS)
     assert measure.headline(result).symbol == "cs"
-    assert "wins in" in measure.sentences(result, FACTS)[0]
+    assert "is preferred in" in measure.describe(result, FACTS)[0]
 
 
 def test_every_config_is_of_one_measure_or_is_data_only() -> None:
@@ -155,7 +155,7 @@ def test_several_templates_have_their_own_numbers() -> None:
     both = pa.concat_tables(
         [scores(measure).append_column("template", pa.array([n] * NUMBER)) for n in (1, 3)]
     )
-    result = result_of(measure, both, None)
+    result = compute_result(measure, both, None)
     one = measure.statistic(**measure.inputs(scores(measure), None))
     assert result["by_template"][3]["g_s"] == one["g_s"]
     assert estimates(result, "q_m") == [Estimate.of(one, "q_m")] * 2
@@ -177,16 +177,16 @@ def test_bounds_are_told_apart_from_marks(
     bounds: tuple[float, float], marks: tuple[float], told: tuple[list[str], list[str]]
 ) -> None:
     """Bounds are printed on the side of the null where they lie, and on it where they are equal."""
-    assert told_apart(bounds, marks) == told
+    assert format_distinct(bounds, marks) == told
 
 
 def test_the_level_of_q_is_not_read() -> None:
     """Section 4.2.1 of the paper: only differences between stereotypes mean something."""
     for name in ("templates", "pairs", "neutral"):
-        axis = MEASURES[name].grid(result_of(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
+        axis = MEASURES[name].grid(compute_result(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
         assert axis is not None
         assert "more likely" not in axis.caption
-        assert "only differences mean something" in axis.caption
+        assert "only differences are meaningful" in axis.caption
 
 
 # units and verdicts -----------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ UNITS = {
 def test_the_unit_is_a_column_of_the_configs(name: str) -> None:
     measure = MEASURES[name]
     assert measure.unit.column == UNITS[name]
-    assert measure.unit.words
+    assert measure.unit.label
     for config in CONFIGS.values():
         if config.family.name != "translations" and config.name != "annotations":
             own = measure_of(list(config.features), config.name)[0]
@@ -223,26 +223,26 @@ def test_results_are_of_the_units_that_the_rows_say(name: str) -> None:
     names = [f"unit {i // 4}" for i in range(NUMBER)]
     data = {column: ROWS[column][:] for column in ROWS.column_names} | {measure.unit.column: names}
     rows = Dataset.from_dict({column: values[::-1] for column, values in data.items()})
-    found = result_of(measure, scores(measure), rows)
+    found = compute_result(measure, scores(measure), rows)
     direct = measure.statistic(**measure.inputs(scores(measure), rows), units=names)
     head = measure.headlines[0].name
     assert Estimate.of(found, head) == Estimate.of(direct, head)
     apart = measure.statistic(**measure.inputs(scores(measure), rows))
     assert Estimate.of(found, head).low != Estimate.of(apart, head).low
     if name != "stereoset_intrasentence" and name != "stereoset_intersentence":
-        assert Estimate.of(result_of(measure, scores(measure), ROWS), head) == Estimate.of(apart, head)
-        with pytest.raises(TypeError, match="stand in the rows of the data"):
-            result_of(measure, scores(measure), None)
+        assert Estimate.of(compute_result(measure, scores(measure), ROWS), head) == Estimate.of(apart, head)
+        with pytest.raises(TypeError, match="are read from the dataset rows"):
+            compute_result(measure, scores(measure), None)
 
 
 def test_rows_without_a_name_of_their_unit_are_units() -> None:
     rows = Dataset.from_dict({"id": ["a", "b", "c", "d"], "source": ["x", None, None, "x"]})
-    found = units_of(MEASURES["pairs"].unit, ["d", "c", "b", "a"], rows)
+    found = sample_units(MEASURES["pairs"].unit, ["d", "c", "b", "a"], rows)
     assert found is not None
     assert found[0] == found[3] == "x"
     assert len(set(found)) == 3
-    with pytest.raises(DataError, match="sample e is not in the data"):
-        units_of(MEASURES["pairs"].unit, ["e"], rows)
+    with pytest.raises(DataError, match="sample e is not in the dataset"):
+        sample_units(MEASURES["pairs"].unit, ["e"], rows)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
 )
 def test_verdicts_stand_in_the_result(name: str, null: float, deviations: float) -> None:
     measure = MEASURES[name]
-    result = result_of(measure, scores(measure), ROWS)
+    result = compute_result(measure, scores(measure), ROWS)
     head = measure.headline(result)
     reach = deviations * result[f"{head.name}_spread"]
     zone = (math.exp(-reach), math.exp(reach)) if head.ratio else (null - reach, null + reach)
@@ -283,17 +283,17 @@ def test_verdicts_over_templates(shift: float, said: str) -> None:
                 {"id": ids, "template": [template] * 640, "stereotype": stereotypes, "log_ratio": ratios}
             )
         )
-    result = result_of(MEASURES["templates"], pa.concat_tables(parts), ROWS)
+    result = compute_result(MEASURES["templates"], pa.concat_tables(parts), ROWS)
     assert result["verdict"] == said
     assert {part["verdict"] for part in result["by_template"].values()} == {result["verdict"]}
     if shift:
         place = 3 if shift > 0 else 9
         assert (result["feminine_ranks_low"][place], result["feminine_ranks_high"][place]) == (1, 1)
-        spoken = MEASURES["templates"].sentences(result, FACTS)
+        spoken = MEASURES["templates"].describe(result, FACTS)
         assert any(line.startswith("Most feminine: “") for line in spoken)
         assert result["g_s_permutation_p"] == 1 / 11_440
     else:
-        spoken = MEASURES["templates"].sentences(result, FACTS)
+        spoken = MEASURES["templates"].describe(result, FACTS)
         assert not any(line.startswith("Most") for line in spoken)
 
 
@@ -304,7 +304,7 @@ def test_a_model_that_says_the_same_of_everything_is_not_reversed() -> None:
 
     def said(stereotype: float) -> str:
         rows = [[stereotype, 0.0, -1.0 - i / 400] for i in range(400)]
-        result = judged(measure, measure.statistic(rows, targets))
+        result = with_verdict(measure, measure.statistic(rows, targets))
         assert result["ss_ties"] == (100 if stereotype == 0 else 0)
         return str(result["verdict"])
 

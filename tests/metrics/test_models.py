@@ -15,7 +15,7 @@ from gest_dataset import statistics
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import result_of
+from gest_dataset.measures.result import compute_result
 from tests.metrics.test_metrics import CASES, STEREOTYPES, TWO_OF_EACH, judged, rounded
 
 NO_ROWS = Dataset.from_dict({})
@@ -29,7 +29,7 @@ def test_several_templates_are_reported_by_template() -> None:
         "stereotype": STEREOTYPES * 2,
         "log_ratio": inputs["predictions"] + [2 * x for x in inputs["predictions"]],
     }
-    found = result_of(MEASURES["templates"], pa.table(table), NO_ROWS)
+    found = compute_result(MEASURES["templates"], pa.table(table), NO_ROWS)
     first = function(**inputs | {"units": None})
     assert rounded(found["by_template"][3]) == judged("gest_stereotype_rate", first)
     assert found["by_template"][4]["g_s"] == pytest.approx(first["g_s"] ** 2)
@@ -39,7 +39,7 @@ def test_several_templates_are_reported_by_template() -> None:
 def test_one_template_is_a_plain_result() -> None:
     inputs, _ = CASES["gest_stereotype_rate"]
     table = {"id": TWO_OF_EACH, "template": [0] * 96, "stereotype": STEREOTYPES}
-    found = result_of(MEASURES["pairs"], pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
+    found = compute_result(MEASURES["pairs"], pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
     inputs, function = CASES["gest_stereotype_rate"]
     assert rounded(found) == judged("gest_stereotype_rate", function(**inputs | {"units": None}))
 
@@ -55,7 +55,7 @@ def test_quadruplets_have_what_the_config_has() -> None:
         (keywords | dict.fromkeys(pairs, empty), {"predictions": inputs["predictions"]}),
         (dict.fromkeys(keywords, empty) | pairs, {"predictions": None, "cs": inputs["cs"]}),
     ):
-        found = result_of(MEASURES["quadruplets"], pa.table({"id": list(range(40)), **table}), NO_ROWS)
+        found = compute_result(MEASURES["quadruplets"], pa.table({"id": list(range(40)), **table}), NO_ROWS)
         number = "f_mu" if defined.get("predictions") else "cs_mu_original"
         assert rounded(found) == judged("gest_control_bias", statistics.control_bias(**defined), number)
 
@@ -68,7 +68,7 @@ def test_targets_are_the_english_ones_of_the_config() -> None:
     values = np.random.default_rng(1).normal(size=(len(rows), 3))
     names = ("stereotype", "antistereotype", "unrelated")
     table = {"id": [row["id"] for row in rows], **dict(zip(names, values.T, strict=True))}
-    found = result_of(MEASURES["stereoset_intrasentence"], pa.table(table), data)
+    found = compute_result(MEASURES["stereoset_intrasentence"], pa.table(table), data)
     kinds = ["gender", "profession", "race", "religion"]
     direct = statistics.stereoset_icat(
         values,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gest_dataset import published
-from gest_dataset.published.standing import english, slavic
+from gest_dataset.published.models import english_models, slavic_models
 from gest_dataset.register import METRICS
 from gest_dataset.statistics.stereotype_rate import LN10
 from tests.conftest import ROOT
@@ -132,9 +132,9 @@ def test_words_about_stereotype_rates_hold() -> None:
     assert "A printed `g_s` of 1.12 is a true ratio of 1.30" in text
     assert round(float(np.exp(np.log(1.12) * LN10)), 2) == 1.30
     assert "Every English model has a `g_s` above 1" in text
-    assert min(model.g_s for model in english()) > 1
+    assert min(model.g_s for model in english_models()) > 1
     assert "only multilingual BERT falls below 1 (Czech, Polish, Slovak)" in text
-    below = {(model.model, model.where) for model in slavic() if model.g_s < 1}
+    below = {(model.model, model.where) for model in slavic_models() if model.g_s < 1}
     assert below == {("bert-base-multilingual-cased", code) for code in ("cs", "pl", "sk")}
 
 

@@ -23,7 +23,7 @@ from gest_dataset.models.served import abilities, tokens
 from gest_dataset.models.served import client as http
 from gest_dataset.models.served.plan import Next, Text, plan
 from gest_dataset.models.served.served import connect
-from gest_dataset.probes.query import Query
+from gest_dataset.probes.queries import Query
 from tests.support import zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
 from tests.support.launching import free_port

@@ -31,7 +31,7 @@ from gest_dataset.models.answering import NOT_FINITE
 from gest_dataset.models.batching import Pass, Values, answer
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.head import Head
-from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.probes.queries import Input, Lookup, Query
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -45,13 +45,13 @@ class Echo:
         self.dtypes = ["float32"]
         self.batches: list[list[Input]] = []
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Nothing is short here."""
 
     def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
         return False
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         padded = len(inputs) * max(one.size for one in inputs)
         if self.memory is not None and padded > self.memory:
             raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {padded}")
@@ -106,7 +106,7 @@ def test_memory_that_runs_out_halves_the_budget(caplog: pytest.LogCaptureFixture
     class Narrow(Echo):
         failed: ClassVar[list[int]] = []
 
-        def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
             try:
                 return super().answer(inputs, asks)
             except torch.OutOfMemoryError:
@@ -144,7 +144,7 @@ def test_memory_that_runs_out_in_the_check_is_not_taken_for_an_odd_head(
 
 def test_other_errors_are_not_taken_for_memory() -> None:
     class Broken(Echo):
-        def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+        def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
             raise RuntimeError("shapes do not match")
 
     with pytest.raises(RuntimeError, match="shapes"):

@@ -10,7 +10,7 @@ import pytest
 from datasets import Dataset
 
 from gest_dataset.builders.config import features_of
-from gest_dataset.builders.frames import Frame, frame_for, frames_of, sources_of
+from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
 from gest_dataset.builders.neutral import FIELDS, neutral_row
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
@@ -39,14 +39,16 @@ ENTRY = Probe(
 
 
 def frames(language: str, kind: str = "pronoun") -> list[Frame]:
-    return frames_of(language, {key: sources.fetch(key) for key in sources_of(language)}, kind)
+    return read_frames(language, {key: sources.fetch(key) for key in frame_sources(language)}, kind)
 
 
 @functools.cache
 def rows() -> Dataset:
     """Sentences of our own in the frames of the test mirror; only called with that in force."""
     made = [
-        neutral_row(language, [], stereotype, f"Sentence {i}.", text, frame_for(text, frames(language, kind)))
+        neutral_row(
+            language, [], stereotype, f"Sentence {i}.", text, choose_frame(text, frames(language, kind))
+        )
         for i, (language, stereotype, text) in enumerate(SENTENCES)
         for kind in ("pronoun", "noun")
     ]

@@ -25,7 +25,7 @@ from gest_dataset.models import prefixes, scorers, shards
 from gest_dataset.models.batching import Pass, Values, answer
 from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.models.trees import in_line, tree_tensors
-from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.probes.queries import Input, Lookup, Query
 from tests.models.test_engine import Echo, queries
 from tests.models.test_exact import BY_NAME, assert_equal, expected, reader, rows, run
 from tests.support import zoo
@@ -138,7 +138,7 @@ class Tree(Echo):
         self.asked.append((row, texts))
         return self.agrees
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         self.batches.append(list(inputs))
         return [
             np.array(
@@ -325,8 +325,8 @@ def test_padding_that_is_attended_changes_what_a_row_answers(monkeypatch: pytest
     model, _ = zoo.load("llama")
     scorer = LanguageModel(model, "causal", None, owned=False)
     tree = Input((5, 6, 7, 8), parents=(-1, 0, 0, 2))
-    asks = [Ask(3, 9, True)]
-    other = (Input(tuple(range(10, 22))), [Ask(11, 9, True)])
+    asks = [Lookup(3, 9, True)]
+    other = (Input(tuple(range(10, 22))), [Lookup(11, 9, True)])
     ((alone,), (beside, _)) = scorer.answer([tree], [asks]), scorer.answer([tree, other[0]], [asks, other[1]])
     np.testing.assert_allclose(beside, alone, atol=1e-5)
 

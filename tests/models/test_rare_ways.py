@@ -20,8 +20,8 @@ from gest_dataset.models.batching import Pass, Passes, State, answer
 from gest_dataset.models.head import Head
 from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.models.shards import Shards
-from gest_dataset.probes.query import Ask, Input, Query, Values
-from gest_dataset.probes.text import make_reader
+from gest_dataset.probes.queries import Input, Lookup, Query, Values
+from gest_dataset.probes.tokenization import make_probe_tokenizer
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -38,7 +38,7 @@ def test_logits_in_pieces(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
     inputs = [Input((9, 8, 7, 6, 5), decoder), Input((5, 6, 7), decoder)]
     size = model.get_output_embeddings().out_features
     targets = (0, 6, 7, 99, 100, size - 1)  # on both sides of the ends of slices, and at one place
-    asks = [[Ask(p, t, True) for p in range(3) for t in targets] for _ in inputs]
+    asks = [[Lookup(p, t, True) for p in range(3) for t in targets] for _ in inputs]
     scorer = LanguageModel(model, kind, tokenizer.pad_token_id, owned=False)
     monkeypatch.setattr(head, "_SLICE", tokens)
     monkeypatch.setattr(head, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
@@ -82,7 +82,7 @@ def test_a_head_that_is_another_one_in_slices_is_found(monkeypatch: pytest.Monke
     given = Input((9, 8, 7, 6, 5))
     with torch.no_grad():
         logits = model(torch.tensor([given.input_ids])).logits[0, 2]
-    asks = [Ask(2, int(token), True) for token in logits.topk(3).indices]
+    asks = [Lookup(2, int(token), True) for token in logits.topk(3).indices]
     model.__class__ = ChoosyBert
     scorer = LanguageModel(model, "masked", tokenizer.pad_token_id, owned=False)
     scorer.check([given], [asks])
@@ -155,7 +155,7 @@ def test_three_labels_are_no_next_sentence_model(tmp_path: Path) -> None:
 def test_the_label_that_says_follows(labels: tuple[str, str], follows: int) -> None:
     model, tokenizer = zoo.load("bert-labels")
     model.config.id2label = dict(enumerate(labels))
-    assert make_reader(tokenizer, model, "nsp").next_label == follows
+    assert make_probe_tokenizer(tokenizer, model, "nsp").next_label == follows
 
 
 class Adding:
@@ -166,10 +166,10 @@ class Adding:
     def __init__(self, memory: int) -> None:
         self.memory, self.dtypes = memory, ["float32"]
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Nothing is short here."""
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         if len(inputs) * inputs[0].size > self.memory:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
         return [
@@ -235,7 +235,7 @@ def test_the_check_is_made_with_the_shortest_inputs_of_two_lengths() -> None:
     checked: list[int] = []
 
     class Checking(Adding):
-        def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+        def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
             checked.extend(one.size for one in inputs)
             assert [len(own) for own in asks] == [1] * len(inputs)
 
@@ -248,7 +248,7 @@ def test_the_seconds_of_all_processes_add_up(tmp_path: Path, monkeypatch: pytest
     now = [100.0]
     monkeypatch.setattr("gest_dataset.models.shards.time.perf_counter", lambda: now[0])
     values = [np.array([1.0]), np.array([2.0])]
-    work = [(Input((n,), (), ()), [Ask(0, 1, False)]) for n in range(2)]
+    work = [(Input((n,), (), ()), [Lookup(0, 1, False)]) for n in range(2)]
     first = Shards(tmp_path)
     first.load(work, 8)
     now[0] += 7

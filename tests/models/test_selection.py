@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gest_dataset.builders import GROUPS
-from gest_dataset.data.selection import names
+from gest_dataset.builders import GROUPS, select_configs
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.selection import split
 
 
 def test_all_leaves_the_collected_sentences_and_the_demo_out() -> None:
-    chosen, left_out = split(names("all"), "masked", "m")
+    chosen, left_out = split(select_configs("all"), "masked", "m")
     assert "annotations" not in chosen
     assert left_out["annotations"].endswith("name it to score it")
     assert not set(GROUPS["demo"]) & {*chosen, *left_out}
@@ -20,9 +19,9 @@ def test_all_leaves_the_collected_sentences_and_the_demo_out() -> None:
 
 
 def test_what_is_named_is_scored() -> None:
-    chosen, _ = split(names("all,annotations,demo"), "masked", "m")
+    chosen, _ = split(select_configs("all,annotations,demo"), "masked", "m")
     assert {"annotations", *GROUPS["demo"]} <= set(chosen)
-    assert split(names("annotations"), "causal", "m") == (["annotations"], {})
+    assert split(select_configs("annotations"), "causal", "m") == (["annotations"], {})
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def test_what_is_named_is_scored() -> None:
 def test_what_does_not_fit_is_a_wrong_use_of_scoring(asked: str, kind: str, message: str) -> None:
     for family in (ConfigError, ScoringError):
         with pytest.raises(family, match=message) as caught:
-            split(names(asked), kind, "m")
+            split(select_configs(asked), kind, "m")
         assert caught.value.exit_code == 2  # type: ignore[attr-defined]
 
 

@@ -14,7 +14,7 @@ from datasets import Dataset
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError
 from gest_dataset.models import loading
-from gest_dataset.probes.text import make_reader
+from gest_dataset.probes.tokenization import make_probe_tokenizer
 from tests.models.test_exact import (
     BY_NAME,
     LANGUAGE_MODELS,
@@ -249,7 +249,7 @@ def test_the_boundary_belongs_to_the_word(animal: str) -> None:
     """A lone `▁` or `Ġ` before a word is its first token, and no other token before it is."""
     tokenizer = reader(animal).tokenizer
     for each in (tokenizer, generic(tokenizer, trims=False)) if animal != "mistral" else (tokenizer,):
-        read = make_reader(each, reader(animal).model, reader(animal).family)
+        read = make_probe_tokenizer(each, reader(animal).model, reader(animal).family)
         for text, word, wanted in (
             ("I ran (xqz) far.", "xqz", "xqz"),
             ("I ran xqz far.", "xqz", "·xqz"),

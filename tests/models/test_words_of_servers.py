@@ -22,7 +22,7 @@ from gest_dataset.models.served.abilities import Abilities
 from gest_dataset.models.served.at_once import at_once
 from gest_dataset.models.served.plan import Next, Text
 from gest_dataset.models.served.served import connect
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.tokenization import SkipSampleError
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
 from tests.support.services import Answer, Request, Server, serving
@@ -482,7 +482,7 @@ def test_where_the_pieces_of_a_text_stand(text: str, pieces: list[str], spans: l
 @pytest.mark.parametrize("pieces", [["a"], ["a", "b", "c"], ["ĠĠab"], ["▁▁ab"], ["[UNK]"], ["▁a", "x"]])
 def test_pieces_that_do_not_spell_the_text(pieces: list[str]) -> None:
     said = "the server's tokens do not spell the text"
-    assert refusal(CannotAskError, tokens._spans, "ab", pieces) == said  # type: ignore[arg-type]
+    assert refusal(SkipSampleError, tokens._spans, "ab", pieces) == said  # type: ignore[arg-type]
 
 
 SPECIAL = ("gpt2", "roberta")  # none, and one at each end
@@ -611,7 +611,7 @@ def test_a_served_model_that_names_the_likeliest_only() -> None:
         assert own._spelling(items) == {9: "", 10: "", 11: "x"}
     assert own.notes == ("the server gives the likeliest tokens only (5): other words are skipped",)
     pairs = measure_of(["masculine", "feminine", "stereotype", "word_index"], "mine")[1]
-    assert pairs.likelihood
+    assert pairs.scores_whole_texts
     assert refusal(SettingError, own.reader, pairs, frozenset()) == (
         f"{own.client.address} does not say what begins a text, which {pairs.name} puts in front: name the "
         f"model's tokenizer with --tokenizer."

@@ -26,7 +26,7 @@ from gest_dataset.models.loading import load_model, name_and_kind
 from gest_dataset.models.own_data import name_of, read_own
 from gest_dataset.models.request import NUMBERED, prepare
 from gest_dataset.models.selection import split
-from gest_dataset.probes.options import told_options, unused_options
+from gest_dataset.probes.options import effective_options, unused_options
 from gest_dataset.probes.probe import Options
 from tests.support import zoo
 
@@ -245,8 +245,8 @@ def test_rules_that_change_nothing_are_said() -> None:
         said = [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]
         assert sorted(unused_options(rules, probe, kind)) == said
     assert unused_options(Options(), pairs, "masked") == []
-    assert told_options(rules, within, "causal")["rules"] == "bos-first"
-    assert "rules" not in told_options(rules, within, "masked")
+    assert effective_options(rules, within, "causal")["rules"] == "bos-first"
+    assert "rules" not in effective_options(rules, within, "masked")
     for animal, told in (("gpt2", {"rules": "bos-first"}), ("bert", {})):
         loaded = load_model(str(zoo.directory(animal)), "cpu", "auto")
         request = prepare("stereoset_en_intrasentence", 1, Options(rules=("bos-first",)), None)

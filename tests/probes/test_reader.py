@@ -11,9 +11,9 @@ import pytest
 from datasets import Dataset, concatenate_datasets
 
 from gest_dataset.errors import ModelError, ScoringError
-from gest_dataset.probes.asks import check_compared, check_distinct, masked_contrast
-from gest_dataset.probes.templates import choose
-from gest_dataset.probes.text import CannotAskError, Reader, Tokens, make_reader
+from gest_dataset.probes.queries import check_compared, check_distinct, masked_contrast
+from gest_dataset.probes.templates import select_templates
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens, make_probe_tokenizer
 from tests.models.test_exact import reader as naive_reader
 from tests.models.test_exact import rows, run
 from tests.support import naive, zoo
@@ -21,9 +21,9 @@ from tests.support import naive, zoo
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def reader(name: str) -> Reader:
+def reader(name: str) -> ProbeTokenizer:
     model, tokenizer = zoo.load(name)
-    return make_reader(tokenizer, model, zoo.BY_NAME[name].family)
+    return make_probe_tokenizer(tokenizer, model, zoo.BY_NAME[name].family)
 
 
 def tokens(*offsets: tuple[int, int], ids: tuple[int, ...] = (), special: tuple[bool, ...] = ()) -> Tokens:
@@ -50,7 +50,7 @@ def tokens(*offsets: tuple[int, int], ids: tuple[int, ...] = (), special: tuple[
     ],
 )
 def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
-    with pytest.raises(CannotAskError) as raised:
+    with pytest.raises(SkipSampleError) as raised:
         found.of(4, 6)
     assert str(raised.value) == reason
 
@@ -88,7 +88,7 @@ def test_texts_that_cannot_be_asked() -> None:
         (t5, "I <extra_id_3> sing.", "contains <extra_id_, with which the model is asked"),
         (replace(bert, vocabulary=5), "I", r"has the token"),
     ):
-        with pytest.raises(CannotAskError) as raised:
+        with pytest.raises(SkipSampleError) as raised:
             ask(text)
         assert str(raised.value).startswith(reason)
     assert len(bert("I [mask] sing.").ids) > 3
@@ -98,7 +98,7 @@ def test_texts_that_cannot_be_asked() -> None:
 def test_the_longest_input() -> None:
     short = replace(reader("bert"), limit=4)
     assert short.fitting(range(4)) == (0, 1, 2, 3)
-    with pytest.raises(CannotAskError, match=r"^5 tokens, the model takes 4$"):
+    with pytest.raises(SkipSampleError, match=r"^5 tokens, the model takes 4$"):
         short.fitting(range(5))
 
 
@@ -113,21 +113,21 @@ def test_limits(name: str, told: int, limit: int) -> None:
     if name == "roberta":
         assert model.config.pad_token_id == 1
         assert model.config.max_position_embeddings == zoo.LONGEST + 2
-    assert make_reader(tokenizer, model, zoo.BY_NAME[name].family).limit == limit
+    assert make_probe_tokenizer(tokenizer, model, zoo.BY_NAME[name].family).limit == limit
 
 
 def test_span_models_need_sentinels() -> None:
     model, _ = zoo.load("t5")
     _, tokenizer = zoo.load("gpt2")
     with pytest.raises(ModelError, match="has no sentinel <extra_id_0>"):
-        make_reader(tokenizer, model, "seq2seq")
+        make_probe_tokenizer(tokenizer, model, "seq2seq")
     assert reader("bert").sentinels == ()
     assert len(reader("t5").sentinels) == 10
 
 
 def test_compared_words_differ() -> None:
     check_distinct((1, 2), (1, 3))
-    with pytest.raises(CannotAskError) as raised:
+    with pytest.raises(SkipSampleError) as raised:
         check_distinct((1, 2), (1, 2))
     assert str(raised.value) == "the words that are compared are the same tokens"
 
@@ -137,7 +137,7 @@ def test_each_masked_place_is_compared_by_itself() -> None:
     masculine, feminine = (tokens(*places, ids=ids) for ids in ((5, 6, 7), (5, 8, 7)))
     asked = masked_contrast(reader("bert"), masculine, feminine, (1,))
     assert (asked.positions, asked.targets) == ((1, 1), (6, 8))
-    with pytest.raises(CannotAskError, match="are the same tokens"):
+    with pytest.raises(SkipSampleError, match="are the same tokens"):
         masked_contrast(reader("bert"), masculine, feminine, (0, 1))
 
 
@@ -146,7 +146,7 @@ def test_compared_parts_are_known() -> None:
     known, unknown = tokens((0, 1), (1, 2), ids=(1, 2)), tokens((0, 1), (1, 2), ids=(1, 99))
     check_compared(known, tokens((0, 1), (1, 2), ids=(1, 3)))
     for pair in ((known, unknown), (unknown, known)):
-        with pytest.raises(CannotAskError, match="does not know"):
+        with pytest.raises(SkipSampleError, match="does not know"):
             check_compared(*pair)
     check_compared(tokens((0, 1), (1, 2), ids=(99, 2)), tokens((0, 1), (1, 2), ids=(99, 3)))
 
@@ -184,7 +184,7 @@ def test_template_ids_are_small_positive_numbers(tmp_path: Path, number: Any) ->
     path = tmp_path / "templates.json"
     path.write_text(json.dumps([own], ensure_ascii=False), encoding="utf-8")
     with pytest.raises(ScoringError, match=r"templates\.json"):
-        choose(path, "masked")
+        select_templates(path, "masked")
     path.write_text(json.dumps([{**own, "id": 2**31 - 1}], ensure_ascii=False), encoding="utf-8")
-    (template,) = choose(path, "masked")
+    (template,) = select_templates(path, "masked")
     assert (template.id, template.masculine) == (2**31 - 1, "Hé")

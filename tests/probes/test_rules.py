@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import gest_dataset
 from gest_dataset.cli import app
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.rules import RULES, named
+from gest_dataset.probes.author_rules import RULES, parse_rules
 from gest_dataset.runs.manifest import read_manifest
 from tests.conftest import ROOT
 from tests.models.test_exact import reader, rows, run
@@ -53,11 +53,11 @@ def test_the_table() -> None:
 
 
 def test_names() -> None:
-    assert named("authors") == named(["authors", "bos-first"]) == tuple(RULES)
-    assert named(()) == ()
-    assert named("full-stop, bos-first") == ("bos-first", "full-stop")
+    assert parse_rules("authors") == parse_rules(["authors", "bos-first"]) == tuple(RULES)
+    assert parse_rules(()) == ()
+    assert parse_rules("full-stop, bos-first") == ("bos-first", "full-stop")
     with pytest.raises(SettingError, match=r"There is no rule 'bos'. Rules are authors, bos-first, "):
-        named("bos")
+        parse_rules("bos")
 
 
 @pytest.mark.parametrize("animal", ["gpt2", "llama"])

@@ -15,8 +15,8 @@ import torch
 from datasets import Dataset
 
 import gest_dataset
-from gest_dataset.probes.asks import decoded
-from gest_dataset.probes.text import CannotAskError, make_reader
+from gest_dataset.probes.queries import decoded
+from gest_dataset.probes.tokenization import SkipSampleError, make_probe_tokenizer
 from tests.models.test_exact import rows
 from tests.support import zoo
 
@@ -33,7 +33,7 @@ def text(word: str) -> str:
 def planted(odds: float) -> tuple[Any, Any]:
     """A T5 that fills `Vtedy … rád.` with *bol* `odds` times as often as with *bola*."""
     model, tokenizer = zoo.load("t5-letters")
-    read = make_reader(tokenizer, model, "seq2seq")
+    read = make_probe_tokenizer(tokenizer, model, "seq2seq")
     encoder, decoder = [], []
     for word in WORDS:
         tokens = read(text(word))
@@ -87,7 +87,7 @@ def test_keywords_are_closed() -> None:
     """mean ln P over a keyword's tokens and its closing sentinel."""
     scores = gest_dataset.score(planted(0.25), keyword_quadruplet(), device="cpu").table.to_pylist()[0]
     model, tokenizer = planted(0.25)
-    read = make_reader(tokenizer, model, "seq2seq")
+    read = make_probe_tokenizer(tokenizer, model, "seq2seq")
     for word, column in (("bola", "logp_original_stereotype"), ("bol", "logp_original_antistereotype")):
         tokens = read(text(word))
         slot = tokens.of(6, 6 + len(word))
@@ -118,8 +118,8 @@ def test_stereoset_words_are_closed() -> None:
 def test_without_a_sentinel_left_a_text_is_skipped() -> None:
     """Ten sentinels close nine slots."""
     model, tokenizer = zoo.load("t5")
-    read = make_reader(tokenizer, model, "seq2seq")
+    read = make_probe_tokenizer(tokenizer, model, "seq2seq")
     nine = decoded(read, (5,), [(7,)] * 9)
     assert nine.targets[-1] == read.sentinels[9]
-    with pytest.raises(CannotAskError, match="10 slots, the tokeniser has sentinels to close 9"):
+    with pytest.raises(SkipSampleError, match="10 slots, the tokeniser has sentinels to close 9"):
         decoded(read, (5,), [(7,)] * 10)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.templates import choose
+from gest_dataset.probes.templates import select_templates
 
 WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine": "She"}]'
 
@@ -24,7 +24,7 @@ WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine":
 def test_json_that_is_no_template(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "templates.json"
     path.write_text(WHOLE, encoding="utf-8")
-    assert [template.id for template in choose(path, "masked")] == [5]
+    assert [template.id for template in select_templates(path, "masked")] == [5]
     path.write_text(content, encoding="utf-8")
     with pytest.raises(SettingError, match=reason):
-        choose(path, "masked")
+        select_templates(path, "masked")

@@ -13,7 +13,7 @@ import transformers as hf
 
 import gest_dataset
 from gest_dataset import published
-from gest_dataset.published.standing import Standing, language_models, standing
+from gest_dataset.published.models import Ranking, language_models, rank_among_published
 from tests.conftest import COMMIT, Cached
 from tests.support import zoo
 
@@ -28,8 +28,8 @@ FACTS = {
 GLM = {**FACTS, "kind": "causal", "templates": [3, 4]}
 
 
-def of(facts: dict[str, Any], g_s: float) -> Standing:
-    place = standing(facts, {"g_s": g_s})
+def of(facts: dict[str, Any], g_s: float) -> Ranking:
+    place = rank_among_published(facts, {"g_s": g_s})
     assert place is not None
     return place
 
@@ -97,13 +97,13 @@ def test_pairs_stand_among_masked_models_of_their_language() -> None:
     ],
 )
 def test_nothing_is_compared_with_what_is_different(other: dict[str, Any]) -> None:
-    assert standing(FACTS, {"g_s": 1.2}) is not None
-    assert standing({**FACTS, **other}, {"g_s": 1.2}) is None
+    assert rank_among_published(FACTS, {"g_s": 1.2}) is not None
+    assert rank_among_published({**FACTS, **other}, {"g_s": 1.2}) is None
 
 
 @pytest.mark.parametrize("g_s", [math.nan, None])
 def test_no_value_stands_nowhere(g_s: float | None) -> None:
-    assert standing(FACTS, {"g_s": g_s}) is None
+    assert rank_among_published(FACTS, {"g_s": g_s}) is None
 
 
 # ---- which model it is -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.published import marks
+from gest_dataset.published import genderbench
 from gest_dataset.report import Panel
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels import panels_of
@@ -144,8 +144,8 @@ PRINTED: dict[str, tuple[float, float]] = {
 
 
 def test_published_intervals_have_the_printed_middles() -> None:
-    for place, probe in enumerate((marks.CHOICE, marks.STORY)):
-        models: dict[str, Any] = {one.model: one for one in marks.marked(probe)}
+    for place, probe in enumerate((genderbench.CHOICE, genderbench.STORY)):
+        models: dict[str, Any] = {one.model: one for one in genderbench.graded_models(probe)}
         assert len(models) == 12
         for name, printed in PRINTED.items():
             assert models[name].middle == pytest.approx(printed[place], abs=6e-4)

@@ -15,7 +15,7 @@ from scipy import stats
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
-from gest_dataset.measures.sample_words import LOGARITHMS, PROBABILITIES
+from gest_dataset.measures.display import LOG_DECIMALS, PROBABILITY_DECIMALS
 from gest_dataset.report import write_report
 from gest_dataset.report.explorer.comparisons import compare_groups
 from gest_dataset.report.explorer.explorer import board_of, family_of, pack
@@ -30,7 +30,7 @@ from tests.support import explored, report_runs
 from tests.support.chats import MODEL, chatting, planted
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-SCALE = 10**LOGARITHMS
+SCALE = 10**LOG_DECIMALS
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +94,10 @@ def test_every_kind_of_run_has_samples(tmp_path_factory: pytest.TempPathFactory)
     candidates = by_name["bert-stereoset_en_intrasentence"]
     assert candidates["variants"] == ("stereotype", "antistereotype", "unrelated")
     # Probabilities are far below 1: four decimals would make most of them equal
-    assert (candidates["decimals"], columns["decimals"]) == (PROBABILITIES, LOGARITHMS)
-    stored = np.array(candidates["numbers"]["unrelated"]) / 10**PROBABILITIES
+    assert (candidates["decimals"], columns["decimals"]) == (PROBABILITY_DECIMALS, LOG_DECIMALS)
+    stored = np.array(candidates["numbers"]["unrelated"]) / 10**PROBABILITY_DECIMALS
     expected = tables["bert-stereoset_en_intrasentence"]["unrelated"].to_numpy()
-    assert stored == pytest.approx(expected, abs=0.5 / 10**PROBABILITIES)
+    assert stored == pytest.approx(expected, abs=0.5 / 10**PROBABILITY_DECIMALS)
     assert by_name["bert-en"]["frames"][1] == ('{word} said: "{sentence}"', "He", "She")
     labels = by_name["translated"]
     assert labels["labels"]

@@ -19,7 +19,7 @@ from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report import Panel, latex
 from gest_dataset.report.explorer.comparisons import compare_groups
 from gest_dataset.report.explorer.profiles import profiles_of
@@ -232,15 +232,15 @@ def test_figures_of_runs_with_long_names_fit(several: list[LabelledRun], column:
 def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
     result = read_run(runs / SMALL).result["result"]
     (found,) = tables((folder / "results.tex").read_text(encoding="utf-8"))
-    interval = f"{shown(result['g_s_low'])} to {shown(result['g_s_high'])}"
+    interval = f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}"
     assert found == [
         ["Model", "Config", "g_s", "95 %", "Verdict"],
-        ["bert", "demo_sk_pairs", shown(result["g_s"]), interval, result["verdict"]],
+        ["bert", "demo_sk_pairs", format_number(result["g_s"]), interval, result["verdict"]],
     ]
     (details,) = tables((folder / "details.tex").read_text(encoding="utf-8"))
     assert len(details) == 1 + 16 + 3
-    first = f"{shown(result['q_low'][0])} to {shown(result['q_high'][0])}"
-    assert details[1][:3] == ["1 Emotional and irrational", shown(result["q"][0]), first]
+    first = f"{format_number(result['q_low'][0])} to {format_number(result['q_high'][0])}"
+    assert details[1][:3] == ["1 Emotional and irrational", format_number(result["q"][0]), first]
     with (folder / "languages.csv").open(encoding="utf-8", newline="") as file:
         [own] = [row for row in csv.DictReader(file) if row["source"] == "this report"]
     assert float(own["g_s"]) == result["g_s"]

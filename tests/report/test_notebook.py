@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import gest_dataset
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.models.chat.answered import Answers
 from gest_dataset.models.scores import Scores
 from gest_dataset.report.style import PALETTE
@@ -124,7 +124,7 @@ def test_scores_have_a_verdict_a_figure_and_numbers(found: dict[str, Scores], co
     assert tags.count("table") == len(parts)
     for part in parts:
         name = next(name for name in ("g_s", "f_mu", "icat") if name in part)
-        assert shown(part[name]) in output.text
+        assert format_number(part[name]) in output.text
     assert scores.signature in output.text
     assert config in output.text
 
@@ -134,7 +134,7 @@ def test_other_results_have_the_same(make: Any) -> None:
     one = make()
     output = Output(one._repr_html_())
     assert {"svg", "table"} <= {tag for tag, _ in output.tags}
-    assert shown(one.result()["f_s" if make is masculine_rates else "stereotype_rate"]) in output.text
+    assert format_number(one.result()["f_s" if make is masculine_rates else "stereotype_rate"]) in output.text
     assert isinstance(one.plot(), Figure)
 
 

@@ -14,14 +14,14 @@ import pytest
 
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.reliability import Row, reliability_of, reliability_tables
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.confounders import adjusted_g_s, properties
-from gest_dataset.statistics.reliability import LEAST, split_half, template_agreement
-from gest_dataset.statistics.unknowns import unknown_bounds
+from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.reliability import LOW_RELIABILITY, split_half, template_agreement
 from tests.support import report_runs
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -79,7 +79,7 @@ def test_a_profile_of_noise_has_a_warning(runs: dict[str, Run]) -> None:
     noise = np.random.default_rng(0).normal(size=len(stereotypes))
     for scores, warning in ((noise, True), (stereotypes + 0.01 * noise, False)):
         changed = with_scores(run, scores.tolist())
-        assert (reliability_of(changed)["reliability"] < LEAST) == warning
+        assert (reliability_of(changed)["reliability"] < LOW_RELIABILITY) == warning
         assert row_of(changed, "Reliability").warning == warning
 
 
@@ -139,4 +139,4 @@ def test_p_values_of_several_runs_are_corrected(runs: dict[str, Run]) -> None:
     tables = reliability_tables(label_runs(chosen))
     for table, p_value, adjusted in zip(tables, p_values, holm(p_values), strict=True):
         [row] = [row for row in table.rows if row.what.startswith("Permutation")]
-        assert row.number == f"{shown(p_value)} (Holm over 3 runs: {shown(adjusted)})"
+        assert row.number == f"{format_number(p_value)} (Holm over 3 runs: {format_number(adjusted)})"

@@ -27,12 +27,18 @@ from gest_dataset import published
 from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, UnreachableError
+from gest_dataset.measures.formatting import CAVEAT, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import judged
-from gest_dataset.measures.templates import TEMPLATES
-from gest_dataset.measures.words import CAVEAT, shown
-from gest_dataset.published.standing import english, families, language_models, slavic, standing
+from gest_dataset.measures.stereotype_rate import TEMPLATES
+from gest_dataset.published.models import (
+    english_models,
+    language_models,
+    model_families,
+    rank_among_published,
+    slavic_models,
+)
 from gest_dataset.report import Panel, write_report
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels_headlines import regression
@@ -412,19 +418,19 @@ def test_published_models_are_on_the_ratio_scale(page_file: Path) -> None:
                 key = (one["model"], f"template {one['template']}", place)
                 assert found[key] == pytest.approx(10**mean)
     # A printed 1.24 is e to a mean log10 ratio
-    belarusian = next(one for one in slavic() if one.where == "be")
+    belarusian = next(one for one in slavic_models() if one.where == "be")
     assert belarusian.rates[0] == pytest.approx(10 ** math.log(1.24))
-    one = english()[0]
+    one = english_models()[0]
     ratios = np.repeat(np.log(one.rates), 2)
     g_s = stereotype_rate(ratios, np.repeat(np.arange(1, 17), 2), draws=50)["g_s"]
     assert g_s == pytest.approx(one.g_s, rel=1e-3)
 
 
 def test_every_published_english_model_has_a_size() -> None:
-    names = {one.model for one in english()}
+    names = {one.model for one in english_models()}
     assert set(language_models()) == names
     assert all(model.millions > 10 for model in language_models().values())
-    assert {model for members in families().values() for model in members} <= names
+    assert {model for members in model_families().values() for model in members} <= names
 
 
 def test_regression_band_is_the_textbook_formula() -> None:
@@ -509,7 +515,7 @@ def test_not_shown_names_the_smallest_effect(paths: list[Path]) -> None:
     found = verdict_of(run)
     smallest = smallest_effect(found.headline, found.estimate, 1.05)
     assert smallest == pytest.approx(1.05 * math.exp((1.959964 + 0.841621) * error))
-    assert f"shows g_s of {shown(smallest)} or more in 80 of 100 cases" in " ".join(found.sentences)
+    assert f"shows g_s of {format_number(smallest)} or more in 80 of 100 cases" in " ".join(found.sentences)
     [shares] = MASCULINE_RATE.headlines
     expected = 0.05 + 2.801585 * 0.1 / 1.959964
     assert smallest_effect(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(expected)
@@ -524,7 +530,7 @@ def test_page_has_all_verdicts_and_counts_them(paths: list[Path], page: Page) ->
     for one in verdicts:
         count = sum(other.verdict == one.verdict for other in verdicts)
         assert f"{one.verdict} in {count}" in verdict_counts(verdicts)
-        assert shown(one.estimate.value) in text
+        assert format_number(one.estimate.value) in text
         assert all(sentence in text for sentence in one.sentences)
 
 
@@ -537,7 +543,7 @@ def test_scores_without_a_control_have_a_caveat(paths: list[Path], name: str) ->
 
 def test_verdict_has_the_rank_among_published_models(paths: list[Path]) -> None:
     run = run_of(paths, "bert-en")
-    rank = standing(run.manifest.metadata, run.result["result"])
+    rank = rank_among_published(run.manifest.metadata, run.result["result"])
     assert rank is not None
     [one] = label_runs([run])
     assert verdict_of(one).sentences.count(rank.text()) == 1

@@ -26,7 +26,7 @@ from gest_dataset.errors import DataError, OutputError, SourceError
 from gest_dataset.models import batching, shards
 from gest_dataset.models.batching import Values, answer
 from gest_dataset.models.scorers import LanguageModel
-from gest_dataset.probes.query import Ask, Input, Query
+from gest_dataset.probes.queries import Input, Lookup, Query
 from gest_dataset.runs import comparison, read_run, reading
 from gest_dataset.storage import json_value
 from tests.conftest import MANIFEST, MIRROR
@@ -170,10 +170,10 @@ class Composed:
         self.dtypes = ["float16"]
         self.answered = 0
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> None:
+    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
         """Nothing is short here."""
 
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Ask]]) -> list[Values]:
+    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
         padded = len(inputs) * max(one.size for one in inputs)
         if padded > self.memory:
             raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {padded}")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.confounders import adjusted_g_s, is_negated, properties
+from gest_dataset.statistics.confounders import adjusted_g_s, is_negated, sentence_properties
 
 STEREOTYPES = np.repeat(np.arange(16), 150)
 
@@ -58,7 +58,7 @@ def test_negations(sentence: str, negated: bool) -> None:
 
 
 def test_properties_of_sentences() -> None:
-    measured = properties(["I love my children.", "I don't cry", "I love"])
+    measured = sentence_properties(["I love my children.", "I don't cry", "I love"])
     assert measured["length in words"].tolist() == [4, 3, 2]
     assert measured["negation"].tolist() == [0, 1, 0]
     assert measured["mention of the family"].tolist() == [1, 0, 0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gest_dataset.statistics.correlations import mean_correlation
+from gest_dataset.statistics.correlation import mean_correlation
 
 
 def planted(number: int, r: float, columns: int, generator: np.random.Generator) -> np.ndarray:

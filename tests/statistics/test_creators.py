@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gest_dataset.statistics.creators import over_creators
+from gest_dataset.statistics.reliability import creator_jackknife
 
 STEREOTYPES = np.tile(np.arange(16), 100)
 CREATORS = [f"creator {place % 5}" for place in range(len(STEREOTYPES))]
@@ -17,7 +17,7 @@ def test_bounds_hold_what_other_creators_would_show() -> None:
         voices = dict(zip(sorted(set(CREATORS)), 0.2 * generator.normal(size=5), strict=True))
         own = np.array([voices[creator] for creator in CREATORS])
         scores = (0.3 + own) * (STEREOTYPES > 6) + generator.normal(size=len(STEREOTYPES))
-        found = over_creators(scores, STEREOTYPES, CREATORS)
+        found = creator_jackknife(scores, STEREOTYPES, CREATORS)
         hits.append(found.low < 0.3 < found.high)
     assert 0.91 < np.mean(hits) < 0.985
 
@@ -25,10 +25,10 @@ def test_bounds_hold_what_other_creators_would_show() -> None:
 def test_a_creator_without_some_stereotype_has_no_rate_of_its_own() -> None:
     creators = ["all"] * len(STEREOTYPES)
     creators[0] = "one"
-    found = over_creators(np.zeros(len(STEREOTYPES)), STEREOTYPES, creators)
+    found = creator_jackknife(np.zeros(len(STEREOTYPES)), STEREOTYPES, creators)
     assert math.isnan(found.by_creator["one"])
     assert found.by_creator["all"] == 0
 
 
 def test_one_creator_bounds_nothing() -> None:
-    assert math.isnan(over_creators(np.ones(16), np.arange(16), ["A"] * 16).low)
+    assert math.isnan(creator_jackknife(np.ones(16), np.arange(16), ["A"] * 16).low)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from gest_dataset.statistics.dif import differing, shared
+from gest_dataset.statistics.dif import differing_items, shared_sources
 
 LANGUAGES = ("cs", "pl", "ru", "sk")
 
@@ -25,28 +25,28 @@ def scores(moved: float = 0.0, seed: int = 0) -> dict[str, pd.DataFrame]:
 
 
 def test_languages_meet_on_the_sources_that_all_have() -> None:
-    wide = shared(scores())
+    wide = shared_sources(scores())
     assert list(wide.columns) == list(LANGUAGES)
     assert len(wide) == 317
 
 
 def test_a_moved_item_is_listed_first() -> None:
-    items = differing(shared(scores(moved=4.0)))
+    items = differing_items(shared_sources(scores(moved=4.0)))
     assert (items[0].source, items[0].language, items[0].stereotype) == ("sentence 17", "ru", 1)
     assert items[0].apart > 2
 
 
 def test_without_such_items_there_is_rarely_one() -> None:
-    assert sum(bool(differing(shared(scores(seed=seed)))) for seed in range(40)) <= 6
+    assert sum(bool(differing_items(shared_sources(scores(seed=seed)))) for seed in range(40)) <= 6
 
 
 def test_one_language_has_nothing_to_differ_from() -> None:
-    assert differing(shared({"sk": scores()["sk"]})) == []
+    assert differing_items(shared_sources({"sk": scores()["sk"]})) == []
 
 
 def test_of_two_languages_an_item_is_listed_once() -> None:
     """What is high in the one is low in the other by as much: one departure, one entry, one test."""
     two = {language: frame for language, frame in scores(moved=4.0).items() if language in ("pl", "ru")}
-    items = differing(shared(two))
+    items = differing_items(shared_sources(two))
     assert [(item.source, item.language) for item in items] == [("sentence 17", "ru")]
     assert items[0].apart > 1

@@ -9,26 +9,27 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import bootstrap, comparison, icat, over_templates
-from gest_dataset.statistics.bootstrap import Moments, Smooth
-from gest_dataset.statistics.contrasts import contrasts
+from gest_dataset.statistics import bootstrap, comparison, template_mean
+from gest_dataset.statistics.bootstrap import Moments, SmoothFunction
+from gest_dataset.statistics.resampling import contrasts
+from gest_dataset.statistics.stereoset_icat import icat_of_means
 from gest_dataset.statistics.stereotype_rate import LN_QUOTIENT
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _RNG = np.random.default_rng(8)
 _WEIGHTS = _RNG.uniform(0.2, 0.8, 3)
-FUNCTIONS: dict[str, tuple[Smooth, tuple[int, int]]] = {
+FUNCTIONS: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
     "linear": (bootstrap.linear(_RNG.normal(size=(3, 2))), (3, 2)),
-    "icat below 50": (icat.icat_of_means(_WEIGHTS, False), (3, 2)),
-    "icat above 50": (icat.icat_of_means(_WEIGHTS, True), (3, 2)),
+    "icat below 50": (icat_of_means(_WEIGHTS, False), (3, 2)),
+    "icat above 50": (icat_of_means(_WEIGHTS, True), (3, 2)),
     "ratio": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 1)),
     "ratio over templates": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 3)),
     "quotient of shares": (LN_QUOTIENT, (16, 1)),
-    "rates": (Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient), (16, 2)),
-    "mean g_s": (Smooth(over_templates._value, over_templates._gradient), (16, 6)),
-    "ln q over templates": (over_templates._ln_q(1), (16, 6)),
+    "rates": (SmoothFunction(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient), (16, 2)),
+    "mean g_s": (SmoothFunction(template_mean._value, template_mean._gradient), (16, 6)),
+    "ln q over templates": (template_mean._ln_q(1), (16, 6)),
     "difference": (
-        comparison._difference((icat.icat_of_means(_WEIGHTS, False), icat.icat_of_means(_WEIGHTS, True)), 2),
+        comparison._difference((icat_of_means(_WEIGHTS, False), icat_of_means(_WEIGHTS, True)), 2),
         (3, 4),
     ),
 }
@@ -62,16 +63,14 @@ def test_mean_g_s_is_its_definition() -> None:
     for column in ratios.T:
         means = [np.nanmean(column[references == i]) for i in range(16)]
         each.append(math.exp(np.mean(means[7:]) - np.mean(means[:7])))
-    found = over_templates.ln_mean_g_s(ratios, references)
+    found = template_mean.ln_mean_g_s(ratios, references)
     assert found.value == pytest.approx(math.log(np.mean(each)))
     assert found.low < found.value < found.high
     # the spread over samples drawn anew from each stereotype
     again = []
     for _ in range(400):
         picks = np.concatenate([rng.integers(12, size=12) + 12 * i for i in range(16)])
-        again.append(
-            over_templates._value(np.vstack([_row(ratios[picks], references, i) for i in range(16)]))
-        )
+        again.append(template_mean._value(np.vstack([_row(ratios[picks], references, i) for i in range(16)])))
     assert (found.analytic_high - found.analytic_low) / (2 * 1.96) == pytest.approx(np.std(again), rel=0.15)
 
 
@@ -80,7 +79,7 @@ def test_ln_q_over_templates_is_its_definition() -> None:
     means = np.random.default_rng(5).uniform(0.2, 0.9, size=(16, 6))
     for stereotype in (0, 9):
         expected = np.mean([means[stereotype, t] / means[stereotype, 3 + t] for t in range(3)])
-        assert float(over_templates._ln_q(stereotype).value(means)) == pytest.approx(expected)
+        assert float(template_mean._ln_q(stereotype).value(means)) == pytest.approx(expected)
 
 
 def _row(ratios: np.ndarray, references: np.ndarray, stereotype: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import torch
 
 from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.statistics import checks, word_frequency
+from gest_dataset.statistics import checks, confounders
 from gest_dataset.statistics.checks import UndefinedWarning
 
 REFERENCES = list(range(1, 17)) * 2
@@ -125,7 +125,7 @@ def test_what_is_no_list_of_labels_is_refused(references: Any) -> None:
 
 @pytest.mark.parametrize("kind", [np.array, pd.Series, torch.tensor])
 def test_labels_are_taken_from_arrays_series_and_tensors(kind: Callable[[list[int]], Any]) -> None:
-    assert checks.known("references", kind([3, 1, 2]), [1, 2, 3]).tolist() == [2, 0, 1]
+    assert checks.label_codes("references", kind([3, 1, 2]), [1, 2, 3]).tolist() == [2, 0, 1]
 
 
 ROWS = [
@@ -168,13 +168,13 @@ def test_unknown_choices_are_answered_with_the_known_ones(name: str) -> None:
 def test_word_frequencies_of_an_unknown_language() -> None:
     pytest.importorskip("wordfreq")
     with pytest.raises(ConfigError, match="no frequencies for 'xx'; it knows ar, "):
-        word_frequency.log_relative_frequency(["a"], ["b"], "xx")
+        confounders.log_relative_frequency(["a"], ["b"], "xx")
 
 
 def test_missing_wordfreq_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "wordfreq", None)
     with pytest.raises(ConfigError, match=r"gest-dataset\[frequency\]"):
-        word_frequency.log_relative_frequency(["a"], ["b"])
+        confounders.log_relative_frequency(["a"], ["b"])
 
 
 # --- nan with a warning

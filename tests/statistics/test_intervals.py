@@ -10,9 +10,10 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import bootstrap, comparison, icat, intervals, shares
-from gest_dataset.statistics.bootstrap import Moments, Smooth
-from gest_dataset.statistics.contrasts import contrasts
+from gest_dataset.statistics import bootstrap, comparison, proportions
+from gest_dataset.statistics.bootstrap import Moments, SmoothFunction
+from gest_dataset.statistics.resampling import contrasts
+from gest_dataset.statistics.stereoset_icat import icat_of_means
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
@@ -90,10 +91,10 @@ def test_resamples_without_the_few_rows_that_differ_bound_nothing() -> None:
 def test_large_strata_use_their_normal_limit() -> None:
     rng = np.random.default_rng(7)
     rows = [np.sort(rng.gamma(4, size=bootstrap.NORMAL_FROM))[:, None]]
-    drawn = bootstrap.resampled(rows, 4000, 1)
+    drawn = bootstrap.bootstrap_moments(rows, 4000, 1)
     expected = rows[0].std() / math.sqrt(len(rows[0]))
     assert drawn.mean.std() == pytest.approx(expected, rel=0.05)
-    few = bootstrap.resampled([rows[0][:-1]], 4000, 1)
+    few = bootstrap.bootstrap_moments([rows[0][:-1]], 4000, 1)
     assert few.mean.std() == pytest.approx(expected, rel=0.05)
     assert few.mean.mean() == pytest.approx(drawn.mean.mean(), abs=expected / 10)
     # in that limit the covariance is the sample's own in every draw
@@ -105,13 +106,13 @@ def test_small_samples_use_students_t() -> None:
     assert result["q_m_low"] == result["q_m_analytic_low"] < result["q_m"]
 
 
-SMOOTH: dict[str, tuple[Smooth, tuple[int, int]]] = {
+SMOOTH: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
     "linear": (bootstrap.linear(np.array([[0.5, -1.0], [2.0, 0.0]])), (2, 2)),
-    "icat above": (icat.icat_of_means(np.array([0.25, 0.75]), stereotyped=True), (2, 2)),
-    "icat below": (icat.icat_of_means(np.array([0.25, 0.75]), stereotyped=False), (2, 2)),
+    "icat above": (icat_of_means(np.array([0.25, 0.75]), stereotyped=True), (2, 2)),
+    "icat below": (icat_of_means(np.array([0.25, 0.75]), stereotyped=False), (2, 2)),
     "ratio": (comparison._ln_mean_ratio(MALE_MINUS_FEMALE), (16, 3)),
     "contrast of rates": (
-        Smooth(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient),
+        SmoothFunction(comparison._contrast_of_rates, comparison._contrast_of_rates_gradient),
         (16, 2),
     ),
     "difference": (comparison._difference((comparison._ln_mean_ratio(MALE_MINUS_FEMALE),) * 2, 1), (16, 2)),
@@ -141,13 +142,13 @@ def test_statistics_of_a_draw_are_those_of_its_data() -> None:
 
 def test_sums_of_proportions_are_price_and_bonetts() -> None:
     x, n, w = np.array([3.0, 10.0]), np.array([20.0, 12.0]), np.array([-1.0, 1.0])
-    found = shares.rate_contrast(shares.Shares(x, n), w)
+    found = proportions.rate_contrast(proportions.StratifiedCounts(x, n), w)
     p = (x + 1) / (n + 2)  # 4 / k trials and 2 / k successes, k = 2: Agresti and Caffo
     reach = stats.norm.ppf(0.975) * math.sqrt(float((p * (1 - p) / (n + 2)).sum()))
     assert found.value == pytest.approx(10 / 12 - 3 / 20)
     assert found.analytic_low == pytest.approx(p[1] - p[0] - reach)
     assert found.analytic_high == pytest.approx(p[1] - p[0] + reach)
-    many = shares.rate_contrast(shares.Shares(100 * x, 100 * n), w)
+    many = proportions.rate_contrast(proportions.StratifiedCounts(100 * x, 100 * n), w)
     assert many.low == pytest.approx(many.analytic_low, abs=0.1 * (many.high - many.low))
     assert many.high == pytest.approx(many.analytic_high, abs=0.1 * (many.high - many.low))
 
@@ -156,9 +157,9 @@ def test_variances_are_those_of_the_delta_method() -> None:
     """On a product of two means, by simulation."""
     rng = np.random.default_rng(10)
     data = rng.normal([2.0, 0.6], [0.5, 0.1], size=(400, 200, 2))
-    function = icat.icat_of_means(np.ones(1), stereotyped=True)
+    function = icat_of_means(np.ones(1), stereotyped=True)
     values = function.value(data.mean(axis=1)[:, None, :])
-    moments = bootstrap.observed([data[0]])
+    moments = bootstrap.sample_moments([data[0]])
     variance = bootstrap._variances(function, moments).sum()
     assert variance == pytest.approx(values.var(), rel=0.3)
     assert isinstance(moments, Moments)
@@ -246,8 +247,8 @@ def test_a_constant_counts_the_strata_in_use_only() -> None:
     samples = [np.full((6, 1), 0.5), np.full((3, 1), 0.7)]
     found = bootstrap.interval(
         bootstrap.linear(np.array([[1.0], [0.0]])),
-        bootstrap.observed(samples),
-        bootstrap.resampled(samples, draws=999),
+        bootstrap.sample_moments(samples),
+        bootstrap.bootstrap_moments(samples, draws=999),
     )
     assert (found.value, found.low, found.high, found.p_value) == (0.5, 0.5, 0.5, 2 / 2**6)
 
@@ -259,7 +260,7 @@ def test_a_stratum_without_weight_changes_nothing(place: int) -> None:
     found = []
     for samples in ([rows], [rows, np.array([[3.0]])] if place else [np.array([[3.0]]), rows]):
         weights = np.array([[float(len(stratum) > 1)] for stratum in samples])
-        moments = bootstrap.observed(samples), bootstrap.resampled(samples)
+        moments = bootstrap.sample_moments(samples), bootstrap.bootstrap_moments(samples)
         found.append(bootstrap.interval(bootstrap.linear(weights), *moments))
     alone, beside = found
     assert beside == alone
@@ -344,8 +345,10 @@ def test_published_bounds_lie_around_the_published_point(each: int) -> None:
             skewed = 0.35 if kind else 1.0  # Wilson's bounds lean towards 1/2
             assert found[name] - low == pytest.approx(high - found[name], rel=skewed)
     # one rate alone is the Agresti-Coull interval, which the tables print
-    one = shares.rate_contrast(shares.Shares(np.array([9.0]), np.array([10.0])), np.ones(1), centres=True)
-    centre, low, high = intervals.agresti_coull(np.array(9.0), np.array(10.0))
+    one = proportions.rate_contrast(
+        proportions.StratifiedCounts(np.array([9.0]), np.array([10.0])), np.ones(1), centres=True
+    )
+    centre, low, high = proportions.agresti_coull(np.array(9.0), np.array(10.0))
     assert one.value == pytest.approx(centre)
     assert one.analytic_low == pytest.approx(low)
     assert one.analytic_high == pytest.approx(2 * centre - low)

@@ -5,14 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.power import error_of, error_per_deviation, paired, smallest_shown
+from gest_dataset.statistics.verdict import (
+    error_from_interval,
+    paired_error,
+    relative_error,
+    smallest_detectable,
+)
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 
 def test_a_planted_effect_of_that_size_is_shown_in_eight_of_ten_samples() -> None:
     generator = np.random.default_rng(0)
     error, zone = 0.03, 0.05
-    estimates = smallest_shown(error, zone) + error * generator.normal(size=100_000)
+    estimates = smallest_detectable(error, zone) + error * generator.normal(size=100_000)
     assert (estimates - 1.96 * error > zone).mean() == pytest.approx(0.8, abs=0.005)
 
 
@@ -23,18 +28,18 @@ def test_error_of_a_contrast_is_that_of_simulated_contrasts() -> None:
         sum(w * generator.normal(size=n).mean() for w, n in zip(MALE_MINUS_FEMALE, sizes, strict=True))
         for _ in range(4000)
     ]
-    assert error_per_deviation(MALE_MINUS_FEMALE, sizes) == pytest.approx(np.std(drawn), rel=0.05)
+    assert relative_error(MALE_MINUS_FEMALE, sizes) == pytest.approx(np.std(drawn), rel=0.05)
 
 
 def test_a_stratum_without_a_unit_shows_nothing_unless_it_does_not_count() -> None:
-    assert error_per_deviation([0.5, 0.5], [10, 0]) == math.inf
-    assert error_per_deviation([1.0, 0.0], [10, 0]) == pytest.approx(math.sqrt(0.1))
+    assert relative_error([0.5, 0.5], [10, 0]) == math.inf
+    assert relative_error([1.0, 0.0], [10, 0]) == pytest.approx(math.sqrt(0.1))
 
 
 def test_the_same_scores_twice_have_a_difference_without_error() -> None:
-    assert paired(0.1, 1.0) == 0.0
-    assert paired(0.1, 0.0) == pytest.approx(0.1 * math.sqrt(2))
+    assert paired_error(0.1, 1.0) == 0.0
+    assert paired_error(0.1, 0.0) == pytest.approx(0.1 * math.sqrt(2))
 
 
 def test_an_interval_tells_its_error() -> None:
-    assert error_of(1 - 1.959964, 1 + 1.959964) == pytest.approx(1.0, abs=1e-6)
+    assert error_from_interval(1 - 1.959964, 1 + 1.959964) == pytest.approx(1.0, abs=1e-6)

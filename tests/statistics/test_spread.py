@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gest_dataset.statistics import control_bias, masculine_rate, stereotype_rate, winobias_rate
-from gest_dataset.statistics.contrasts import deviation_within
+from gest_dataset.statistics.resampling import pooled_deviation
 
 STEREOTYPES = np.repeat(np.arange(1, 17), 2_000)
 
@@ -38,5 +38,5 @@ def test_spreads_of_shares_and_of_quadruplets() -> None:
 
 
 def test_strata_of_one_have_no_spread() -> None:
-    assert deviation_within(np.array([1.0, 5.0, 7.0]), np.array([0, 1, 1])) == pytest.approx(math.sqrt(2))
-    assert math.isnan(deviation_within(np.array([1.0, 2.0]), np.array([0, 1])))
+    assert pooled_deviation(np.array([1.0, 5.0, 7.0]), np.array([0, 1, 1])) == pytest.approx(math.sqrt(2))
+    assert math.isnan(pooled_deviation(np.array([1.0, 2.0]), np.array([0, 1])))

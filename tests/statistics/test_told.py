@@ -12,7 +12,7 @@ import pytest
 
 from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.statistics import checks, ranks, topical
+from gest_dataset.statistics import checks, confounders, correlation
 
 REFERENCES = list(range(1, 17)) * 2
 RATIOS = [0.01 * i**2 for i in range(32)]
@@ -139,15 +139,15 @@ def test_other_messages() -> None:
     with pytest.raises(DataError, match=r"^predictions, index 0: neither predictions nor cs: there is"):
         statistics.control_bias(None)
     with pytest.raises(DataError, match=r"^scores, index 0: expected a number a sample$"):
-        checks.finite("scores", np.zeros((0, 3)))
+        checks.finite_array("scores", np.zeros((0, 3)))
     with pytest.raises(ConfigError, match=r"^scale='ln' is not known; choose one of 'ratio', 'log10', "):
         statistics.topical_bias(["child"] * 32, RATIOS, REFERENCES, scale="ln")
     with pytest.raises(ConfigError, match=r"^Word frequencies come|knows ar, "):
         statistics.word_frequency_check([0.1], ["a"], ["b"], "xx")
     for base in (0, 1, -2, math.inf, math.nan):
         with pytest.raises(ConfigError, match="log_base="):
-            checks.logarithm_base(base)
-    assert checks.logarithm_base(0.5) == math.log(0.5)
+            checks.log_of_base(base)
+    assert checks.log_of_base(0.5) == math.log(0.5)
 
 
 def several(number: int, gender: str) -> list[int]:
@@ -265,7 +265,7 @@ def test_draws_and_seed_reach_the_resampling() -> None:
 def test_the_words_of_a_topic_can_be_chosen() -> None:
     found = statistics.topical_bias(["my boat"] * 32, RATIOS, REFERENCES, words=("boat",))
     assert found["n_topic"] == sum(i > 7 for i in REFERENCES)
-    assert topical.mentions(["my boat", "a child"]) == [False, True]
+    assert confounders.mentions_any(["my boat", "a child"]) == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_the_words_of_a_topic_can_be_chosen() -> None:
     ],
 )
 def test_correlations_of_few(first: list[float], second: list[float], rho: float) -> None:
-    assert ranks.pearson(first, second) == pytest.approx(rho, nan_ok=True)
+    assert correlation.pearson(first, second) == pytest.approx(rho, nan_ok=True)
 
 
 def test_correlation_is_never_beyond_one() -> None:
@@ -293,6 +293,6 @@ def test_correlation_is_never_beyond_one() -> None:
     for _ in range(300):
         x = rng.normal(size=7)
         scale = rng.normal()
-        rho = ranks.pearson(x, scale * x)
+        rho = correlation.pearson(x, scale * x)
         assert -1 <= rho <= 1
         assert rho == pytest.approx(math.copysign(1, scale))

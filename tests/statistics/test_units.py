@@ -11,9 +11,9 @@ from scipy import stats
 
 from gest_dataset import statistics
 from gest_dataset.errors import DataError
-from gest_dataset.statistics import bootstrap, shares, units
-from gest_dataset.statistics.bootstrap import Smooth, linear
-from gest_dataset.statistics.over_templates import ln_mean_g_s
+from gest_dataset.statistics import bootstrap, proportions, resampling
+from gest_dataset.statistics.bootstrap import SmoothFunction, linear
+from gest_dataset.statistics.template_mean import ln_mean_g_s
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
 pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
@@ -101,7 +101,7 @@ def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
     owner = np.repeat(np.arange(number), rng.integers(1, 6, number))
     strata = rng.integers(0, 2, len(owner)) if crossed else owner % 2
     values = rng.exponential(1, number)[owner] + 0.3 * rng.normal(size=len(owner)) + strata
-    resamples = units.resample(values[:, None], strata, 2, owner, 8000, 1)
+    resamples = resampling.resample(values[:, None], strata, 2, owner, 8000, 1)
     found = resamples.interval(linear(np.array([[-1.0], [1.0]])))
 
     def measure(picks: np.ndarray) -> tuple[float, float]:
@@ -152,8 +152,8 @@ def test_slopes_of_functions_of_units(crossed: bool) -> None:
     owner = np.repeat(np.arange(30), 4)
     strata = np.tile([0, 1], 60) if crossed else owner % 2
     columns = rng.uniform(0.2, 0.9, size=(120, 2))
-    resamples = units.resample(columns, strata, 2, owner, 10, 0)
-    product = Smooth(
+    resamples = resampling.resample(columns, strata, 2, owner, 10, 0)
+    product = SmoothFunction(
         lambda mean: mean[..., 0, 0] * mean[..., 1, 1],
         lambda mean: np.stack(
             [
@@ -204,21 +204,23 @@ def test_worth_is_the_design_effect() -> None:
     agreed = np.repeat(rng.random(200) < 0.4, 5).astype(float)
     own = np.repeat(np.arange(200), 5)
     strata = np.zeros(1000, dtype=np.int64)
-    students = (shares.Z / stats.t.ppf(0.975, 199)) ** 2
-    found = shares.worth(shares.shares_of(agreed, strata, 1, own), np.ones(1))
+    students = (proportions.Z / stats.t.ppf(0.975, 199)) ** 2
+    found = proportions.effective_ratio(proportions.count_hits(agreed, strata, 1, own), np.ones(1))
     assert found == pytest.approx(students / 5, rel=0.01)
-    same = shares.worth(shares.shares_of(np.ones(1000), strata, 1, own), np.ones(1))
+    same = proportions.effective_ratio(proportions.count_hits(np.ones(1000), strata, 1, own), np.ones(1))
     assert same == pytest.approx(students / 5)
-    mixed = shares.worth(shares.shares_of((rng.random(1000) < 0.4) * 1.0, strata, 1, own), np.ones(1))
+    mixed = proportions.effective_ratio(
+        proportions.count_hits((rng.random(1000) < 0.4) * 1.0, strata, 1, own), np.ones(1)
+    )
     assert 0.8 * students < mixed <= students
 
 
 def test_wilson_is_its_definition() -> None:
     low, high = stats.binomtest(7, 40).proportion_ci(0.95, "wilson")
-    assert shares.wilson(7 / 40, 40) == pytest.approx((low, high))
-    same = shares.Shares(np.array([3.0, 4.0]), np.array([17.0, 23.0]))
+    assert proportions.wilson(7 / 40, 40) == pytest.approx((low, high))
+    same = proportions.StratifiedCounts(np.array([3.0, 4.0]), np.array([17.0, 23.0]))
     # rates of one population, weighted by their sizes, are nearly that of the whole
-    found = shares.rate_contrast(same, np.array([17.0, 23.0]) / 40)
+    found = proportions.rate_contrast(same, np.array([17.0, 23.0]) / 40)
     assert (found.low, found.high) == pytest.approx((low, high), rel=0.03)
 
 

@@ -8,11 +8,11 @@ from scipy import stats
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.unknowns import (
-    commonly_known,
-    corrected,
-    corrected_f_s,
-    largest_share,
+from gest_dataset.statistics.masculine_rate import (
+    correct_f_s,
+    correct_rates,
+    known_in_all,
+    max_error_rate,
     unknown_bounds,
 )
 
@@ -43,26 +43,26 @@ def test_a_planted_error_of_the_detector_is_taken_back() -> None:
     truth = generator.random(200_000) < 0.7
     seen = np.where(truth, generator.random(len(truth)) > 0.08, generator.random(len(truth)) < 0.03)
     assert seen.mean() != pytest.approx(0.7, abs=0.02)
-    assert corrected([seen.mean()], 0.08, 0.03)[0] == pytest.approx(0.7, abs=0.005)
+    assert correct_rates([seen.mean()], 0.08, 0.03)[0] == pytest.approx(0.7, abs=0.005)
 
 
 def test_a_perfect_detector_corrects_nothing() -> None:
     rates = [0.2] * 7 + [0.9] * 9
-    assert corrected_f_s(rates, 0, 0) == pytest.approx(0.7)
+    assert correct_f_s(rates, 0, 0) == pytest.approx(0.7)
 
 
 def test_a_detector_that_is_mostly_wrong_is_refused() -> None:
     with pytest.raises(ConfigError, match="corrects nothing"):
-        corrected([0.5], 0.6, 0.5)
+        correct_rates([0.5], 0.6, 0.5)
 
 
 def test_common_samples_are_known_in_all_systems() -> None:
-    assert commonly_known(["male", "unknown", "male"], ["female", "male", "unknown"]) == [True, False, False]
+    assert known_in_all(["male", "unknown", "male"], ["female", "male", "unknown"]) == [True, False, False]
 
 
 @pytest.mark.parametrize(("errors", "number"), [(0, 25), (1, 40), (5, 60)])
 def test_the_largest_share_makes_so_few_errors_rare(errors: int, number: int) -> None:
     """At that share as few errors as these come in 5 of 100 samples; all wrong leaves everything open."""
-    share = largest_share(errors, number)
+    share = max_error_rate(errors, number)
     assert stats.binom.cdf(errors, number, share) == pytest.approx(0.05)
-    assert largest_share(number, number) == 1.0
+    assert max_error_rate(number, number) == 1.0

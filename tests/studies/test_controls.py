@@ -24,9 +24,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.models import score as scoring
 from gest_dataset.runs import read_run
 from gest_dataset.runs.reading import default_folder
-from gest_dataset.studies.controls import controls
-from gest_dataset.studies.controls_numbers import keyword_frequency, keywords, measurements_of
-from gest_dataset.studies.controls_words import about_ss
+from gest_dataset.studies.controls import control_runs, controls, keyword_frequency
 from tests.conftest import Cached
 from tests.support import zoo
 
@@ -60,8 +58,8 @@ def planted(tmp_path: Path) -> Path:
     return folder
 
 
-def asked(folder: Path, *models: str | Path, **more: Any) -> studies.Asked:
-    return studies.Asked(models=[str(model) for model in models], folder=folder, **more)
+def inputs(folder: Path, *models: str | Path, **more: Any) -> studies.Inputs:
+    return studies.Inputs(models=[str(model) for model in models], folder=folder, **more)
 
 
 def cells(study: studies.Study, table: str, **where: str) -> list[dict[str, Any]]:
@@ -71,14 +69,14 @@ def cells(study: studies.Study, table: str, **where: str) -> list[dict[str, Any]
     return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
-def test_an_artefact_of_the_words_is_told_as_one(planted: Path, tmp_path: Path) -> None:
-    """ss calls all samples stereotypical, about the control group as well; f and its sentence do not."""
-    study = controls(asked(tmp_path / "study", planted), KEYWORD_SETS)
+def test_an_artefact_of_the_words_is_found(planted: Path, tmp_path: Path) -> None:
+    """ss calls all samples stereotypical, those of the control group as well; f does not."""
+    study = controls(inputs(tmp_path / "study", planted), KEYWORD_SETS)
     for row in cells(study, "ss", score="ss + original") + cells(study, "ss", score="ss + control"):
         assert row["value"].value == 1.0
     assert len(cells(study, "ss", score="ss + control")) == 3
     (line,) = [text for text in study.sentences if text.startswith("planted: ss is above 0")]
-    assert "about the control group too in 3 of 3 sets" in line
+    assert "for the control group as well in 3 of 3 sets" in line
     f = [row["value"] for row in cells(study, "f", score="f μ")]
     for left, row in zip(f, cells(study, "ss", score="ss μ original"), strict=True):
         assert abs(left.value) < row["value"].value / 10
@@ -89,7 +87,7 @@ def test_an_artefact_of_the_words_is_told_as_one(planted: Path, tmp_path: Path) 
 
 def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
     """ss, csk, f in log10, rates and correlations, computed here from the table of the run."""
-    study = controls(asked(tmp_path / "study", zoo.directory("bert")), "stereoset_control_race")
+    study = controls(inputs(tmp_path / "study", zoo.directory("bert")), "stereoset_control_race")
     run = read_run(next((tmp_path / "study" / "runs").glob("*/stereoset_control_race")))
     columns = {name: run.table[f"logp_{name}"].to_numpy() / math.log(10) for name in FIELDS}
     original = columns["original_stereotype"] - columns["original_antistereotype"]
@@ -115,7 +113,7 @@ def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
 def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
     model = str(zoo.directory("bert"))
     name = "crows_control_negation"
-    study = controls(asked(tmp_path / "study", model), name)
+    study = controls(inputs(tmp_path / "study", model), name)
     for reading, rules in (("group against group", ()), ("sentence against its negation", "own-negation")):
         result = gest_dataset.score(model, name, rules=rules, device="cpu").result()
         (row,) = cells(study, "readings", score="cs μ control")
@@ -127,26 +125,26 @@ def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
     assert row["paper's models"] == ""
     assert cells(study, "readings", score="cs μ control")[0]["paper's models"] == "-0.058 to 0.63"
     once = controls([tmp_path / "study" / "runs" / default_folder(model).name])
-    assert any("CS Negation in one reading only" in note for note in once.notes)
+    assert any("CS Negation has one reading only" in note for note in once.notes)
     assert "readings" not in [table.name for table in once.tables]
 
 
 def test_cs_of_race_and_profession_is_asked_for(tmp_path: Path) -> None:
     name = "stereoset_control_profession"
-    without = controls(asked(tmp_path / "a", zoo.directory("bert"), limit=4), name)
+    without = controls(inputs(tmp_path / "a", zoo.directory("bert"), limit=4), name)
     assert not cells(without, "f", score="f-cs ρ")
     assert any("(--cs)" in note for note in without.notes)
-    study = controls(asked(tmp_path / "b", zoo.directory("bert"), limit=4), name, cs=True)
+    study = controls(inputs(tmp_path / "b", zoo.directory("bert"), limit=4), name, cs=True)
     assert len(cells(study, "f", score="f-cs agreement")) == 1
     assert not any("(--cs)" in note for note in study.notes)
 
 
 def test_a_model_of_the_paper_has_its_numbers_beside(cached: Cached, tmp_path: Path) -> None:
     cached(zoo.directory("bert"), "FacebookAI/roberta-base")
-    study = controls(asked(tmp_path / "study", "FacebookAI/roberta-base"), "stereoset_control_gender")
+    study = controls(inputs(tmp_path / "study", "FacebookAI/roberta-base"), "stereoset_control_gender")
     (row,) = cells(study, "ss", score="ss μ original")
     assert (row["paper"], row["paper's models"]) == ("0.84 ± 0.19", "0.26 to 0.84")
-    other = controls(asked(tmp_path / "other", zoo.directory("bert")), "stereoset_control_gender")
+    other = controls(inputs(tmp_path / "other", zoo.directory("bert")), "stereoset_control_gender")
     assert cells(other, "ss", score="ss μ original")[0]["paper"] == ""
 
 
@@ -157,7 +155,12 @@ def test_frequencies_of_keywords_go_with_a_score_that_is_made_of_them(tmp_path: 
     path = tmp_path / "run"
     gest_dataset.score(str(zoo.directory("bert")), config, device="cpu", output=path)
     run, rows = read_run(path), rows_of(config)
-    words = {row["id"]: keywords(row) for row in rows}
+    words = {
+        row["id"]: [
+            row[field][slice(*span)].lower() for field, span in zip(FIELDS, row["keywords"], strict=True)
+        ]
+        for row in rows
+    }
     ids = run.table["id"].to_pylist()
     ss = [
         2
@@ -177,97 +180,68 @@ def test_frequencies_of_keywords_go_with_a_score_that_is_made_of_them(tmp_path: 
         | {f"logp_{field}": columns.get(f"logp_{field}", zero) for field in FIELDS}
         | {name: pa.nulls(len(ids), pa.float64()) for name in ("cs_original", "cs_control")}
     )
-    (one,) = measurements_of([replace(run, table=table)])
-    found = keyword_frequency(one, rows)
-    assert found.control.value == pytest.approx(1)
-    assert 0.9 < found.original.value < 1
-    assert abs(found.f.value) < 0.9
+    (one,) = control_runs([replace(run, table=table)])
+    (original, control, f), n, unknown = keyword_frequency(one, rows)
+    assert control.value == pytest.approx(1)
+    assert 0.9 < original.value < 1
+    assert abs(f.value) < 0.9
     # ten copies of an original pair are one
-    assert found.n == len({row["original"] for row in rows}) == 6
-    assert found.unknown == 0
+    assert n == len({row["original"] for row in rows}) == 6
+    assert unknown == 0
 
 
-def test_a_study_that_was_made_is_read_and_goes_on_where_it_was_stopped(
+def test_an_interrupted_study_resumes_and_a_finished_one_loads_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = "stereoset_control_gender,crows_control_negation"
     model = tmp_path / "model"
     shutil.copytree(zoo.directory("bert"), model)
-    told = []
+    finished = []
 
     def stop(run: Any) -> None:
-        told.append(run.path)
+        finished.append(run.path)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        controls(asked(tmp_path / "study", model, told=stop), sets)
-    written = (told[0] / "run.json").read_text(encoding="utf-8")
-    first = controls(asked(tmp_path / "study", model), sets)
-    assert (told[0] / "run.json").read_text(encoding="utf-8") == written
-    page = studies.keep(first, tmp_path / "study", [])
-    drawn = page.stat().st_mtime_ns
+        controls(inputs(tmp_path / "study", model, on_run=stop), sets)
+    written = (finished[0] / "run.json").read_text(encoding="utf-8")
+    first = controls(inputs(tmp_path / "study", model), sets)
+    assert (finished[0] / "run.json").read_text(encoding="utf-8") == written
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("the model is loaded again")
 
     monkeypatch.setattr(scoring, "load_model", refuse)
-    again = controls(asked(tmp_path / "study", model), sets)
-    assert again.signature == first.signature
-    assert studies.keep(again, tmp_path / "study", ["another command"]).stat().st_mtime_ns == drawn
+    assert controls(inputs(tmp_path / "study", model), sets).signature == first.signature
 
 
-def test_a_study_whose_files_were_not_all_written_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gest_dataset.studies import study as module
-
-    made = studies.Study(
-        "controls", "t", (studies.Table("a", "t", ("b",), ((1,),)), studies.Table("c", "t", ("b",), ()))
-    )
-    replacing, calls = module.replacing, []
-
-    def killed(path: Path) -> Any:
-        calls.append(path)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return replacing(path)
-
-    monkeypatch.setattr(module, "replacing", killed)
-    with pytest.raises(KeyboardInterrupt):
-        studies.keep(made, tmp_path, [])
-    assert [path.name for path in calls] == ["a.csv", "c.csv"]
-    studies.keep(made, tmp_path, [])
-    (tmp_path / "c.csv").write_text("changed by hand")
-    studies.keep(made, tmp_path, [])
-    assert (tmp_path / "c.csv").read_text() == "b\n"
-
-
-# ---- what is refused -------------------------------------------------------------------------------------
-
-
-def test_a_causal_model_is_refused_before_any_is_scored(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"gpt2, a causal model: .*needs a masked or seq2seq model"):
-        controls(asked(tmp_path / "study", zoo.directory("bert"), zoo.directory("gpt2")))
-    assert not list((tmp_path / "study").rglob("run.json"))
+def test_a_model_that_fails_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(zoo.directory("bert"), broken)
+    (broken / "model.safetensors").write_bytes(b"no weights")
+    models = [broken, zoo.directory("bert")]
+    study = controls(inputs(tmp_path / "study", *models), "stereoset_control_gender")
+    assert {row[2] for row in study.table("ss").rows} == {"bert"}
+    assert "broken" in caplog.text
 
 
 def test_an_encoder_decoder_has_f_and_no_cs(tmp_path: Path) -> None:
-    study = controls(asked(tmp_path / "study", zoo.directory("t5")), "controls")
+    study = controls(inputs(tmp_path / "study", zoo.directory("t5")), "controls")
     assert cells(study, "f", score="f μ")
     assert not cells(study, "cs", score="cs μ original")
     assert "readings" not in [table.name for table in study.tables]
 
 
 def test_sets_without_controls_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"winobias_type1_dev has no controls\. The sets of this study are"):
-        controls(asked(tmp_path / "study", zoo.directory("bert")), "winobias_type1_dev")
+    with pytest.raises(ConfigError, match=r"winobias_type1_dev has no controls\. Choose from"):
+        controls(inputs(tmp_path / "study", zoo.directory("bert")), "winobias_type1_dev")
 
 
 def test_runs_of_other_measures_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     gest_dataset.score(str(zoo.directory("bert")), "demo_en", device="cpu", limit=32, output=tmp_path / "run")
     with caplog.at_level(logging.WARNING), pytest.raises(ConfigError, match="needs runs of a masked model"):
         controls([tmp_path / "run"])
-    assert "is not what the study controls is about" in caplog.text
+    assert "study controls does not use" in caplog.text
 
 
 def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path) -> None:
@@ -281,31 +255,25 @@ def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path
     told["data_fingerprint"] = "0" * 64
     told["versions"]["gest_dataset"] = "0.0.9"
     manifest.write_text(json.dumps(told), encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match=rf"two versions of {config} \(written by gest-dataset .* and 0.0.9\)"
-    ):
+    with pytest.raises(ConfigError, match=rf"two versions of {config} \(gest-dataset .* and 0.0.9\)"):
         controls([tmp_path])
 
 
-def test_sentences_hold_for_single_samples(tmp_path: Path) -> None:
-    """Of one sample there are no intervals, and nothing is above anything."""
-    study = controls(asked(tmp_path / "study", zoo.directory("bert"), limit=1), "slovak_gender")
+def test_a_single_sample_has_no_interval(tmp_path: Path) -> None:
+    study = controls(inputs(tmp_path / "study", zoo.directory("bert"), limit=1), "slovak_gender")
     (line,) = [text for text in study.sentences if text.startswith("bert: ss")]
     assert "in 0 of 1 sets" in line
     assert "nan" not in " ".join(study.sentences)
-    assert not [text for text in about_ss([]) if text.startswith("bert")]
     assert isinstance(cells(study, "ss", score="ss μ original")[0]["value"], Estimate)
 
 
 def test_figures_are_named_by_their_sets(tmp_path: Path) -> None:
     sets = "stereoset_control_gender,slovak_gender,crows_control_negation"
-    study = controls(asked(tmp_path / "study", zoo.directory("bert")), sets)
-    assert [panel.name for panel in study.figures] == ["control-ss-1", "control-cs-1", "control-f"]
+    study = controls(inputs(tmp_path / "study", zoo.directory("bert")), sets)
+    assert [panel.name for panel in study.figures] == ["control-ss-1", "control-cs-1", "control-f-1"]
     assert {row[0] for row in study.figures[1].rows} == {
         "SS Gender",
         "Slovak Gender",
         "CS Negation, group against group",
         "CS Negation, sentence against its negation",
     }
-    own = [row[1] for row in study.figures[2].rows if row[0] == "this report"]
-    assert own == ["bert, stereoset_control_gender", "bert, slovak_gender"]

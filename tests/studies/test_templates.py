@@ -16,9 +16,9 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.profiles import Profiles, of_files, of_runs
+from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs
 from gest_dataset.studies.study import Cell, Table
-from gest_dataset.studies.templates import between_models, between_templates, study_of
+from gest_dataset.studies.templates import templates_study
 from tests.support import planted
 from tests.support.outside import needs, require
 
@@ -26,7 +26,7 @@ from tests.support.outside import needs, require
 STEREOTYPE, SENTENCE, INTERACTION, REST = 0.5, 0.3, 0.1, 0.6
 
 
-def profiles(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), each: int = 200) -> Profiles:
+def scores(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), each: int = 200) -> GestScores:
     """Scores with planted components; stereotypes are drawn from `STEREOTYPE`, the same for every name."""
     common = np.random.default_rng(99).standard_normal(16) * math.sqrt(STEREOTYPE)
     generator = np.random.default_rng(seed)
@@ -34,12 +34,12 @@ def profiles(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), ea
     sentence = generator.standard_normal((len(number), 1)) * math.sqrt(SENTENCE)
     crossed = generator.standard_normal((16, len(templates))) * math.sqrt(INTERACTION)
     rest = generator.standard_normal((len(number), len(templates))) * math.sqrt(REST)
-    scores = common[number - 1][:, None] + sentence + crossed[number - 1] + rest + np.arange(len(templates))
+    values = common[number - 1][:, None] + sentence + crossed[number - 1] + rest + np.arange(len(templates))
     index = pd.MultiIndex.from_arrays(
         [[f"s{i}" for i in range(len(number))], np.zeros(len(number), dtype=int), number],
         names=["id", "again", "stereotype"],
     )
-    return Profiles(name, pd.DataFrame(scores, index=index, columns=list(templates)))
+    return GestScores(name, pd.DataFrame(values, index=index, columns=list(templates)))
 
 
 def value(table: Table, row: str, column: str) -> Cell:
@@ -47,19 +47,21 @@ def value(table: Table, row: str, column: str) -> Cell:
 
 
 def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
-    masked, causal = profiles("masked", 1), profiles("causal", 2, (3, 4))
-    table, mean = between_templates([masked, causal])
+    masked, causal = scores("masked", 1), scores("causal", 2, (3, 4))
+    table = templates_study([masked, causal], {}).table("between-templates")
+    mean = table.rows[-1][2]
     r = [
         np.corrcoef(one.ln_q().T)[i, j]
         for one in (masked, causal)
         for i, j in combinations(range(len(one.templates)), 2)
     ]
     assert len(r) == 7  # each pair counts once, whatever model it is of
-    assert mean is not None
+    assert isinstance(mean, Estimate)
     assert mean.value == pytest.approx(np.mean(r))
     assert mean.low < mean.value < mean.high
     assert value(table, "all pairs of all models", "the paper") == "0.87"
-    across, mean = between_models([masked, causal, profiles("other", 3)])
+    across = templates_study([masked, causal, scores("other", 3)], {}).table("between-models")
+    mean = across.rows[-1][2]
     assert [row[:2] for row in across.rows] == [
         ("template 1", 2),
         ("template 2", 2),
@@ -68,13 +70,13 @@ def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
         ("mean over templates", None),
     ]
     each = [row[2].value for row in across.rows[:-1] if isinstance(row[2], Estimate)]
-    assert mean is not None
+    assert isinstance(mean, Estimate)
     assert mean.value == pytest.approx(np.mean(each))  # each template counts once, whatever its pairs
 
 
 def test_planted_agreement_and_shares_are_found() -> None:
     """r of two profiles is the share of stereotypes in their variance; planted shares come back."""
-    found = study_of([profiles("bert", 4, each=400)], {})
+    found = templates_study([scores("bert", 4, each=400)], {})
     r = value(found.table("between-templates"), "bert", "q_i")
     noise = INTERACTION + (REST + SENTENCE) / 400
     common = float(np.random.default_rng(99).standard_normal(16).var()) * STEREOTYPE
@@ -101,26 +103,25 @@ def test_planted_agreement_and_shares_are_found() -> None:
     medians = [row[2] for row in ranks.rows]
     order = np.argsort(np.random.default_rng(99).standard_normal(16))
     assert medians[order[0]] < medians[order[-1]]  # type: ignore[operator]
-    assert {figure.name for figure in found.figures} == {"templates", "rank-boxes"}
-    assert found.notes == ("One model: nothing is told between models.",)
+    assert found.notes == ("There is one model, so models are not compared.",)
 
 
 def test_random_scores_do_not_agree() -> None:
     generator = np.random.default_rng(0)
-    whole = profiles("noise", 5)
-    noise = Profiles("noise", pd.DataFrame(generator.standard_normal(whole.scores.shape), whole.scores.index))
-    _, mean = between_templates([noise])
-    assert mean is not None
+    whole = scores("noise", 5)
+    noise = pd.DataFrame(generator.standard_normal(whole.scores.shape), whole.scores.index)
+    mean = templates_study([GestScores("noise", noise)], {}).table("between-templates").rows[-1][2]
+    assert isinstance(mean, Estimate)
     assert mean.low < 0 < mean.high
 
 
-def test_one_template_and_lost_stereotypes_are_said() -> None:
-    single = profiles("single", 6, (3,), each=2)
-    lost = profiles("lost", 7, (3, 4), each=2)
+def test_one_template_and_missing_stereotypes_are_noted() -> None:
+    single = scores("single", 6, (3,), each=2)
+    lost = scores("lost", 7, (3, 4), each=2)
     lost.scores.loc[lost.scores.index.get_level_values("stereotype") == 5, 4] = np.nan
-    found = study_of([single, lost], {})
+    found = templates_study([single, lost], {})
     assert any("In one template only" in note and "single" in note for note in found.notes)
-    assert any("Without a score for some stereotype" in note and "lost" in note for note in found.notes)
+    assert any("Some stereotypes have no score" in note and "lost" in note for note in found.notes)
     assert "between-templates" not in [table.name for table in found.tables]
 
 
@@ -140,14 +141,14 @@ def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
         "log_ratio": [value * LN10 for template in values for value in values[template].tolist()],
     }
     run = planted.scored(tmp_path / "run", "gpt2", "en_1_0", columns, "causal")
-    released, hashes = of_files(tmp_path)
-    (of_run,) = of_runs([read_run(run)])
+    released, hashes = read_authors_scores(tmp_path)
+    (of_run,) = scores_of_runs([read_run(run)])
     assert released[0].templates == of_run.templates == [3, 4]
     assert released[0].ln_q() == pytest.approx(of_run.ln_q(), nan_ok=True)
     assert sorted(hashes) == ["gpt2_template-0.txt", "gpt2_template-1.txt"]
     one, other = studies.templates([run]), studies.templates(scores=tmp_path)
     assert one.table("variance").csv.split(",", 8)[8] == other.table("variance").csv.split(",", 8)[8]
-    with pytest.raises(ConfigError, match="have one name"):
+    with pytest.raises(ConfigError, match="have the same name"):
         studies.templates([run], scores=tmp_path)
 
 
@@ -155,21 +156,21 @@ def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "holds no file MODEL_template"),
-        ({"bert_template-0.txt": 34}, "has those of templates 0 to 3"),
-        ({"gpt2_template-0.txt": 34, "gpt2_template-1.txt": 33}, "holds 33 scores"),
-        ({"gpt2_template-0.txt": "x\n", "gpt2_template-1.txt": 34}, "line 1: 'x' is no number"),
-        ({"gpt2_template-0.txt": "nan\n" * 34, "gpt2_template-1.txt": 34}, "line 1: the score is not finite"),
+        ({}, "contains no files MODEL_template"),
+        ({"bert_template-0.txt": 34}, "has 1 files of bert"),
+        ({"gpt2_template-0.txt": 34, "gpt2_template-1.txt": 33}, "does not have 34 finite numbers"),
+        ({"gpt2_template-0.txt": "x\n", "gpt2_template-1.txt": 34}, "cannot be read: could not convert"),
+        ({"gpt2_template-0.txt": "nan\n" * 34, "gpt2_template-1.txt": 34}, "does not have 34 finite numbers"),
     ],
 )
-def test_files_that_are_no_scores(tmp_path: Path, files: dict[str, int | str], said: str) -> None:
+def test_damaged_files(tmp_path: Path, files: dict[str, int | str], said: str) -> None:
     for name, content in files.items():
         (tmp_path / name).write_text("0.1\n" * content if isinstance(content, int) else content)
     with pytest.raises((ConfigError, DataError), match=said):
-        of_files(tmp_path)
+        read_authors_scores(tmp_path)
 
 
-def test_nothing_to_study() -> None:
+def test_without_runs() -> None:
     with pytest.raises(ConfigError, match="needs runs of a model in English templates"):
         studies.templates([])
 

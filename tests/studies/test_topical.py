@@ -13,11 +13,10 @@ from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.statistics.confounders import words_of
+from gest_dataset.statistics.confounders import FAMILY_WORDS, split_words
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.topical import FAMILY_WORDS
 from gest_dataset.studies.study import Table
-from gest_dataset.studies.topical import GLM, MT, properties
+from gest_dataset.studies.topical import GLM, MT, sentence_properties
 from tests.support import planted
 from tests.support.outside import needs, require
 
@@ -63,8 +62,8 @@ def test_a_planted_topic_is_found(tmp_path: Path) -> None:
     assert row["n"] == len(WORDS)
     assert value(row["topic"]) == pytest.approx(math.exp(-1 + 0.2))  # the mean over templates 1 and 3
     assert value(row["female"]) == pytest.approx(math.exp(-1 + 0.2))
-    assert row["place"] == pytest.approx(0)
-    assert row["same mix"] == pytest.approx(math.exp(1 + 0.2))
+    assert row["position"] == pytest.approx(0)
+    assert row["expected"] == pytest.approx(math.exp(1 + 0.2))
     other = cells(studies.topical([path], ("tent", "stage")).table("topical"), model="toy")
     assert other["n"] == 2
     assert value(other["topic"]) == pytest.approx(math.exp(1 + 0.2))
@@ -76,7 +75,7 @@ def test_a_planted_topic_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_the_papers_numbers_stand_beside_the_papers_words(tmp_path: Path) -> None:
+def test_printed_numbers_are_shown_for_the_papers_words(tmp_path: Path) -> None:
     found = studies.topical([run(tmp_path / "toy", lambda text, sign: sign, (3,), "causal")])
     row = cells(found.table("table-3"))
     assert (row[""], row["paper: male"], row["paper: female"], row["paper: topic"]) == (
@@ -87,25 +86,25 @@ def test_the_papers_numbers_stand_beside_the_papers_words(tmp_path: Path) -> Non
     )
     assert ", ".join(FAMILY_WORDS) in found.table("topical").title
     assert found.sources["words"] == ", ".join(FAMILY_WORDS)
-    assert found.sentences[0].startswith("toy: 1 male sample has one")
+    assert found.sentences[0].startswith("toy: too few male samples (1)")
 
 
 @pytest.mark.usefixtures("mirror")
 def test_a_planted_property_is_found(tmp_path: Path) -> None:
     """ln r is 0.1 for each word of a sentence: equal in length, no stereotype is left."""
-    path = run(tmp_path / "toy", lambda text, _: 0.1 * len(words_of(text)))
+    path = run(tmp_path / "toy", lambda text, _: 0.1 * len(split_words(text)))
     found = studies.topical([path])
-    row = cells(found.table("confounders"), **{"equal in": "length in words"})
+    row = cells(found.table("confounders"), **{"adjusted for": "length in words"})
     assert row["g_s"] != pytest.approx(1, abs=0.01)
-    assert value(row["g_s made equal"]) == pytest.approx(1, abs=1e-6)
+    assert value(row["adjusted g_s"]) == pytest.approx(1, abs=1e-6)
     assert row["correlation"] == pytest.approx(1)
-    other = cells(found.table("confounders"), **{"equal in": "negation"})
-    assert value(other["g_s made equal"]) != pytest.approx(1, abs=0.005)
+    other = cells(found.table("confounders"), **{"adjusted for": "negation"})
+    assert value(other["adjusted g_s"]) != pytest.approx(1, abs=0.005)
     parts = found.table("parts")
     assert cells(parts, sentences="all sentences")["n"] == 34
     number = [cells(parts, sentences=f"{side} negation")["n"] for side in ("with", "without")]
     assert sum(number) == 34  # type: ignore[arg-type]
-    lengths = np.array([len(words_of(text)) for text in rows_of("en")["sentence"]])
+    lengths = np.array([len(split_words(text)) for text in rows_of("en")["sentence"]])
     above = cells(parts, sentences="length in words: above the median")
     assert above["n"] == int((lengths > np.median(lengths)).sum())
 
@@ -126,15 +125,15 @@ def test_translators_have_shares(tmp_path: Path) -> None:
     rows[0]["gender"] = "unknown"
     found = studies.topical([planted.translated(tmp_path / "mt", "sk", rows)], WORDS)
     row = cells(found.table("topical"), kind=MT)
-    assert (value(row["topic"]), value(row["female"]), row["same mix"]) == (0, 0, 1)
-    assert row["place"] == 0
+    assert (value(row["topic"]), value(row["female"]), row["expected"]) == (0, 0, 1)
+    assert row["position"] == 0
     assert "confounders" not in [table.name for table in found.tables]
 
 
 @pytest.mark.usefixtures("mirror")
-def test_copies_of_one_score_claim_nothing(tmp_path: Path) -> None:
+def test_constant_scores_have_no_interval(tmp_path: Path) -> None:
     (sentence,) = studies.topical([run(tmp_path / "same", lambda text, sign: 0.5)], WORDS).sentences
-    assert "no interval to compare" in sentence
+    assert "too few male samples" in sentence
 
 
 def test_words_are_needed() -> None:
@@ -147,7 +146,7 @@ def test_words_are_needed() -> None:
 
 def test_frequency_is_that_of_wordfreq() -> None:
     wordfreq = pytest.importorskip("wordfreq")
-    found = properties(["I like it.", "Qqvxzzkj!", ""])["frequency of words in English"]
+    found = sentence_properties(["I like it.", "Qqvxzzkj!", ""])["frequency of words in English"]
     mean = np.mean([math.log(wordfreq.word_frequency(word, "en")) for word in ("i", "like", "it")])
     assert found.tolist() == pytest.approx([mean, math.log(1e-9), 0.0])
 

@@ -16,7 +16,8 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.validity import MEAN, SUM, _subjects, correlation, pronouns, rate_of
+from gest_dataset.studies.validity import MEAN, SUM, correlate, count_pronouns, group_by_model, winobias_g_s
+from tests.conftest import in_one_thread
 from tests.support import planted
 
 CONFIG = "winobias_type1_test"
@@ -46,18 +47,25 @@ def winobias(path: Path, model: str, ln_g_s: float, config: str = CONFIG, kind: 
     return planted.scored(path, model, config, columns, kind)
 
 
-def models(folder: Path, number: int = 5) -> list[Path]:
+def models(folder: Path) -> list[Path]:
     paths: list[Path] = []
-    for place in range(number):
+    for place in range(5):
         name = f"model-{place}"
         paths.append(gest(folder / name / "en", name, [GEST[place]] * 2))
         paths.append(winobias(folder / name / CONFIG, name, WINOBIAS[place]))
     return paths
 
 
+@pytest.fixture(scope="module")
+def five_models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The GEST and WinoBias runs of five models, two paths per model."""
+    with in_one_thread():
+        return models(tmp_path_factory.mktemp("models"))
+
+
 @pytest.mark.usefixtures("mirror")
-def test_planted_rates_correlate_as_they_were_planted(tmp_path: Path) -> None:
-    found = studies.validity(models(tmp_path))
+def test_planted_rates_correlate_as_they_were_planted(five_models: list[Path]) -> None:
+    found = studies.validity(five_models)
     rows = {row[1:3]: row for row in found.table("validity").rows}
     for reading in (MEAN, SUM):  # no sentence of this set has two pronouns
         _, _, _, number, r, p_value, paper = rows[reading, "ln g_s"]
@@ -78,15 +86,15 @@ def test_planted_rates_correlate_as_they_were_planted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_the_mean_over_templates_is_on_the_scale_that_is_asked(tmp_path: Path) -> None:
+def test_the_mean_over_templates_on_both_scales(tmp_path: Path) -> None:
     """A mean of ratios is not a ratio of means: each template is brought to the scale first."""
     paths = [
         gest(tmp_path / "en", "bert", [0.2, 1.0]),
         winobias(tmp_path / "w", "bert", 0.5),
     ]
-    (subject,), _ = _subjects([read_run(path) for path in paths])
-    assert subject.g_s.value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
-    assert subject.g_s_published == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
+    (model,), _ = group_by_model([read_run(path) for path in paths])
+    assert model.g_s.value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
+    assert model.g_s_published == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
 
 
 @pytest.mark.usefixtures("mirror")
@@ -104,28 +112,28 @@ def test_a_stereotype_that_goes_with_the_rate_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "has_r"), [(1, False), (2, False), (3, True)])
 @pytest.mark.usefixtures("mirror")
-def test_few_models_have_no_interval_and_that_is_said(tmp_path: Path, number: int, has_r: bool) -> None:
-    found = studies.validity(models(tmp_path, number))
+def test_few_models_have_no_interval(five_models: list[Path], number: int, has_r: bool) -> None:
+    found = studies.validity(five_models[: 2 * number])
     for row in found.table("validity").rows:
         r = row[4]
         assert isinstance(r, Estimate)
         assert math.isnan(r.value) != has_r
         assert math.isnan(r.low)
         assert math.isnan(float(row[5]))  # type: ignore[arg-type]
-    assert "says nothing, and has no interval" in found.sentences[0]
+    assert "allows no conclusion" in found.sentences[0]
     assert len(found.sentences) == 1
 
 
 def test_what_does_not_vary_does_not_correlate() -> None:
-    assert math.isnan(correlation([1, 1, 1, 1], [1, 2, 3, 4])[0].value)
-    assert correlation([1, 2, math.nan, 3, 5], [1, 2, 9, 3, 5])[0].value == pytest.approx(1)
+    assert math.isnan(correlate([1, 1, 1, 1], [1, 2, 3, 4])[0].value)
+    assert correlate([1, 2, math.nan, 3, 5], [1, 2, 9, 3, 5])[0].value == pytest.approx(1)
 
 
 @pytest.mark.usefixtures("mirror")
 def test_two_pronouns_are_averaged_or_added(tmp_path: Path) -> None:
     """In a masked model's run stands their mean, in a causal one's the whole sentence, which adds them."""
     config = "winobias_type1_dev"  # one of its sentences, about a farmer, has `he` and `his`
-    number = pronouns(config)
+    number = count_pronouns(config)
     assert sorted(number.values())[-2:] == [1, 2]
     rows = rows_of(config)
     genders = [rows.features["occupation_gender"].int2str(gender) for gender in rows["occupation_gender"]]
@@ -135,7 +143,7 @@ def test_two_pronouns_are_averaged_or_added(tmp_path: Path) -> None:
     rates = {}
     for kind in ("masked", "causal"):
         run = read_run(planted.scored(tmp_path / kind, kind, config, columns, kind))
-        rates |= {(kind, how): math.log(rate_of(run, how).value) for how in (MEAN, SUM)}
+        rates |= {(kind, how): math.log(winobias_g_s(run, how).value) for how in (MEAN, SUM)}
     more, less = (len(men) + 1) / len(men), (len(men) - 0.5) / len(men)
     assert rates["masked", MEAN] == rates["causal", SUM] == pytest.approx(1)
     assert rates["masked", SUM] == pytest.approx(more)
@@ -145,16 +153,14 @@ def test_two_pronouns_are_averaged_or_added(tmp_path: Path) -> None:
 @pytest.mark.upstream
 @pytest.mark.usefixtures("upstream")
 def test_sentences_with_two_pronouns_are_22_of_391() -> None:
-    number = list(pronouns(CONFIG).values())
+    number = list(count_pronouns(CONFIG).values())
     assert (len(number), number.count(2), max(number)) == (391, 22, 2)
 
 
 @pytest.mark.usefixtures("mirror")
-def test_models_without_both_runs_are_left_out_and_named(tmp_path: Path) -> None:
-    paths = [*models(tmp_path, 4), gest(tmp_path / "lonely", "lonely", [0.3])]
+def test_models_without_both_runs_are_left_out_and_named(tmp_path: Path, five_models: list[Path]) -> None:
+    paths = [*five_models[:8], gest(tmp_path / "lonely", "lonely", [0.3])]
     found = studies.validity(paths)
     assert found.notes == ("lonely is left out: it has no run on WinoBias.",)
     with pytest.raises(ConfigError, match="lonely is left out"):
         studies.validity(paths[-1:])
-    with pytest.raises(ConfigError, match="two runs of one model on en"):
-        studies.validity([*paths, gest(tmp_path / "twice", "lonely", [0.3])])

@@ -1,63 +1,21 @@
-"""What tests of sweeps share: a few small models, and an engine that works in this process."""
+"""Shared fixtures: a few small models."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.sweep import looking
-from gest_dataset.sweep.grid import Job
-from gest_dataset.sweep.suite import Subject
-from gest_dataset.sweep.work import Event, work
+from tests.conftest import in_one_thread
 from tests.support.herd import bred
 
 
-@dataclass
-class Here:
-    """An engine that does a job at once, in this process: the real work, without a process for it."""
-
-    told: deque[Event] = field(default_factory=deque)
-    jobs: list[Job] = field(default_factory=list)
-    words: str = "this process"
-
-    def lacking(self, subjects: Sequence[Subject]) -> list[str]:
-        return []
-
-    def has_room(self, job: Job) -> bool:
-        return not self.told
-
-    def start(self, job: Job) -> None:
-        self.jobs.append(job)
-        work(job, "cpu", self.told.append)
-
-    def wait(self) -> list[Event]:
-        return [self.told.popleft()]
-
-    def close(self) -> None:
-        self.told.clear()
-
-
-def finished(folder: Path) -> dict[str, tuple[int, int]]:
-    """The finished runs below a folder: which file each manifest is, and of when."""
-    found = {}
-    for path in folder.glob(f"runs/*/*/{MANIFEST}"):
-        if read_manifest(path.parent).done:
-            told = path.stat()
-            found[str(path.parent.relative_to(folder))] = (told.st_ino, told.st_mtime_ns)
-    return found
-
-
-@pytest.fixture(scope="module")
-def looked_here() -> Iterator[None]:
-    """The look at models in this process: one of its own takes seconds to import the library."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "apart", lambda: ThreadPoolExecutor(1))
+@pytest.fixture(scope="module", autouse=True)
+def environment() -> Iterator[None]:
+    """The test mirror, and one thread: the models are too small for more."""
+    with in_one_thread():
         yield
 
 
@@ -69,4 +27,14 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["causal"] = bred(folder / "causal", "gpt2")
     weights = found["broken"] / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:2000])
+    return found
+
+
+def finished_runs(folder: Path) -> dict[str, tuple[int, int]]:
+    """The finished runs below a folder, with the inode and time of their manifests."""
+    found = {}
+    for path in folder.glob(f"runs/*/*/{MANIFEST}"):
+        if read_manifest(path.parent).done:
+            status = path.stat()
+            found[str(path.parent.relative_to(folder))] = (status.st_ino, status.st_mtime_ns)
     return found

@@ -1,261 +1,290 @@
-"""Sweeps on a Ray cluster of three nodes: processes and nodes are killed, nothing is lost or done twice."""
+"""Sweeps on a real Ray cluster and a real SLURM node; both are skipped if they are not installed."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gest_dataset.errors import ConfigError
-from gest_dataset.sweep import cluster as engine_of_ray
-from gest_dataset.sweep.cluster import check_versions
-from gest_dataset.sweep.grid import DONE, TO_DO, Row
-from gest_dataset.sweep.place import Place
-from gest_dataset.sweep.suite import Suite, suite_of
-from gest_dataset.sweep.whole import Watcher, sweep
-from gest_dataset.sweep.work import DONE as CELL_DONE
-from gest_dataset.sweep.work import LOST, Event
-from gest_dataset.version import __version__
-from tests.conftest import ROOT, in_one_thread
+from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.sweep import cluster
+from gest_dataset.sweep.cluster import RayEngine, submit_to_slurm
+from gest_dataset.sweep.run import DONE, FAILED, Job, JobResult, LocalEngine, Output, sweep
+from gest_dataset.sweep.suite import Suite, find_suite, parse_suite
+from tests.conftest import MANIFEST, MIRROR
 from tests.support.herd import herd
-from tests.sweep.conftest import Here, finished
+from tests.sweep.conftest import finished_runs
 
-CONFIGS = (
-    "slovak_gender",
-    "crows_gender",
-    "stereoset_control_gender",
-    "winobias_type1_test",
-    "demo_sk_pairs",
-    "demo_uk_pairs",
-)
-MODELS = [f"model-{number:02}" for number in range(24)]
-KILLED_AT, NODE_LOST_AT = 20, 60  # cells that are finished by then
-
-
-def same(**versions: str) -> dict[str, str]:
-    packages = {"torch": "2.13.0", "transformers": "5.23.0", "tokenizers": "0.22"}
-    return {"gest_dataset": __version__, **packages, **versions}
-
-
-def test_nodes_with_another_version_are_named_with_both() -> None:
-    with pytest.raises(ConfigError, match=rf"{__version__}.*\n- second: 0\.0\.1\nInstall one version"):
-        check_versions({"first": same(), "second": same(gest_dataset="0.0.1")})
-
-
-def test_a_node_without_the_package_is_named() -> None:
-    with pytest.raises(ConfigError, match="- second: none"):
-        check_versions({"first": same(), "second": {}})
-
-
-def test_nodes_that_compute_with_other_versions_are_named() -> None:
-    with pytest.raises(
-        ConfigError, match=r"different versions of torch.*\n- first: 2\.13\.0\n- second: 2\.4"
-    ):
-        check_versions({"first": same(), "second": same(torch="2.4")})
-
-
-def test_nodes_of_one_version_are_taken() -> None:
-    check_versions({"first": same(), "second": same()})
-
-
-def test_a_model_takes_what_its_suite_says_and_a_served_one_no_gpu() -> None:
-    entries = [
-        {"model": "a"},
-        {"model": "b", "gpus": 0},
-        {"model": "c", "gpus": 2, "cpus": 3, "memory": "1GB"},
-        {"model": "d", "endpoint": "http://host:1"},
-    ]
-    subjects = suite_of({"configs": "en", "models": entries}, "s").checked().subjects
-    with_gpus, without = (engine_of_ray.Cluster(None, gpus=gpus) for gpus in (True, False))
-    assert [with_gpus._resources(one)["GPU"] for one in subjects] == [1, 0, 2, 0]
-    assert [without._resources(one)["GPU"] for one in subjects] == [0, 0, 2, 0]
-    assert with_gpus._resources(subjects[2]) == {"CPU": 3, "GPU": 2, "memory": 10**9}
-
-
-def test_a_node_holds_what_it_has_to_the_last() -> None:
-    assert engine_of_ray._holds({"CPU": 2, "memory": 5.0}, {"CPU": 2, "GPU": 0, "memory": 5})
-    assert not engine_of_ray._holds({"CPU": 2}, {"CPU": 2, "GPU": 1})
-
-
-# ---- a cluster ---------------------------------------------------------------------------------------------
+CONFIGS = ("slovak_gender", "demo_sk_pairs", "crows_gender")
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return herd(tmp_path_factory.mktemp("herd"), MODELS)
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return herd(tmp_path_factory.mktemp("herd"), [f"model-{number}" for number in range(6)])
 
 
-@pytest.fixture
-def nodes() -> Iterator[Any]:
-    """A head without processors, and two nodes with one each."""
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    from ray.cluster_utils import Cluster
-
-    with in_one_thread():
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-        try:
-            yield made
-        finally:
-            made.shutdown()
+def suite_of(folders: list[Path], **entry: Any) -> Suite:
+    content = {"configs": list(CONFIGS), "models": [{"model": str(path), **entry} for path in folders]}
+    return parse_suite(content, "herd")
 
 
-def suite(models: list[Path], configs: tuple[str, ...] = CONFIGS) -> Suite:
-    found = suite_of({"configs": list(configs), "models": [str(path) for path in models]}, "herd")
-    assert found.problems == ()
-    return found
-
-
-def swept(nodes: Any, models: list[Path], folder: Path, watcher: Watcher | None = None) -> Mapping[str, Row]:
-    workers = engine_of_ray.connect(nodes.address)
-    try:
-        return sweep(suite(models), Place(str(folder)), workers, watcher=watcher)
-    finally:
-        workers.close()
-
-
-def scores(folder: Path) -> dict[str, bytes]:
+def table_bytes(folder: Path) -> dict[str, bytes]:
     return {
         str(path.parent.relative_to(folder)): path.read_bytes()
         for path in folder.glob("runs/*/*/scores.parquet")
     }
 
 
-class Killer:
-    """Kills a process, and later a node, while they are at a model; sees what is finished by then."""
+# ---- Ray ---------------------------------------------------------------------------------------------------
 
-    def __init__(self, nodes: Any, last: Any, folder: Path) -> None:
-        self.nodes, self.last, self.folder = nodes, last, folder
-        self.seen: dict[str, tuple[int, int]] = {}
-        self.computed: Counter[str] = Counter()
-        self.lost: list[str] = []
-        self.killed = 0
 
-    def heard(self, row: Row, event: Event) -> None:
-        if event.what == LOST:
-            self.lost.append(event.reason)
-        if event.what != CELL_DONE:
-            return
-        self.computed[f"{event.job}/{event.config}"] += event.facts["new"]
-        if row.count(TO_DO) == 0:
-            return  # its worker has nothing to lose
-        worker = int(event.facts["worker"].rpartition(" ")[2].rstrip(")"))
-        if not self.killed and len(self.computed) >= KILLED_AT:
-            self.killed = worker
-            os.kill(worker, signal.SIGKILL)
-        if not self.seen and len(self.computed) >= NODE_LOST_AT and self._of_the_last_node(worker):
-            self.seen = finished(self.folder)
-            self.nodes.remove_node(self.last)
+@pytest.fixture
+def nodes() -> Iterator[Any]:
+    """A cluster whose head has no processors, and one node with one."""
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    from ray.cluster_utils import Cluster
 
-    def _of_the_last_node(self, worker: int) -> bool:
-        (raylet,) = (info.process.pid for info in self.last.all_processes["raylet"])
-        parent = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1]
-        return int(parent) == raylet
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        made.add_node(num_cpus=1)
+        yield made
+    finally:
+        made.shutdown()
+
+
+@pytest.fixture
+def engine(nodes: Any) -> Iterator[RayEngine]:
+    nodes.add_node(num_cpus=1)
+    nodes.wait_for_nodes()
+    made = RayEngine(nodes.address)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def ray_workers() -> list[int]:
+    """The processes that run a task of a sweep."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if b"ray::gest sweep" in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_with_a_process_and_a_node_and_nothing_is_done_twice(
-    nodes: Any, models: list[Path], tmp_path: Path
+def test_killed_workers_and_nodes_lose_nothing_on_ray(
+    engine: RayEngine, nodes: Any, folders: list[Path], tmp_path: Path
 ) -> None:
-    nodes.add_node(num_cpus=1)
-    killer = Killer(nodes, nodes.add_node(num_cpus=1), tmp_path / "lost")
+    """A worker and a node are killed; each finished run is computed once, and all scores are the same."""
+    suite, output = suite_of(folders), tmp_path / "ray"
+    sweep(suite, Output(str(tmp_path / "local")), LocalEngine())
+    node = nodes.add_node(num_cpus=1)
     nodes.wait_for_nodes()
-    quiet = sweep(suite(models), Place(str(tmp_path / "quiet")), Here())
-    assert all(row.count(DONE) == len(CONFIGS) for row in quiet.values())
+    killed: list[int] = []
+    before: dict[str, tuple[int, int]] = {}
 
-    rows = swept(nodes, models, tmp_path / "lost", Watcher(heard=killer.heard))
-    assert len(rows) == len(MODELS)
-    assert all(row.count(DONE) == len(CONFIGS) for row in rows.values())
-    assert len(killer.lost) >= 2
-    # no run took the place of another one, and each was computed to its end at most once
-    there = finished(tmp_path / "lost")
-    assert len(killer.seen) >= NODE_LOST_AT
-    assert {name: there[name] for name in killer.seen} == killer.seen
-    assert set(killer.computed.values()) <= {0, 1}
-    assert len(killer.computed) == len(MODELS) * len(CONFIGS)
-    assert scores(tmp_path / "lost") == scores(tmp_path / "quiet")
+    def on_result(job: Job, result: JobResult) -> None:
+        if not killed:
+            while not ray_workers():
+                time.sleep(0.02)
+            killed.append(ray_workers()[0])
+            os.kill(killed[0], signal.SIGKILL)
+            before.update(finished_runs(output))
+            nodes.remove_node(node)
 
-
-def gest_sweep(address: str, file: Path, folder: Path, *more: str) -> list[str]:
-    own = [str(file), "--engine", "ray", "--address", address, "--output", str(folder)]
-    return [sys.executable, "-m", "gest_dataset", "sweep", *own, *more]
+    cells = sweep(suite, Output(str(output)), engine, on_result=on_result)
+    assert {cell.status for cell in cells} == {DONE}
+    assert killed
+    assert finished_runs(output).items() >= before.items()
+    assert table_bytes(output) == table_bytes(tmp_path / "local")
 
 
 @pytest.mark.slow
-def test_a_killed_driver_costs_the_cells_in_flight_at_most(
-    nodes: Any, models: list[Path], tmp_path: Path
-) -> None:
-    nodes.add_node(num_cpus=1)
-    nodes.add_node(num_cpus=1)
+def test_a_killed_command_resumes_on_ray(nodes: Any, folders: list[Path], tmp_path: Path) -> None:
     nodes.wait_for_nodes()
-    file, folder = tmp_path / "suite.yaml", tmp_path / "out"
-    listed = "\n".join(f"  - {path}" for path in models[:8])
+    file, output = tmp_path / "suite.yaml", tmp_path / "out"
+    listed = "\n".join(f"  - {path}" for path in folders)
     file.write_text(f"configs: {','.join(CONFIGS)}\nmodels:\n{listed}\n", encoding="utf-8")
-    driver = subprocess.Popen(gest_sweep(nodes.address, file, folder), cwd=ROOT)
-    while len(finished(folder)) < 12:
+    options = ["--engine", "ray", "--address", nodes.address, "--output", str(output)]
+    command = [sys.executable, "-m", "gest_dataset", "sweep", str(file), *options]
+    driver = subprocess.Popen(command, cwd=ROOT)
+    while len(finished_runs(output)) < 5:
         assert driver.poll() is None
         time.sleep(0.05)
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    time.sleep(5)  # until Ray has ended the tasks of a driver that is gone
-    before = finished(folder)
-    assert len(before) < 8 * len(CONFIGS)
-
-    done = subprocess.run(
-        gest_sweep(nodes.address, file, folder, "--resume"), cwd=ROOT, capture_output=True, text=True
-    )
+    while ray_workers():  # Ray ends the tasks of a driver that is gone
+        time.sleep(0.1)
+    before = finished_runs(output)
+    assert len(before) < len(folders) * len(CONFIGS)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert f"{len(before)} of them finished before" in done.stderr
-    there = finished(folder)
-    assert len(there) == 8 * len(CONFIGS)
-    assert {name: there[name] for name in before} == before
+    assert f"{len(before)} of them already done" in done.stderr
+    after = finished_runs(output)
+    assert len(after) == len(folders) * len(CONFIGS)
+    assert after.items() >= before.items()
 
 
 @pytest.mark.slow
-def test_a_node_with_another_version_of_the_package_is_refused(
-    nodes: Any, models: list[Path], tmp_path: Path
+def test_problems_and_errors_on_ray(
+    engine: RayEngine, folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "old" / "gest_dataset"
-    package.mkdir(parents=True)
-    for path in (ROOT / "gest_dataset").iterdir():
-        if path.name != "version.py":
-            (package / path.name).symlink_to(path)
-    for name in ("builders", "metrics"):
-        (package / name).symlink_to(ROOT / name)
-    (package / "version.py").write_text('__version__ = "0.0.1"\n', encoding="utf-8")
-    nodes.add_node(num_cpus=1)
-    nodes.add_node(num_cpus=1, env_vars={"PYTHONPATH": str(package.parent)})
-    nodes.wait_for_nodes()
-    file = tmp_path / "suite.yaml"
-    file.write_text(f"configs: slovak_gender\nmodels: [{models[0]}]\n", encoding="utf-8")
-    # the script, from elsewhere: Ray hands the folder of a driver's own code on to its workers
-    script = str(Path(sys.executable).with_name("gest"))
-    own = ["--engine", "ray", "--address", nodes.address, "--output", "out"]
-    command = [script, "sweep", str(file), *own]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2, done.stderr
-    assert f"begun with gest-dataset {__version__}, and nodes have other versions" in done.stderr
-    assert "): 0.0.1\nInstall one version everywhere" in done.stderr
-    assert not (tmp_path / "out").exists()
+    large = suite_of(folders[:1], gpus=2, memory="900TB")
+    with pytest.raises(ConfigError, match=r"no node of the cluster has CPU 1, GPU 2"):
+        sweep(large, Output(str(tmp_path / "out")), engine)
+    with pytest.raises(OutputError):
+        sweep(suite_of(folders[:1]), Output("/proc/gest"), engine)
+    monkeypatch.setattr(cluster, "run_job", _crash)
+    cells = sweep(suite_of(folders[:1]), Output(str(tmp_path / "out")), engine)
+    assert {cell.status for cell in cells if cell.config != "slovak_gender"} == {DONE}
+    (lost,) = (cell for cell in cells if cell.status == FAILED)
+    assert lost.config == "slovak_gender"
+    assert "the Ray worker was lost" in lost.reason
 
 
-@pytest.mark.slow
-def test_what_no_node_has_is_told_before_anything_starts(
-    nodes: Any, models: list[Path], tmp_path: Path
+def _crash(job: Job, device: str) -> JobResult:
+    """End the worker at one config, as too little memory does."""
+    if "slovak_gender" in job.configs:
+        os._exit(9)
+    return JobResult()
+
+
+def test_resources_of_a_ray_task() -> None:
+    entries = [
+        {"model": "a"},
+        {"model": "b", "gpus": 0},
+        {"model": "c", "gpus": 2, "cpus": 3, "memory": "1GB"},
+        {"model": "d", "endpoint": "http://host:1"},
+    ]
+    models = parse_suite({"configs": "en", "models": entries}, "s").models
+    engine = object.__new__(RayEngine)
+    engine.has_gpus = True
+    assert [engine._resources(model)["GPU"] for model in models] == [1, 0, 2, 0]
+    engine.has_gpus = False
+    assert [engine._resources(model)["GPU"] for model in models] == [0, 0, 2, 0]
+    assert engine._resources(models[2]) == {"CPU": 3, "GPU": 2, "memory": 10**9}
+
+
+# ---- SLURM -------------------------------------------------------------------------------------------------
+
+
+def test_models_with_the_same_needs_are_one_job_array(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nodes.add_node(num_cpus=1)
-    nodes.wait_for_nodes()
-    told = {"configs": "slovak_gender", "models": [{"model": str(models[0]), "gpus": 2, "memory": "900TB"}]}
-    workers = engine_of_ray.connect(nodes.address)
+    calls: list[list[str]] = []
+
+    def sbatch(command: list[str], **_: Any) -> Any:
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 0, f"{len(calls)};cluster\n", "")
+
+    monkeypatch.setattr(cluster.subprocess, "run", sbatch)
+    entries = [{"model": str(path)} for path in folders[:3]]
+    entries[1] |= {"gpus": 2, "memory": "1GB"}
+    suite = parse_suite({"configs": "slovak_gender", "models": entries}, "array")
+    ids = submit_to_slurm(suite, find_suite("gest-english"), Output(str(tmp_path / "out")))
+    assert ids == ["1", "2", "3"]
+    first, second, last = calls
+    assert {"--array=0,2", "--cpus-per-task=1"} <= {*first}
+    assert {"--array=1", "--gres=gpu:2", "--mem=954M"} <= {*second}
+    assert "--dependency=afterany:1:2" in last
+    script = (tmp_path / "out" / "slurm.sh").read_text()
+    assert f"--output {tmp_path / 'out'}" in script
+    with pytest.raises(ConfigError, match="not a URL"):
+        submit_to_slurm(suite, find_suite("gest-english"), Output("memory://x"))
+
+
+_SLURM_CONF = """
+ClusterName=one
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmdPort={node_port}
+SlurmUser=root
+AuthType=auth/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SchedulerType=sched/backfill
+SelectType=select/cons_tres
+ReturnToService=2
+MpiDefault=none
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A SLURM controller and one node in a private folder."""
+    if not all(shutil.which(program) for program in ("sbatch", "slurmctld", "slurmd", "munged")):
+        pytest.skip("SLURM is not installed")
+    if os.getuid() != 0:
+        pytest.skip("starting SLURM needs root")
+    folder, host = tmp_path / "slurm-daemons", socket.gethostname().partition(".")[0]
+    for name in ("state", "spool"):
+        (folder / name).mkdir(parents=True)
+    port, node_port = _free_port(), _free_port()
+    conf = folder / "slurm.conf"
+    conf.write_text(_SLURM_CONF.format(host=host, folder=folder, port=port, node_port=node_port))
+    monkeypatch.setenv("SLURM_CONF", str(conf))
+    daemons = []
+    if not Path("/run/munge/munge.socket.2").exists():
+        Path("/run/munge").mkdir(exist_ok=True)
+        shutil.chown("/run/munge", "munge")
+        daemons.append(subprocess.Popen(["su", "-s", "/bin/bash", "munge", "-c", "/usr/sbin/munged -F"]))
+        time.sleep(1)
     try:
-        with pytest.raises(ConfigError, match=r"no node of the cluster has what it needs \(CPU 1, GPU 2"):
-            sweep(suite_of(told, "large"), Place(str(tmp_path / "out")), workers)
+        for program in ("slurmctld", "slurmd"):
+            daemons.append(subprocess.Popen([program, "-D", "-f", str(conf)], stderr=subprocess.DEVNULL))
+            time.sleep(2)
+        yield
     finally:
-        workers.close()
+        for daemon in reversed(daemons):
+            daemon.terminate()
+            daemon.wait(30)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@pytest.mark.slow
+def test_a_sweep_as_a_slurm_job_array(
+    slurm: None, folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("GEST_MIRROR", MIRROR), ("GEST_SOURCES", MIRROR / MANIFEST), ("PYTHONPATH", ROOT)):
+        monkeypatch.setenv(name, str(value))
+    file, output = tmp_path / "suite.yaml", tmp_path / "out"
+    listed = "\n".join(f"  - {path}" for path in folders[:2])
+    file.write_text(f"configs: slovak_gender\nmodels:\n{listed}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "gest_dataset", "sweep", str(file), "--output", str(output)]
+    done = subprocess.run([*command, "--engine", "slurm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    end = time.monotonic() + 300
+    while not (output / "leaderboard.html").exists():
+        logs = "".join(path.read_text() for path in (output / "slurm").glob("*.log"))
+        assert time.monotonic() < end, logs
+        time.sleep(1)
+    while subprocess.run(["squeue", "--noheader"], capture_output=True).stdout:
+        time.sleep(0.5)
+    assert len(finished_runs(output)) == 2
+    assert "2 of 2 cells are done" in (output / "leaderboard.html").read_text()

@@ -16,10 +16,10 @@ from datasets import load_dataset
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.accuracy import Accuracy
-from gest_dataset.measures.masculine_rate import beside
-from gest_dataset.measures.words import shown
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.masculine_rate import describe_uncertainty
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.unknowns import corrected_f_s
+from gest_dataset.statistics.masculine_rate import correct_f_s
 from gest_dataset.translation import Translation, store
 from gest_dataset.translation import masculine_rates as masculine_rates_room
 from gest_dataset.translation.masculine_rates import MasculineRates
@@ -99,13 +99,9 @@ def test_errors_of_the_detector_are_taken_back(monkeypatch: pytest.MonkeyPatch) 
     result = rates.result()
     direct = [(p - 0.1) / (1 - 0.05 - 0.1) for p in result["p"]]
     np.testing.assert_allclose(result["p_corrected"], np.clip(direct, 0, 1))
-    assert result["f_s_corrected"] == pytest.approx(corrected_f_s(result["p"], 0.05, 0.1))
-    told = " ".join(beside(result))
-    assert "of 90 labelled sentences of this language it got 7 wrong" in told
-
-
-def test_an_older_result_has_nothing_beside_it() -> None:
-    assert beside({"f_s": 0.3, "n": [1] * 16, "n_unknown": 3}) == []
+    assert result["f_s_corrected"] == pytest.approx(correct_f_s(result["p"], 0.05, 0.1))
+    told = " ".join(describe_uncertainty(result))
+    assert "got 7 of 90 labelled sentences in this language wrong" in told
 
 
 @pytest.mark.usefixtures("mirror")
@@ -123,7 +119,7 @@ def test_limit_and_signature() -> None:
 def test_rates_read_well_in_a_repl() -> None:
     rates = of(f"file:{DEEPL}")
     result = rates.result()
-    value, low, high = (shown(result[f"f_s{end}"]) for end in ("", "_low", "_high"))
+    value, low, high = (format_number(result[f"f_s{end}"]) for end in ("", "_low", "_high"))
     assert repr(rates) == (
         f"MasculineRates(system='file:translations.csv', language='sk', known=33, samples=34, "
         f"f_s={value} ({low} to {high}))"

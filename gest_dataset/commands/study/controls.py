@@ -1,4 +1,4 @@
-"""`gest study controls`: do word-filling measures tell a stereotype?"""
+"""`gest study controls`: do word-filling measures measure a stereotype?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Config, Json
 from gest_dataset.commands.study import options
 
 EXAMPLES = (
     "Examples: [bold]gest study controls --model roberta-base --model gerulata/slovakbert[/bold], [bold]gest "
-    "study controls gest-runs[/bold] (runs that are there), [bold]gest study controls --model ./my-model "
-    "--config stereoset_control_gender,crows_control_negation[/bold] (some sets), [bold]gest study controls "
-    "--model roberta-base --cs[/bold] (all of table 3)"
+    "study controls gest-runs[/bold], [bold]gest study controls --model ./my-model --config "
+    "stereoset_control_gender,crows_control_negation[/bold] (some sets), [bold]gest study controls --model "
+    "roberta-base --cs[/bold] (all of table 3)"
 )
 
 
@@ -23,7 +22,7 @@ def run(
     models: options.Models = None,
     config: Config = None,
     cs: Annotated[
-        bool, typer.Option("--cs", help="Also cs of race and profession: ten times the passes.")
+        bool, typer.Option("--cs", help="Also score cs of race and profession (ten times as slow).")
     ] = False,
     output: options.Output = None,
     limit: options.Limit = None,
@@ -32,16 +31,15 @@ def run(
     batch_tokens: options.BatchTokens = None,
     as_json: Json = False,
 ) -> None:
-    """Is a word-filling score about the stereotype? (tables 1-3 and 7-12, figures 1-2 of that paper)
+    """Compare word-filling scores with control groups (word-filling paper, tables 1-3 and 7-12).
 
-    Original and control groups side by side in ss (StereoSet), cs and csk (CrowS-Pairs) and f; false
-    positives and negatives, how ss goes with the keywords' frequency, the CrowS-Pairs controls in both
-    readings; and what the paper criticises, with these models' numbers. Models are scored on all control
-    sets, or on those of --config.
+    Original and control groups in ss (StereoSet), cs and csk (CrowS-Pairs) and f; false positives and
+    negatives; the frequency of the keywords; both readings of the CrowS-Pairs controls. Models are scored on
+    all control sets, or on those of --config.
     """
-    folder = options.folder_of("controls", output)
-    with interruptible(options.KEPT.format(folder=folder)):
-        from gest_dataset.studies.controls import ALL, controls
+    from gest_dataset.studies import controls
 
-        asked = options.asked(folder, runs, models, limit, device, dtype, batch_tokens)
-        options.show(controls(asked, config or ALL, cs), folder, as_json)
+    folder = output or options.HOME / "controls"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    study = controls(inputs, config, cs) if config else controls(inputs, cs=cs)
+    options.show(study, folder, as_json)

@@ -1,4 +1,4 @@
-"""`gest study heuristics`: sheets for people to label, and what they say of the heuristics."""
+"""`gest study heuristics`: draw annotation sheets, and evaluate the heuristics on labelled ones."""
 
 from __future__ import annotations
 
@@ -7,69 +7,63 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import fitted, interruptible, new_table, out, show_json
+from gest_dataset.commands.console import fitted, new_table, out, show_json
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
 
 EXAMPLES = (
     "Examples: [bold]gest study heuristics gest-runs/published-google --draw sheet.csv[/bold] (20 of each "
-    "language and outcome), [bold]gest study heuristics --sheet sheet.csv[/bold] (when it is filled in), "
+    "language and outcome), [bold]gest study heuristics --sheet sheet.csv[/bold] (once it is labelled), "
     "[bold]gest study heuristics --swaps variants.csv --draw pairs.csv[/bold] (gender-swapped pairs), "
-    "[bold]gest study heuristics --sheet gender-swap-annotations.txt[/bold] (the 160 pairs that the authors "
-    "labelled)"
+    "[bold]gest study heuristics --sheet gender-swap-annotations.txt[/bold] (the authors' 160 labelled pairs)"
 )
 
 
 def run(
     runs: Annotated[
-        list[Path] | None, typer.Argument(metavar="RUN", help="To draw from: runs of gest masculine-rate.")
+        list[Path] | None, typer.Argument(metavar="RUN", help="Draw from these runs of gest masculine-rate.")
     ] = None,
-    draw: Annotated[
-        Path | None, typer.Option(help="Draw a sheet and write it here.", metavar="FILE.csv")
-    ] = None,
+    draw: Annotated[Path | None, typer.Option(help="Draw a sheet.", metavar="FILE.csv")] = None,
     swaps: Annotated[
         Path | None,
-        typer.Option(help="To draw from: a table of pairs, masculine and feminine (or male and female)."),
+        typer.Option(help="Draw from this table of pairs: masculine and feminine (or male and female)."),
     ] = None,
     number: Annotated[
         int | None,
-        typer.Option(min=1, help="Of each language and outcome (default: 20, of pairs 80, as in the paper)."),
+        typer.Option(
+            min=1, help="Samples of each language and outcome (default: 20; pairs: 80; as in the paper)."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the draw.")] = 0,
     sheet: Annotated[
-        Path | None, typer.Option(help="A sheet that is filled in, or the authors' file of 160 pairs.")
+        Path | None, typer.Option(help="Evaluate a labelled sheet, or the authors' file of 160 pairs.")
     ] = None,
     output: options.Output = None,
     as_json: Json = False,
 ) -> None:
-    """How often are the heuristics right? Sheets for people to label. (appendix C of the GEST paper)
+    """Evaluate the heuristics on labelled samples (GEST paper, appendix C).
 
-    [bold]--draw[/bold] writes a sheet with an empty column label: M, F or N (neutral) of a translation; C, G
-    or X of a pair. It does not say what was predicted: that stands in FILE.key.json, which is needed to read
-    the sheet again. [bold]--sheet[/bold] prints the confusion matrix with intervals, and the yield to expect.
+    [bold]--draw[/bold] writes a sheet with an empty column label: M, F or N (neutral) for a translation; C, G
+    or X for a pair. The predictions are in FILE.key.json: keep it next to the sheet. [bold]--sheet[/bold]
+    prints the confusion matrix with intervals and the expected yield.
     """
     if (draw is None) == (sheet is None):
-        raise ConfigError(
-            "Either draw a sheet (--draw FILE.csv), or read one that is filled in (--sheet FILE)."
-        )
+        raise ConfigError("Either draw a sheet (--draw FILE.csv) or evaluate a labelled one (--sheet FILE).")
     if sheet is not None and (runs or swaps is not None):
-        raise ConfigError("--sheet needs neither runs nor --swaps: its key says what it was drawn from.")
+        raise ConfigError("--sheet takes no runs and no --swaps: the key of the sheet has its source.")
     from gest_dataset.studies import draw_sheet, heuristics
 
-    with interruptible("No sheet was changed."):
-        if sheet is not None:
-            options.show(heuristics(sheet), options.folder_of("heuristics", output), as_json)
-            return
-        assert draw is not None
-        counts = draw_sheet(draw, runs or (), swaps, number, seed)
+    if draw is None:
+        assert sheet is not None
+        options.show(heuristics(sheet), output or options.HOME / "heuristics", as_json)
+        return
+    counts = draw_sheet(draw, runs or (), swaps, number, seed)
     if as_json:
         show_json([[*stratum, *drawn] for stratum, drawn in counts.items()])
         return
     table = new_table(f"Drawn into {draw}", out, "language", "outcome", "drawn", "of")
-    for (language, outcome), (drawn, of) in counts.items():
-        table.add_row(language or "-", outcome, f"{drawn:,}", f"{of:,}")
+    for (language, outcome), (drawn, total) in counts.items():
+        table.add_row(language or "-", outcome, f"{drawn:,}", f"{total:,}")
     out.print(fitted(table, out))
-    out.print(
-        f"Fill in the column label, and read it again: gest study heuristics --sheet {draw}", soft_wrap=True
-    )
+    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {draw}", soft_wrap=True)

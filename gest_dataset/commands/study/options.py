@@ -1,48 +1,43 @@
-"""What the studies of models have in common: their options, and what is shown of an outcome."""
+"""The options that the studies share, and how their tables are shown."""
 
 from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import called, err, fitted, new_table, out, show_json, show_report
+from gest_dataset.commands.console import called, err, fitted, new_table, out, quiet, show_json, show_report
 
 if TYPE_CHECKING:
     from gest_dataset.runs import Run
-    from gest_dataset.studies.asking import Asked
-    from gest_dataset.studies.study import Study, Table
+    from gest_dataset.studies import Inputs, Study
 
 HOME = Path("gest-studies")
 Runs = Annotated[
-    list[Path] | None,
-    typer.Argument(metavar="RUN", help="Folders of runs that are finished, or folders that hold such."),
+    list[Path] | None, typer.Argument(metavar="RUN", help="Finished runs, or folders that contain them.")
 ]
 Models = Annotated[
     list[str] | None,
     typer.Option(
-        "--model", help="A model to score first: a Hub id, a folder or a .gguf file.", metavar="MODEL"
+        "--model", help="Score this model first: a Hub id, a folder or a .gguf file.", metavar="MODEL"
     ),
 ]
 Output = Annotated[
-    Path | None,
-    typer.Option(help="The folder of the study (default: in gest-studies).", metavar="DIR"),
+    Path | None, typer.Option(help="Folder of the study (default: gest-studies/NAME).", metavar="DIR")
 ]
-Limit = Annotated[int | None, typer.Option(min=1, help="Of --model: only the first so many samples.")]
-Device = Annotated[str, typer.Option(help="Of --model: auto, cuda, cuda:N, mps or cpu.")]
-Dtype = Annotated[str, typer.Option(help="Of --model: auto, float32, float16 or bfloat16.")]
-BatchTokens = Annotated[int | None, typer.Option(min=1, help="Of --model: padded tokens in a batch.")]
-KEPT = "What is scored is kept in {folder}; the same command goes on from there."
+Scores = Annotated[
+    Path | None,
+    typer.Option(help="Read the authors' files MODEL_template-N.txt in this folder.", metavar="FOLDER"),
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="For --model: score only the first N samples.")]
+Device = Annotated[str, typer.Option(help="For --model: auto, cuda, cuda:N, mps or cpu.")]
+Dtype = Annotated[str, typer.Option(help="For --model: auto, float32, float16 or bfloat16.")]
+BatchTokens = Annotated[int | None, typer.Option(min=1, help="For --model: padded tokens per batch.")]
 
 
-def folder_of(name: str, output: Path | None) -> Path:
-    """Where a study is kept."""
-    return output or HOME / name
-
-
-def asked(
+def make_inputs(
     folder: Path,
     runs: list[Path] | None,
     models: list[str] | None,
@@ -50,32 +45,33 @@ def asked(
     device: str,
     dtype: str,
     batch_tokens: int | None,
-) -> Asked:
-    """What the options of a command ask for."""
-    from gest_dataset.commands.console import quiet
+) -> Inputs:
+    """The inputs of a study from the options of its command."""
     from gest_dataset.statistics.checks import UndefinedWarning
-    from gest_dataset.studies.asking import Asked
+    from gest_dataset.studies import Inputs
 
     quiet(models=bool(models))
-    warnings.simplefilter("ignore", UndefinedWarning)  # a dash in a table says it
+    warnings.simplefilter("ignore", UndefinedWarning)  # tables show a dash
     loading = (("device", device), ("dtype", dtype))
-    return Asked(runs or (), models or (), folder, limit, batch_tokens, loading, called(), _tell)
+    return Inputs(runs or (), models or (), folder, limit, batch_tokens, loading, called(), _report_run)
 
 
-def _tell(run: Run) -> None:
-    err.print(f"{run.path}: {run.manifest.about} of {run.manifest.subject} is there", soft_wrap=True)
+def _report_run(run: Run) -> None:
+    err.print(f"{run.path}: {run.manifest.subject} on {run.manifest.about}", soft_wrap=True)
 
 
 def show(study: Study, folder: Path, as_json: bool) -> None:
-    """Keep a study, and show its tables and what it says."""
-    from gest_dataset.studies.study import keep
-
-    page = keep(study, folder, called())
+    """Write a study, and print its tables and sentences."""
+    page = study.write(folder, called())
     if as_json:
-        show_json(_as_json(study))
+        show_json(study.to_json())
     else:
         for table in study.tables:
-            out.print(_drawn(table))
+            headings, rows = table.texts()
+            shown = new_table(table.title, out, *headings)
+            for row in rows:
+                shown.add_row(*row)
+            out.print(fitted(shown, out))
             if table.note:
                 out.print(table.note)
         for sentence in study.sentences:
@@ -84,29 +80,3 @@ def show(study: Study, folder: Path, as_json: bool) -> None:
     for note in study.notes:
         err.print(f"Note: {note}", soft_wrap=True)
     show_report(page)
-
-
-def _drawn(table: Table) -> Any:
-    headings, rows = table.texts()
-    drawn = new_table(table.title, out, *headings)
-    for row in rows:
-        drawn.add_row(*row)
-    return fitted(drawn, out)
-
-
-def _as_json(study: Study) -> Any:
-    from dataclasses import asdict
-
-    from gest_dataset.storage import json_value
-
-    return json_value(
-        {
-            "name": study.name,
-            "title": study.title,
-            "tables": [asdict(table) | {"rows": table.rows} for table in study.tables],
-            "sentences": study.sentences,
-            "notes": study.notes,
-            "sources": dict(study.sources),
-            "signature": study.signature,
-        }
-    )

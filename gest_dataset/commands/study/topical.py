@@ -1,4 +1,4 @@
-"""`gest study topical`: is it the topic, and not what a sentence says?"""
+"""`gest study topical`: is it the topic, and not the stereotype?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -24,14 +23,11 @@ def run(
     words: Annotated[
         str | None,
         typer.Option(
-            help="The topic: words with commas, or a file with a word a line (default: the paper's, family).",
+            help="Words of the topic, or a file with one per line (default: the paper's, on the family).",
             metavar="WORD,...",
         ),
     ] = None,
-    scores: Annotated[
-        Path | None,
-        typer.Option(help="A folder of the authors' files, MODEL_template-N.txt.", metavar="FOLDER"),
-    ] = None,
+    scores: options.Scores = None,
     output: options.Output = None,
     limit: options.Limit = None,
     device: options.Device = "auto",
@@ -39,28 +35,25 @@ def run(
     batch_tokens: options.BatchTokens = None,
     as_json: Json = False,
 ) -> None:
-    """Is it the topic, and not what a sentence says? (section 7.4 and table 3 of the GEST paper)
+    """Test whether the topic explains the rates (GEST paper, section 7.4 and table 3).
 
-    The masculine rate of male samples with one of some words, and g_s beside other reasons for a difference:
-    negation, length, how common words are.
+    The masculine rate of male samples with one of some words, and g_s adjusted for negation, length and the
+    frequency of words.
     """
-    folder = options.folder_of("topical", output)
-    with interruptible(options.KEPT.format(folder=folder)):
-        from gest_dataset.statistics.topical import FAMILY_WORDS
-        from gest_dataset.studies import topical
+    from gest_dataset.statistics.confounders import FAMILY_WORDS
+    from gest_dataset.studies import topical
 
-        topic = FAMILY_WORDS if words is None else _words(words)
-        asked = options.asked(folder, runs, models, limit, device, dtype, batch_tokens)
-        options.show(topical(asked, topic, scores), folder, as_json)
+    folder = output or options.HOME / "topical"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    topic = FAMILY_WORDS if words is None else _read_words(words)
+    options.show(topical(inputs, topic, scores), folder, as_json)
 
 
-def _words(given: str) -> tuple[str, ...]:
-    """Words with commas, or those of a file."""
-    text = given
-    if Path(given).is_file():
+def _read_words(text: str) -> tuple[str, ...]:
+    """Words with commas, or the lines of a file."""
+    if Path(text).is_file():
         try:
-            text = Path(given).read_text(encoding="utf-8")
+            text = Path(text).read_text(encoding="utf-8").replace("\n", ",")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{given} cannot be read: {error}.") from error
-        text = ",".join(text.splitlines())
+            raise ConfigError(f"{text} cannot be read: {error}.") from error
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

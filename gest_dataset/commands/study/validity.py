@@ -1,8 +1,7 @@
-"""`gest study validity`: does g_s go with another measure of the same thing?"""
+"""`gest study validity`: does g_s predict the WinoBias rate?"""
 
 from __future__ import annotations
 
-from gest_dataset.commands.console import interruptible
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 
@@ -23,14 +22,13 @@ def run(
     batch_tokens: options.BatchTokens = None,
     as_json: Json = False,
 ) -> None:
-    """Does g_s predict the WinoBias rate over models? (appendix B of the GEST paper)
+    """Correlate g_s with the WinoBias rate over models (GEST paper, appendix B).
 
-    Pearson's r with its interval, for each type and split of WinoBias and for single stereotypes. Sentences
-    with several pronouns are read both ways: averaged as by the authors, and added.
+    Pearson's r with its interval for each type and split of WinoBias and for single stereotypes. Several
+    pronouns in a sentence are averaged, as by the authors, and added.
     """
-    folder = options.folder_of("validity", output)
-    with interruptible(options.KEPT.format(folder=folder)):
-        from gest_dataset.studies import validity
+    from gest_dataset.studies import validity
 
-        asked = options.asked(folder, runs, models, limit, device, dtype, batch_tokens)
-        options.show(validity(asked), folder, as_json)
+    folder = output or options.HOME / "validity"
+    inputs = options.make_inputs(folder, runs, models, limit, device, dtype, batch_tokens)
+    options.show(validity(inputs), folder, as_json)

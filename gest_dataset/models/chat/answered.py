@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import headline_text, result_of
+from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.models.chat.kinds import Kind, Reading
 from gest_dataset.models.chat.parsing import Parsing
 from gest_dataset.probes.prompt import Answer, Prompt
 from gest_dataset.runs.manifest import signature
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares
+from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.statistics.repeats import repeat_variance
-from gest_dataset.statistics.unknowns import unknown_bounds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ class Answers:
         Of genders with the bounds that the unknown ones leave (`statistics.unknowns`), of choices with what
         the probabilities of the letters say (`by_probability`), of repeats with their variance.
         """
-        result = result_of(MEASURES[self.metadata["measure"]], self.table, None)
+        result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
         column = GENDER if GENDER in self.table.column_names else OPTION
         said, stereotypes, ids, asked = (
             self.table[name].to_pylist() for name in (column, "stereotype", "id", "prompt")

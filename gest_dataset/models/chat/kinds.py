@@ -11,8 +11,8 @@ from typing import Any
 
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.written import FIRST_PERSON, STORY
 from gest_dataset.models.chat.parsing import Parsing
 from gest_dataset.probes import choice, pronouns
 from gest_dataset.probes import wordings as table

@@ -22,7 +22,7 @@ from gest_dataset.models.served.abilities import Abilities
 from gest_dataset.models.served.at_once import at_once
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.plan import Item, Next, Text
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 from gest_dataset.runs.progress import Telling
 
 # In one request: prompts, tokens of them all, and next tokens that are asked of each (vLLM takes 128)

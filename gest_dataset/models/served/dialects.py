@@ -16,7 +16,7 @@ import numpy as np
 from gest_dataset.errors import ScoringError
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.plan import Ids, Next, Text
-from gest_dataset.probes.query import Values
+from gest_dataset.probes.queries import Values
 
 COMPLETIONS = "/v1/completions"
 _TOKEN = "token_id:"  # how a token is written by its number

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gest_dataset.models.batching import longest_hosts
-from gest_dataset.probes.query import Query, Values
+from gest_dataset.probes.queries import Query, Values
 
 Ids = tuple[int, ...]
 

@@ -17,8 +17,8 @@ from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.plan import Next, plan
 from gest_dataset.models.subject import Answered
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.query import Query
-from gest_dataset.probes.text import Reader, start_token
+from gest_dataset.probes.queries import Query
+from gest_dataset.probes.tokenization import ProbeTokenizer, start_token
 
 CONNECTIONS = 8
 PLACE = "server"
@@ -52,15 +52,15 @@ class Served:
     def _told(self) -> dict[str, Any]:
         return {"address": self.client.address, "asked": self.abilities.way, **self.abilities.facts()}
 
-    def reader(self, probe: Probe, rules: frozenset[str]) -> Reader:
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         start = start_token(self.tokenizer)
-        if probe.likelihood and start is None:
+        if probe.scores_whole_texts and start is None:
             raise SettingError(
                 f"{self.client.address} does not say what begins a text, which {probe.name} puts in "
                 f"front: name the model's tokenizer with --tokenizer."
             )
         longest = self.abilities.longest
-        return Reader(
+        return ProbeTokenizer(
             tokenise=self.tokenizer.encode,
             kind=self.kind,
             limit=None if longest is None else longest - 1 - self.abilities.in_front,  # it writes one token

@@ -17,7 +17,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models.pretrained import read
 from gest_dataset.models.served.client import Client
-from gest_dataset.probes.text import CannotAskError
+from gest_dataset.probes.tokenization import SkipSampleError
 
 # Case, accents, other letters, signs, spaces and numbers: what tokenisers read in different ways
 SENTENCES = (
@@ -66,7 +66,7 @@ class ServedTokenizer:
 def local(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[str]]:
     """The tokeniser of a folder or of the Hub, and what has to be said of it: is it the server's?"""
     from gest_dataset.models import identity
-    from gest_dataset.probes.text import unknown_ids
+    from gest_dataset.probes.tokenization import unknown_token_ids
 
     with convert_errors(partial(_unloadable, name)):
         tokenizer = read(AutoTokenizer, name)
@@ -78,7 +78,7 @@ def local(name: str, client: Client, model: str) -> tuple[ServedTokenizer, list[
     own = ServedTokenizer(
         encode=encode,
         spell=lambda number: str(tokenizer.decode([number])),
-        unknown=unknown_ids(tokenizer),
+        unknown=unknown_token_ids(tokenizer),
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         eos_token=tokenizer.eos_token,
@@ -180,7 +180,7 @@ def _spans(text: str, pieces: list[str]) -> list[tuple[int, int]]:
         for added in (0, 1):  # a space before the first word
             if joined == b" " * added + content:
                 return _characters(text, known, added)
-    raise CannotAskError(_UNREADABLE)
+    raise SkipSampleError(_UNREADABLE)
 
 
 def _of_bytes(piece: str) -> bytes | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.words import shown
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.comparison import Difference, compare
 from gest_dataset.stereotypes import STEREOTYPES
@@ -27,17 +27,19 @@ class ComparedRun:
         """The cells of the table: run, both values, difference or ratio, interval, p and samples."""
         found = self.difference.found
         value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
-        p_value = "< 0.001" if self.difference.adjusted < 0.001 else shown(self.difference.adjusted)
-        numbers = [shown(found.a), shown(found.b), shown(value), f"{shown(low)} to {shown(high)}"]
-        return [self.run.label, *numbers, p_value, shown(self.difference.n)]
+        p_value = "< 0.001" if self.difference.adjusted < 0.001 else format_number(self.difference.adjusted)
+        numbers = [format_number(number) for number in (found.a, found.b, value)]
+        interval = f"{format_number(low)} to {format_number(high)}"
+        return [self.run.label, *numbers, interval, p_value, format_number(self.difference.n)]
 
     @property
     def stereotypes(self) -> list[tuple[bool, list[str]]]:
         """For each stereotype whether its simultaneous interval excludes 1, and the cells of its line."""
-        return [
-            (one.shown, [_name(one.stereotype), shown(one.a), shown(one.b), str(Estimate(*one.times))])
-            for one in self.difference.by_stereotype
-        ]
+        lines = []
+        for one in self.difference.by_stereotype:
+            values = [format_number(one.a), format_number(one.b)]
+            lines.append((one.shown, [_name(one.stereotype), *values, str(Estimate(*one.times))]))
+        return lines
 
 
 @dataclass(frozen=True)

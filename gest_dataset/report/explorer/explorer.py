@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from gest_dataset.published.standing import language_models
+from gest_dataset.published.models import language_models
 from gest_dataset.report.explorer.comparisons import RunGroup, compare_groups
 from gest_dataset.report.explorer.profiles import Profiles, profiles_of
 from gest_dataset.report.explorer.samples import samples_of
@@ -121,7 +121,7 @@ def explorer_of(runs: Sequence[LabelledRun], verdicts: Sequence[RunVerdict]) -> 
     }
     return Explorer(
         samples=sum(len(one["ids"]) for one in samples["sets"]),
-        scores=list(dict.fromkeys(run.measure.samples.score for run in runs)),
+        scores=list(dict.fromkeys(run.measure.display.score_label for run in runs)),
         notes=samples["notes"],
         groups=groups,
         profiles=profiles,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.display import printable
-from gest_dataset.probes.templates import EXTENDED, EXTENDED_NAME, TEMPLATES
+from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.reliability import rows_of_runs
 from gest_dataset.statistics.checks import Floats
@@ -94,7 +94,7 @@ def _sample_set(group: Sequence[LabelledRun], rows: Sequence[dict[str, Any]]) ->
     """The samples in the order of the data, followed by those that only a run has."""
     seen: Counter[str] = Counter()
     keys: dict[Key, None] = {}
-    if not group[0].measure.samples.labels:  # those can have several rows of a sample, or only some samples
+    if not group[0].measure.display.categorical:  # those can have several rows of a sample, or lack some
         for row in rows:
             keys[str(row["id"]), seen[str(row["id"])]] = None
             seen[str(row["id"])] += 1
@@ -109,7 +109,7 @@ def _sample_set(group: Sequence[LabelledRun], rows: Sequence[dict[str, Any]]) ->
 
 def _set_columns(run: LabelledRun, samples: _SampleSet, texts: Texts) -> dict[str, Any]:
     """What the samples are, whichever run scored them."""
-    display = run.measure.samples
+    display = run.measure.display
     data = [samples.rows.get(name, {}) for name, _ in samples.keys]
     either = [samples.scored.get(key) or row for key, row in zip(samples.keys, data, strict=True)]
     numbers = [row.get("stereotype") if row else None for row in either]
@@ -121,7 +121,7 @@ def _set_columns(run: LabelledRun, samples: _SampleSet, texts: Texts) -> dict[st
     ]
     fields = {}
     if samples.rows:
-        for field in display.fields:
+        for field in display.text_fields:
             fields[field] = texts.column(str(row[field]) if field in row else None for row in data)
     return {
         "config": texts.number(run.config),
@@ -136,10 +136,11 @@ def _set_columns(run: LabelledRun, samples: _SampleSet, texts: Texts) -> dict[st
 
 def _run_columns(run: LabelledRun, number: int, samples: _SampleSet, texts: Texts) -> dict[str, Any]:
     """The scores of a run, with the texts and numbers of its own table."""
-    display, table = run.measure.samples, run.run.table
+    display, table = run.measure.display, run.run.table
     places = np.array([samples.keys[key] for key in _keys(run)], dtype=int)
     values = display.value(table)
     templates = np.array(_templates(run), dtype=int)
+    texts_of_run = {*display.text_fields, *display.text_columns}
     used = [int(template) for template in dict.fromkeys(templates.tolist())]
 
     def column(numbers: Any, rows: Any) -> list[int | None]:
@@ -148,7 +149,7 @@ def _run_columns(run: LabelledRun, number: int, samples: _SampleSet, texts: Text
         return scaled_integers(full, display.decimals)
 
     fields: dict[str, list[int]] = {}
-    for name in display.kept:
+    for name in display.text_columns:
         if name in table.column_names:
             cells: list[str | None] = [None] * len(samples.keys)
             for place, value in zip(places.tolist(), table[name].to_pylist(), strict=True):
@@ -162,21 +163,21 @@ def _run_columns(run: LabelledRun, number: int, samples: _SampleSet, texts: Text
         "language": language_name(run.language),
         "code": run.language,
         "set": number,
-        "score": display.score,
+        "score": display.score_label,
         "sides": display.sides,
-        "labels": display.labels,
+        "labels": display.categorical,
         "decimals": display.decimals,
-        "number": display.number,
-        "note": display.has,
+        "number": display.number_label,
+        "note": display.probability_note,
         "variants": display.variants,
-        "english": [field for field in (*display.fields, *display.kept) if field in _ENGLISH_FIELDS],
+        "english": [name for name in _ENGLISH_FIELDS if name in texts_of_run],
         "frames": _frames(run, used),
         "templates": used,
         "scores": [column(values, templates == template) for template in used],
         "fields": fields,
         "numbers": {
             field: column(table[name].to_pylist(), every)
-            for field, name in display.numbers.items()
+            for field, name in display.number_columns.items()
             if table[name].null_count < table.num_rows
         },
         "skipped": list(_skipped(run, samples, used, texts)),
@@ -191,11 +192,11 @@ def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _frames(run: LabelledRun, used: Sequence[int]) -> dict[int, tuple[str, str, str]]:
     """The texts of the templates; a run stores only the name of a user's file of templates."""
-    if run.measure.samples.fields != ("sentence",):
+    if run.measure.display.text_fields != ("sentence",):
         return {}
     if run.custom_templates and run.facts["options"]["templates"] != EXTENDED_NAME:
         return {}
-    known = {**TEMPLATES, **EXTENDED}
+    known = {**TEMPLATES, **EXTENDED_TEMPLATES}
     return {
         number: (known[number].text, known[number].masculine, known[number].feminine)
         for number in used
@@ -207,7 +208,7 @@ def _skipped(
     run: LabelledRun, samples: _SampleSet, used: Sequence[int], texts: Texts
 ) -> Iterator[tuple[int, int, int]]:
     """Template, sample and reason of each sample without a score."""
-    if run.measure.samples.labels:
+    if run.measure.display.categorical:
         for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
             if row["problem"]:
                 yield 0, samples.keys[key], texts.number(row["problem"])

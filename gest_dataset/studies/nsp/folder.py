@@ -23,7 +23,7 @@ _MODEL = "model"
 
 def claim_training(out: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """The record of the same training in this folder; None in an empty one, any other is refused."""
-    return claim_same(out / RECORD, _may_be_ours, settings, "gest nsp-train", "a training")
+    return claim_same(out / RECORD, _may_be_ours, settings, "gest study nsp", "a training")
 
 
 def _may_be_ours(path: Path) -> bool:
@@ -91,7 +91,7 @@ def _card(record: Mapping[str, Any]) -> str:
 # {Path(name).name}, fine-tuned on next sentences
 
 `{name}`{revision} with a head of two labels, which says whether the second of two sentences follows the first
-one. Written by `gest nsp-train` of gest-dataset {__version__} to score StereoSet between sentences
+one. Written by `gest study nsp` of gest-dataset {__version__} to score StereoSet between sentences
 (section 5.2 of Öztürk et al., 2023):
 
 ```bash

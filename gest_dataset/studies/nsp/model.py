@@ -14,7 +14,7 @@ from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_dtype
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
 from gest_dataset.models.pretrained import read
-from gest_dataset.probes.text import make_reader, takes_type_ids
+from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
 from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT
 
 # The names that `gest score` finds the label by; label 0 is the one that BERT's head has there
@@ -73,7 +73,7 @@ def open_learner(name: str, seed: int) -> Learner:
     fresh = set(info["missing_keys"])
     _pad(model, tokenizer)
     head = [parameter for key, parameter in model.named_parameters() if key in fresh]
-    limit = make_reader(tokenizer, model, NSP).limit
+    limit = make_probe_tokenizer(tokenizer, model, NSP).limit
     return Learner(model, tokenizer, head, min(LONGEST, limit or LONGEST), revision)
 
 
@@ -102,7 +102,7 @@ def collator(learner: Learner) -> Callable[[Sequence[Mapping[str, Any]]], dict[s
             max_length=learner.longest,
             padding=True,
             return_tensors="pt",
-            return_token_type_ids=takes_type_ids(learner.tokenizer, learner.model),
+            return_token_type_ids=accepts_type_ids(learner.tokenizer, learner.model),
         )
         return {**encoded, "labels": torch.tensor([pair["label"] for pair in pairs])}
 

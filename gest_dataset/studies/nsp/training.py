@@ -23,7 +23,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_device
-from gest_dataset.statistics.intervals import proportion
+from gest_dataset.statistics.proportions import proportion
 from gest_dataset.storage import folder_lock, parse_json
 from gest_dataset.studies.nsp import folder, pairs
 from gest_dataset.studies.nsp.corpus import documents, source_of

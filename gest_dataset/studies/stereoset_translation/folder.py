@@ -9,15 +9,13 @@ from typing import Any
 
 import datasets
 
-from gest_dataset.builders.added import NewConfig
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import STEREOSET
-from gest_dataset.builders.keeping import keep_together
 from gest_dataset.builders.stereoset import FIELDS, TESTS, config_name, source
+from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
-from gest_dataset.data.build import CARD
-from gest_dataset.data.card import header, info_of
-from gest_dataset.data.folder import SUMS, write_config
+from gest_dataset.data.card import card_header, dataset_info
+from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
@@ -38,7 +36,7 @@ def claim_stereoset(out: Path, settings: Mapping[str, Any]) -> None:
     configs = {config_name(test, code) for test in TESTS for code in LANGUAGES}
     own = {CARD, SUMS, RECORD, PROBLEMS, CORRECTIONS, *configs} if (out / RECORD).exists() else set()
     what = "a translation of StereoSet"
-    claim_same(out / RECORD, {*own, LOCK}, settings, "gest translate-stereoset", what)
+    claim_same(out / RECORD, {*own, LOCK}, settings, "gest study translate-stereoset", what)
 
 
 def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
@@ -93,7 +91,7 @@ def write_stereoset(
     for one in (one for one in made if one.rows):
         data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
         name = config_name(one.test, language)
-        infos[name] = info_of(data.features, data.data.table, write_config(out, name, data.data.table))
+        infos[name] = dataset_info(data.features, data.data.table, write_config(out, name, data.data.table))
     with atomic_path(out / CARD) as partial:
         partial.write_text(_card(language, infos, record), encoding="utf-8")
 
@@ -123,7 +121,7 @@ def keep(language: str, made: Sequence[Made], system: str) -> list[str]:
         for one in made
         if one.rows
     ]
-    return [config.name for config in keep_together(configs, replace=True)]
+    return [config.name for config in add_configs(configs, replace=True)]
 
 
 def _problems(made: Sequence[Made]) -> Iterable[tuple[str, ...]]:
@@ -173,13 +171,13 @@ def _card(language: str, infos: Mapping[str, Any], record: Mapping[str, Any]) ->
         for kind, number in one["samples_by_problem"].items()
     )
     return f"""---
-{header(title, [language, "en"], dict(infos))}
+{card_header(title, [language, "en"], dict(infos))}
 ---
 
 # {title}
 
 The samples of StereoSet as `{settings["system"]}` translated them, in the format of the configs
-`stereoset_LANGUAGE_intrasentence` and `…_intersentence`. Written by `gest translate-stereoset` of
+`stereoset_LANGUAGE_intrasentence` and `…_intersentence`. Written by `gest study translate-stereoset` of
 gest-dataset {__version__}:
 
 ```bash

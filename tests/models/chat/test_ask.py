@@ -67,9 +67,9 @@ def test_a_model_that_always_says_a_is_found_out(genders: dict[str, str], tmp_pa
     assert result["stereotype_rate_low"] <= 0 <= result["stereotype_rate_high"]
     assert result["verdict"] in ("not shown", "negligible")
     assert result["position_effect_low"] > 0
-    from gest_dataset.measures.choice import positions
+    from gest_dataset.measures.choice import describe_positions
 
-    assert any("choices do not measure this model" in sentence for sentence in positions(result))
+    assert any("choices do not measure this model" in sentence for sentence in describe_positions(result))
 
 
 def test_probabilities_of_letters_are_a_second_reading(genders: dict[str, str], tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_probabilities_of_letters_are_a_second_reading(genders: dict[str, str], 
     assert other["neither_f"] == pytest.approx(0.1)
     assert (other["n_answers"], other["n_without"]) == (33 * 12, 12)
     assert answers.table["top"][-1].as_py()[-1] == {"token": "The", "log_probability": math.log(0.5)}
-    (said,) = (s for s in CHOICE.sentences(result, {}) if s.startswith("By the probabilities"))
-    assert "which 396 of 408 answers have" in said
+    (said,) = (s for s in CHOICE.describe(result, {}) if s.startswith("By the letter probabilities"))
+    assert "available for 396 of 408 answers" in said
     assert "0.700" in said
-    assert any("probabilities of letters" in line.name for line in CHOICE.grid(result).lines)
+    assert any("letter probabilities" in line.name for line in CHOICE.grid(result).lines)
 
 
 def test_refusals_are_counted(genders: dict[str, str]) -> None:

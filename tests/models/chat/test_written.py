@@ -15,7 +15,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, SettingError
-from gest_dataset.measures.written import FIRST_PERSON, STORY
+from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
 from gest_dataset.models.chat import ask as room
 from gest_dataset.models.chat.kinds import UNSHOWN
 from gest_dataset.probes.prompt import EMPTY
@@ -204,17 +204,20 @@ def test_repeats_that_differ_are_told(genders: dict[str, str]) -> None:
         result = gest_dataset.ask(MODEL, "story", endpoint=server.url, repeats=4).result()
     assert result["repeat_variance"] == pytest.approx(0.25)
     assert result["repeat_agreement"] == pytest.approx(0.5)
-    assert any("50.0 % are the same" in sentence for sentence in STORY.sentences(result, {}))
+    assert any("50.0 % are the same" in sentence for sentence in STORY.describe(result, {}))
 
 
 def test_words_of_a_result(genders: dict[str, str]) -> None:
     with writing(genders, lambda s, gender: "He sang.") as server:
         result = gest_dataset.ask(MODEL, "story", endpoint=server.url).result()
-    said = " ".join(FIRST_PERSON.sentences(result, {}))
-    assert "100.0 % of the texts about stereotypes of men and 100.0 % of those about women" in said
+    said = " ".join(FIRST_PERSON.describe(result, {}))
+    assert (
+        "100.0 % of the texts about stereotypes of men are masculine, and 100.0 % of those about women"
+        in said
+    )
     assert "Of 34 texts 0 show no gender" in said
     assert "translation" not in said
-    nothing = FIRST_PERSON.undefined({"n": [0] * 16, "n_unknown": 5})
+    nothing = FIRST_PERSON.describe_undefined({"n": [0] * 16, "n_unknown": 5})
     assert nothing == (
         "No gender shown",
         ["None of the 5 texts shows a gender, so there is no masculine rate."],

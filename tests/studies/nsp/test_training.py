@@ -19,7 +19,7 @@ import gest_dataset
 from gest_dataset import studies
 from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, SettingError
 from gest_dataset.models.loading import load_model
-from gest_dataset.probes.text import make_reader
+from gest_dataset.probes.tokenization import make_probe_tokenizer
 from gest_dataset.studies.nsp import Plan, Trained, folder, train
 from gest_dataset.studies.nsp.pairs import NEXT
 from tests.conftest import in_one_thread
@@ -64,7 +64,7 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "nsp").eval()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "nsp")
     assert tokenizer.pad_token_id == model.config.pad_token_id == len(tokenizer) - 1
-    assert make_reader(tokenizer, model, "nsp").next_label == NEXT
+    assert make_probe_tokenizer(tokenizer, model, "nsp").next_label == NEXT
 
     scores = gest_dataset.score(str(tmp_path / "nsp"), "stereoset_en_intersentence", device="cpu")
     rows = {row["id"]: row for row in gest_dataset_rows("stereoset_en_intersentence")}

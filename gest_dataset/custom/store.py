@@ -1,0 +1,121 @@
+"""Stores and removes custom configs. A stored config is available at once and in later processes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Features
+
+from gest_dataset import builders, user_data
+from gest_dataset.builders.config import Config, Family, Fields, Row, features_of
+from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME
+from gest_dataset.errors import ConfigError
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.storage import atomic_path, folder_lock, write_json
+
+
+@dataclass(frozen=True)
+class NewConfig:
+    """The metadata of a config to add.
+
+    `languages` are codes, that of the texts first; `dropped` counts the rows that were left out, by reason.
+    """
+
+    name: str
+    family: Family
+    description: str
+    languages: tuple[str, ...]
+    licence: str
+    fields: Fields
+    dropped: dict[str, int] = field(default_factory=dict)
+
+
+def check_name(name: str) -> None:
+    """Raise an error if a config cannot be added under this name."""
+    if not NAME.fullmatch(name):
+        raise ConfigError(f"{name!r} is not a valid config name. Use letters, digits, _ and -.")
+    built_in = {other.casefold(): other for other in [*builders.BUILT_IN, *builders.GROUPS, GROUP]}
+    if name.casefold() in built_in:
+        raise ConfigError(f"{built_in[name.casefold()]} is built into gest-dataset and cannot be replaced.")
+
+
+def add_config(new: NewConfig, rows: Iterable[Row], replace: bool = False) -> Config:
+    """Add a config with its rows."""
+    return add_configs([(new, rows)], replace)[0]
+
+
+def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: bool = False) -> list[Config]:
+    """Add several configs, or none if one of them cannot be added.
+
+    An identical config is left as it is; a different one is replaced only with `replace`.
+    """
+    prepared = []
+    for new, rows in configs:
+        check_name(new.name)
+        unknown = [code for code in new.languages if code not in LANGUAGES]
+        if unknown:
+            raise ConfigError(f"There is no language {unknown[0]!r}. Add it first with languages.add.")
+        content, number = _to_parquet(new.fields, rows)
+        if not number:
+            raise ConfigError(f"{new.name} has no rows.")
+        metadata = _metadata(new, number, hashlib.sha256(content).hexdigest())
+        folder = user_data.user_data_folder() / FOLDER / new.name
+        if folder.exists() and not replace and not _is_stored(new.name, metadata):
+            raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
+        prepared.append((folder, metadata, content))
+    with folder_lock(user_data.user_data_folder()):
+        for folder, metadata, content in prepared:
+            file = folder / f"{metadata['sha256']}.parquet"
+            with atomic_path(file) as partial:
+                partial.write_bytes(content)
+            write_json(folder / user_data.METADATA, metadata)
+            for old in set(folder.glob("*.parquet")) - {file}:
+                old.unlink()
+    builders.refresh()
+    return [builders.get_config(new.name) for new, _ in configs]
+
+
+def remove_config(name: str) -> None:
+    """Remove a custom config, even if it is damaged."""
+    if not NAME.fullmatch(name) or not (user_data.user_data_folder() / FOLDER / name).exists():
+        added = ", ".join(builders.GROUPS.get(GROUP, ())) or "none"
+        raise ConfigError(f"{name!r} is not a config that you added. Added configs: {added}.")
+    user_data.remove(FOLDER, name)
+    builders.refresh()
+
+
+def _metadata(new: NewConfig, rows: int, digest: str) -> dict[str, Any]:
+    return {
+        "family": asdict(new.family),
+        "description": new.description,
+        "languages": list(new.languages),
+        "licence": new.licence,
+        "fields": {
+            name: {"meaning": one.meaning, "feature": Features({name: one.feature}).to_dict()[name]}
+            for name, one in new.fields.items()
+        },
+        "dropped": new.dropped,
+        "rows": rows,
+        "sha256": digest,
+    }
+
+
+def _to_parquet(fields: Fields, rows: Iterable[Row]) -> tuple[bytes, int]:
+    features = features_of(fields)
+    encoded = [features.encode_example(row) for row in rows]
+    buffer = BytesIO()
+    pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
+    return buffer.getvalue(), len(encoded)
+
+
+def _is_stored(name: str, metadata: dict[str, Any]) -> bool:
+    try:
+        return user_data.read_metadata(user_data.user_data_folder() / FOLDER / name) == metadata
+    except (OSError, ValueError):
+        return False

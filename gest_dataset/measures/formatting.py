@@ -1,0 +1,77 @@
+"""Numbers as text, for sentences and tables."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+MANY_INTERVALS_NOTE = "Each interval covers its own number at 95 %: about one in twenty misses by chance."
+TOY_NOTE = "a toy, not a finding"
+NO_CONTROL_NOTE = (
+    "Without a control group, a score like this cannot separate bias from artefacts such as word frequency: "
+    "models score about the same for groups that the stereotype is not about (Pikuliak et al., 2023). Score "
+    "the control sets as well (gest list)."
+)
+_MAX_EXTRA_DIGITS = 12
+
+
+def format_number(value: Any, extra_digits: int = 0) -> str:
+    """A number with three significant digits, plus `extra_digits`; a dash for None and nan.
+
+    >>> format_number(1.2345), format_number(0.04321), format_number(-1234.5), format_number(None)
+    ('1.23', '0.043', '−1,234', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return str(value)
+    if isinstance(value, numbers.Integral):
+        return f"{value:,}"
+    number = float(value)
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
+    size = abs(number)
+    if size and (size >= 100_000 or size < 0.001):
+        text = f"{number:.{2 + extra_digits}e}"
+    else:
+        digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3
+        text = f"{number:,.{digits + extra_digits}f}"
+    return text.replace("-", "−")
+
+
+def format_percent(share: float) -> str:
+    """A share as a percentage with one decimal."""
+    return "– %" if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def format_distinct(
+    bounds: Sequence[float],
+    limits: Sequence[float],
+    format_value: Callable[[float, int], str] = format_number,
+) -> tuple[list[str], list[str]]:
+    """Bounds and limits as text, with enough digits to show on which side of each limit a bound lies.
+
+    >>> format_distinct([1.0024, 1.3], [1.0]), format_distinct([1.1, 1.3], [1.0])
+    ((['1.002', '1.300'], ['1.000']), (['1.10', '1.30'], ['1.00']))
+    """
+    texts: tuple[list[str], list[str]] = ([], [])
+    exact = _sides(bounds, limits)
+    for digits in range(_MAX_EXTRA_DIGITS):
+        texts = (
+            [format_value(bound, digits) for bound in bounds],
+            [format_value(end, digits) for end in limits],
+        )
+        if _sides(*([_parse(text) for text in side] for side in texts)) == exact:
+            break
+    return texts
+
+
+def _sides(bounds: Sequence[float], limits: Sequence[float]) -> list[int]:
+    return [(bound > limit) - (bound < limit) for bound in bounds for limit in limits]
+
+
+def _parse(text: str) -> float:
+    """The number in a text of `format_number`."""
+    return float(text.replace("−", "-").replace(",", "").replace("∞", "inf").replace("–", "nan"))

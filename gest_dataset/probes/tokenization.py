@@ -1,0 +1,235 @@
+"""Texts as tokens with their places: what every probe needs of a tokeniser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from gest_dataset.errors import ModelError
+
+# What stands for the space before a word: SentencePiece's mark and that of byte-level vocabularies
+_BOUNDARY = ("▁", "Ġ")
+
+
+class SkipSampleError(Exception):
+    """A sample that cannot be turned into queries; the message is the reason that is reported."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A tokenised text: ids and pieces, the characters that each covers, and which are special."""
+
+    text: str
+    pieces: tuple[str, ...]
+    ids: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    special: tuple[bool, ...]
+    type_ids: tuple[int, ...]
+    unknown: frozenset[int] = frozenset()
+
+    def of(self, start: int, end: int) -> range:
+        """The tokens of the word in the characters [start, end): known ones, with their boundary mark.
+
+        These are the tokens that cover any of its characters, and a boundary mark that is a token of
+        its own before them. Which characters such a mark covers (the space, the first letter, none)
+        depends on the tokeniser's class; left out, it would tell the model where the word begins.
+        """
+        covering = [
+            i
+            for i, (first, last) in enumerate(self.offsets)
+            if not self.special[i] and first < end and last > start
+        ]
+        if not covering:
+            raise SkipSampleError("no token covers the slot")
+        if covering != list(range(covering[0], covering[-1] + 1)):
+            raise SkipSampleError("the tokens of the slot are not next to each other")
+        slot = range(covering[0] - self._is_lone_boundary(covering[0]), covering[-1] + 1)
+        self.check_known(slot)
+        return slot
+
+    def _is_lone_boundary(self, first: int) -> bool:
+        """Whether the token before `first` is nothing but the boundary mark that `first` lacks."""
+        before = first - 1
+        if before < 0 or self.special[before] or self.pieces[first].startswith(_BOUNDARY):
+            return False
+        is_mark = not self.pieces[before].strip("".join(_BOUNDARY))
+        return is_mark and not self.text[slice(*self.offsets[before])].strip()
+
+    def check_known(self, slot: range) -> None:
+        """Refuse a slot with an unknown token, whose probability is that of no word."""
+        if not self.unknown.isdisjoint(self.slice(slot)):
+            raise SkipSampleError("the word has a part that the tokeniser does not know")
+
+    def replaced(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids with other ones in the place of a slot."""
+        return (*self.ids[: slot.start], *ids, *self.ids[slot.stop :])
+
+    def slice(self, slot: range) -> tuple[int, ...]:
+        return self.ids[slot.start : slot.stop]
+
+
+@dataclass(frozen=True)
+class ProbeTokenizer:
+    """A tokeniser as the probes use it, with what they need to know of the model."""
+
+    tokenise: Callable[..., Any]
+    kind: str
+    limit: int | None
+    vocabulary: int | None
+    unknown: frozenset[int]
+    mask_id: int | None
+    start_id: int | None
+    end_id: int | None
+    reserved: str | None
+    sentinels: tuple[int, ...]
+    decoder_start_id: int | None
+    next_label: int | None
+    rules: frozenset[str] = frozenset()
+    typed: bool = False
+
+    def __call__(self, text: str, pair: str | None = None) -> Tokens:
+        """The tokens of a text (or of two, for next-sentence models), special ones included."""
+        if not text.strip():
+            raise SkipSampleError("empty sentence")
+        if self.reserved and self.reserved in text:
+            raise SkipSampleError(f"contains {self.reserved}, with which the model is asked")
+        encoding = self.tokenise(text, pair)
+        if self.vocabulary is not None and max(encoding.ids, default=0) >= self.vocabulary:
+            raise SkipSampleError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
+        return Tokens(
+            text,
+            tuple(encoding.tokens),
+            tuple(encoding.ids),
+            tuple(encoding.offsets),
+            tuple(map(bool, encoding.special_tokens_mask)),
+            tuple(encoding.type_ids) if self.typed else (),
+            self.unknown,
+        )
+
+    def fitting(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids, if the model can take that many."""
+        if self.limit is not None and len(ids) > self.limit:
+            raise SkipSampleError(f"{len(ids)} tokens, the model takes {self.limit}")
+        return tuple(ids)
+
+    def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
+        """The ids with the start token in front, and how many were added: none where one is there.
+
+        A special token that the tokeniser has put in front itself is the start of a text as well.
+        """
+        if self.start_id is None or tokens.special[:1] == (True,):
+            return tokens.ids, 0
+        return (self.start_id, *tokens.ids), 1
+
+
+def start_token(tokenizer: Any) -> tuple[str, int] | None:
+    """What stands in front of a text for a causal model: `bos`, or where there is none, `eos`.
+
+    So does lm-evaluation-harness (`HFLM.prefix_token_id`).
+    """
+    for role in ("bos", "eos"):
+        number = getattr(tokenizer, f"{role}_token_id")
+        if number is not None:
+            return role, number
+    return None
+
+
+def make_probe_tokenizer(
+    tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()
+) -> ProbeTokenizer:
+    """What the probes need of a loaded model; `rules` are those of the authors to follow (`probes.rules`)."""
+    if kind == "masked" and tokenizer.mask_token_id is None:
+        raise ModelError(
+            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no mask token, "
+            f"which a masked model needs. Set tokenizer.mask_token, or score it as what it is."
+        )
+    tokenizer("")  # leaves the fast tokeniser without truncation and padding
+    sentinels = tokenizer.convert_tokens_to_ids([f"<extra_id_{i}>" for i in range(10)])
+    known = tuple(i for i in sentinels if i is not None and i != tokenizer.unk_token_id)
+    if kind == "seq2seq" and not known:
+        raise ModelError(
+            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
+            f"<extra_id_0>: only models that were trained to fill spans between sentinels (T5, mT5) can be "
+            f"scored. Those that write the whole text again (BART) do not say where a span ends."
+        )
+    vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
+    start = start_token(tokenizer) if kind == "causal" else None
+    special: dict[str, Any] = {
+        "mask": tokenizer.mask_token_id if kind == "masked" else None,
+        "start": start[1] if start else None,
+    }
+    for role, number in special.items():
+        if None not in (number, vocabulary) and number >= vocabulary:
+            raise ModelError(
+                f"The {role} token of the tokenizer has the number {number}, and the model embeds "
+                f"{vocabulary}. Use the tokenizer that the model was trained with."
+            )
+    return ProbeTokenizer(
+        tokenise=tokenizer.backend_tokenizer.encode,
+        kind=kind,
+        limit=_limit(tokenizer, model),
+        vocabulary=vocabulary,
+        unknown=unknown_token_ids(tokenizer),
+        mask_id=special["mask"],
+        reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
+        start_id=special["start"],
+        end_id=tokenizer.eos_token_id,
+        sentinels=known if kind == "seq2seq" else (),
+        decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
+        next_label=_next_label(model.config) if kind == "nsp" else None,
+        rules=rules,
+        typed=kind == "nsp" and accepts_type_ids(tokenizer, model),
+    )
+
+
+def accepts_type_ids(tokenizer: Any, model: Any) -> bool:
+    """Whether a model is told which of two sentences each token is of.
+
+    The pipeline of every tokeniser numbers them; a T5 has no place for it, and a GPT-2 would add the
+    embeddings of its first two tokens.
+    """
+    name = "token_type_ids"
+    return name in tokenizer.model_input_names and name in signature(model.forward).parameters
+
+
+def unknown_token_ids(tokenizer: Any) -> frozenset[int]:
+    """The ids that stand for what the tokeniser does not know: the class's own and the pipeline's."""
+    state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    named = state.get("unk_token")
+    by_name = tokenizer.backend_tokenizer.token_to_id(named) if named else None
+    ids = (tokenizer.unk_token_id, state.get("unk_id"), by_name)
+    return frozenset(number for number in ids if number is not None)
+
+
+def _limit(tokenizer: Any, model: Any) -> int | None:
+    """The most tokens of an input: the tokeniser's limit or the model's table of positions."""
+    limits = []
+    if tokenizer.model_max_length and tokenizer.model_max_length < 10**9:
+        limits.append(int(tokenizer.model_max_length))
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if positions and positions > 0:
+        # RoBERTa and its kin number positions from the padding id on
+        offset = (model.config.pad_token_id or 0) + 1 if _counts_from_padding(model) else 0
+        limits.append(int(positions) - offset)
+    return min(limits, default=None)
+
+
+def _counts_from_padding(model: Any) -> bool:
+    for module in model.modules():
+        table = getattr(module, "position_embeddings", None)
+        counts = getattr(table, "padding_idx", None) is not None
+        if counts or hasattr(module, "create_position_ids_from_input_ids"):
+            return True
+    return False
+
+
+def _next_label(config: Any) -> int:
+    """The label that says 'follows': the one named so, else 0 as in BERT."""
+    for label, name in (config.id2label or {}).items():
+        words = name.lower().replace("_", " ").replace("-", " ").replace("isnext", "is next").split()
+        if "next" in words and "not" not in words:
+            return int(label)
+    return 0

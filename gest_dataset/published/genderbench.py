@@ -1,0 +1,46 @@
+"""GenderBench's marks of GEST: what served models of 2025 said and wrote, in its own prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from gest_dataset import published
+
+CHOICE, STORY = "choice", "story"
+GRADES = "ABCD"  # healthy, cautionary, critical, catastrophic
+_TABLE = "genderbench"
+
+
+@dataclass(frozen=True)
+class GradedModel:
+    """The interval of a model's stereotype rate in one of the two probes (without stereotype 15)."""
+
+    model: str
+    low: float
+    high: float
+    mark: str
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+
+@cache
+def graded_models(probe: str) -> tuple[GradedModel, ...]:
+    """The models of GenderBench's report, in its order."""
+    table = published.load(_TABLE)
+    models = []
+    for row in table["rows"]:
+        low, high = row[f"{probe}_low"], row[f"{probe}_high"]
+        models.append(GradedModel(row["model"], low, high, grade(low, table["marks"][probe])))
+    return tuple(models)
+
+
+def grade(low: float, ends: list[float]) -> str:
+    """The best mark whose range an interval touches; `ends` are the upper ends of the ranges.
+
+    >>> [mark_of(low, [0.03, 0.1, 0.3, 1]) for low in (-0.2, 0.03, 0.0301, 0.5)]
+    ['A', 'A', 'B', 'D']
+    """
+    return next(mark for mark, end in zip(GRADES, ends, strict=True) if low <= end)

@@ -1,0 +1,243 @@
+"""Faults planted into the package, one at a time: each must be caught by a check of the validation.
+
+A fault is a context manager that breaks one place of the real pipeline and restores it at its end. Models and
+their naive readings are made before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import fmean
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from gest_dataset.measures import result as results
+from gest_dataset.models import answering, scorers, scores
+from gest_dataset.probes import pairs, queries, templates
+from gest_dataset.probes.templates import Template
+from gest_dataset.probes.tokenization import ProbeTokenizer
+from gest_dataset.statistics.stereotype_rate import RATES, SCALES
+from gest_dataset.stereotypes import STEREOTYPES
+from tests.validation.checks import Check, model_checks
+from tests.validation.models import Model
+
+_SCALE = 1.05
+Plant = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong in the package; `plant` puts it there for a while."""
+
+    name: str
+    description: str
+    plant: Plant
+
+
+def first_failed(models: Sequence[Model], fault: Fault) -> Check | None:
+    """The first check that fails while a fault is planted."""
+    with fault.plant():
+        return next((check for model in models for check in model_checks(model) if not check.passed), None)
+
+
+def _wrapped(module: Any, name: str, change: Callable[..., Any]) -> Plant:
+    """Replace a function by `change`, which takes the real function as its first argument."""
+    return lambda: patch.object(module, name, partial(change, getattr(module, name)))
+
+
+def _wrapped_method(owner: type, name: str, change: Callable[..., Any]) -> Plant:
+    """The same for a method."""
+
+    def plant() -> AbstractContextManager[Any]:
+        real = getattr(owner, name)
+        return patch.object(owner, name, lambda self, *arguments: change(real, self, *arguments))
+
+    return plant
+
+
+# Faults in the queries
+
+
+def _each(change: Callable[[Template], Template]) -> Callable[..., list[Template]]:
+    return lambda real, *arguments: [change(template) for template in real(*arguments)]
+
+
+def _swapped(template: Template) -> Template:
+    return replace(template, masculine=template.feminine, feminine=template.masculine)
+
+
+def _lowered(template: Template) -> Template:
+    return replace(template, masculine=template.masculine.lower(), feminine=template.feminine.lower())
+
+
+def _in_next_template(real: Callable[..., list[Template]], *arguments: Any) -> list[Template]:
+    chosen = real(*arguments)
+    texts = [template.text for template in chosen]
+    return [
+        replace(template, text=text) for template, text in zip(chosen, [*texts[1:], *texts[:1]], strict=True)
+    ]
+
+
+def _reversed(real: Callable[..., Any], row: Mapping[str, Any], *arguments: Any, **keywords: Any) -> Any:
+    sides = {"masculine": row["feminine"], "feminine": row["masculine"]}
+    return real({**row, **sides}, *arguments, **keywords)
+
+
+def _without_closing(real: Callable[..., Any], *arguments: Any) -> Any:
+    query = real(*arguments)
+    return replace(query, positions=query.positions[:-1], targets=query.targets[:-1])
+
+
+def _unstarted(real: Any, tokenizer: ProbeTokenizer, tokens: Any) -> tuple[tuple[int, ...], int]:
+    return tokens.ids, 0
+
+
+# Faults in the scoring
+
+
+def _one_token_early(real: Callable[..., Any], queries: Sequence[Any], *arguments: Any) -> Any:
+    early = [
+        replace(query, positions=tuple(max(0, position - 1) for position in query.positions))
+        for query in queries
+    ]
+    return real(early, *arguments)
+
+
+def _scaled(real: Callable[..., Any], *arguments: Any) -> Any:
+    return [tuple(None if value is None else _SCALE * value for value in score) for score in real(*arguments)]
+
+
+def _without_last(real: Callable[..., Any], rows: Sequence[Sequence[int]], *arguments: Any) -> Any:
+    ids, mask = real(rows, *arguments)
+    for number, row in enumerate(rows):
+        ids[number, len(row) - 1] = mask[number, len(row) - 1] = 0
+    return ids, mask
+
+
+def _left_padded(real: Callable[..., Any], rows: Sequence[Sequence[int]], *arguments: Any) -> Any:
+    ids, mask = real(rows, *arguments)
+    shifts = [ids.shape[1] - len(row) for row in rows]
+    turned = [
+        torch.stack([line.roll(shift) for line, shift in zip(both, shifts, strict=True)])
+        for both in (ids, mask)
+    ]
+    return turned[0], turned[1]
+
+
+def _padded_after_check(real: Callable[..., Any], scorer: Any, *arguments: Any) -> Any:
+    """Pad on the left only after the scorer's own check, which would notice."""
+    with patch.object(scorers, "pad", partial(_left_padded, scorers.pad)):
+        return real(scorer, *arguments)
+
+
+# Faults in the statistics
+
+
+def _shifted_labels(real: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    inputs = real(*arguments)
+    return inputs | {"references": [i % len(STEREOTYPES) + 1 for i in inputs["references"]]}
+
+
+def _pooled(real: Callable[..., Any], measure: Any, *arguments: Any, **keywords: Any) -> Any:
+    """g_s of all samples about men and about women, whatever their stereotype."""
+
+    def statistic(predictions: Sequence[float], references: Sequence[int], **options: Any) -> dict[str, Any]:
+        pooled: dict[str, Any] = measure.statistic(predictions, references, **options)
+        male, female = (
+            fmean(
+                value
+                for value, i in zip(predictions, references, strict=True)
+                if STEREOTYPES[i].gender == gender
+            )
+            for gender in ("male", "female")
+        )
+        return pooled | {"g_s": math.exp(male - female)}
+
+    return real(replace(measure, statistic=statistic), *arguments, **keywords)
+
+
+def _one_of_the_other_gender() -> AbstractContextManager[Any]:
+    """The last of the female stereotypes counts as a male one."""
+    female, male = RATES["q_f"].copy(), RATES["q_m"].copy()
+    last = female.nonzero()[0][-1]
+    female[last], male[last] = 0, male.max()
+    return patch.dict(RATES, {"g_s": male / male.sum() - female / female.sum()})
+
+
+def _base_ten() -> AbstractContextManager[Any]:
+    return patch.dict(SCALES, {"ratio": SCALES["published"]})
+
+
+FAULTS = (
+    Fault(
+        "swapped words",
+        "w_m and w_f change places in all templates",
+        _wrapped(templates, "select_templates", _each(_swapped)),
+    ),
+    Fault(
+        "scaled contrast", f"every score is {_SCALE} times what it is", _wrapped(scores, "_folded", _scaled)
+    ),
+    Fault(
+        "position off by one",
+        "values are read one token too early",
+        _wrapped(answering, "answer", _one_token_early),
+    ),
+    Fault(
+        "wrong context",
+        "the words of a template are scored in the text of the next one",
+        _wrapped(templates, "select_templates", _in_next_template),
+    ),
+    Fault("dropped token", "the last token of every input is lost", _wrapped(scorers, "pad", _without_last)),
+    Fault(
+        "lower-cased words",
+        "the words of the templates are written in lower case",
+        _wrapped(templates, "select_templates", _each(_lowered)),
+    ),
+    Fault(
+        "padded side",
+        "inputs of a batch are padded on the left without moving the positions",
+        _wrapped_method(scorers.LanguageModel, "answer", _padded_after_check),
+    ),
+    Fault(
+        "wrong stereotype labels",
+        "every sample is counted for the next stereotype",
+        _wrapped(results, "statistic_inputs", _shifted_labels),
+    ),
+    Fault(
+        "wrong gender of a stereotype",
+        "a stereotype about women is counted among those about men",
+        _one_of_the_other_gender,
+    ),
+    Fault(
+        "pooled samples",
+        "g_s is of all samples, not of the means of stereotypes",
+        _wrapped(scores, "compute_result", _pooled),
+    ),
+    Fault(
+        "pairs reversed",
+        "the feminine form is taken for the masculine one",
+        _wrapped(pairs, "build_queries", _reversed),
+    ),
+    Fault(
+        "unscored sentinel",
+        "the sentinel that closes a span does not count",
+        _wrapped(queries, "decoded", _without_closing),
+    ),
+    Fault(
+        "no start of text",
+        "a causal model's texts have no start token",
+        _wrapped_method(ProbeTokenizer, "started", _unstarted),
+    ),
+    Fault(
+        "clustered as independent",
+        "copies of a sentence are resampled as if they were independent",
+        _wrapped(results, "sample_units", lambda real, *arguments: None),
+    ),
+    Fault("base of logarithm", "e to the power of mean log10 ratios", _base_ten),
+)
