@@ -19,7 +19,7 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.report.reliability import Row, reliability_of, reliability_tables
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
-from gest_dataset.statistics.confounders import adjusted_g_s, properties
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.statistics.reliability import LOW_RELIABILITY, split_half, template_agreement
 from tests.support import report_runs
@@ -66,7 +66,7 @@ def test_reliability_and_agreement_are_the_statistics_of_the_scores(runs: dict[s
     # The confounders are properties of the sentences
     rows = rows_of("demo_en")
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
-    direct = adjusted_g_s(scores.mean(axis=1), stereotypes, properties([text[name] for name in ids]))
+    direct = adjusted_g_s(scores.mean(axis=1), stereotypes, sentence_properties([text[name] for name in ids]))
     assert found["confounders"]["adjusted_g_s"] == pytest.approx(math.exp(direct.adjusted))
     assert found["confounders"]["adjusted_g_s_low"] == pytest.approx(math.exp(direct.low))
     assert found["confounders"]["correlations"] == pytest.approx(direct.correlations)

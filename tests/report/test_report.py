@@ -27,10 +27,10 @@ from gest_dataset import published
 from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, UnreachableError
-from gest_dataset.measures.formatting import CAVEAT, format_number
+from gest_dataset.measures.formatting import NO_CONTROL_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import judged
+from gest_dataset.measures.result import with_verdict
 from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.published.models import (
     english_models,
@@ -372,7 +372,7 @@ def only_known(run: Run, known: Callable[[int], bool]) -> Run:
     frame.loc[~frame["stereotype"].map(known), "gender"] = "unknown"
     with pytest.warns(UndefinedWarning):
         result = masculine_rate(frame["gender"].tolist(), frame["stereotype"].tolist())
-    result = json_value(judged(MASCULINE_RATE, result))
+    result = json_value(with_verdict(MASCULINE_RATE, result))
     return replace(run, table=pa.Table.from_pandas(frame), result={**run.result, "result": result})
 
 
@@ -463,7 +463,7 @@ def test_a_model_with_a_known_size_is_drawn_at_it(paths: list[Path], tmp_path: P
 def with_g_s(run: Run, value: float, low: float, high: float, zone: tuple[float, float]) -> Run:
     """The run with another g_s and zone."""
     result = {**run.result["result"], "g_s": value, "g_s_low": low, "g_s_high": high}
-    return replace(run, result={**run.result, "result": judged(TEMPLATES, result, zone)})
+    return replace(run, result={**run.result, "result": with_verdict(TEMPLATES, result, zone)})
 
 
 @pytest.mark.parametrize(
@@ -538,7 +538,7 @@ def test_page_has_all_verdicts_and_counts_them(paths: list[Path], page: Page) ->
 def test_scores_without_a_control_have_a_caveat(paths: list[Path], name: str) -> None:
     [run] = label_runs([run_of(paths, name)])
     has_control = "cs_mu_control" in run.result and not math.isnan(run.result["cs_mu_control"])
-    assert (CAVEAT in verdict_of(run).sentences) is not has_control
+    assert (NO_CONTROL_NOTE in verdict_of(run).sentences) is not has_control
 
 
 def test_verdict_has_the_rank_among_published_models(paths: list[Path]) -> None:
