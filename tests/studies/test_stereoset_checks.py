@@ -39,13 +39,13 @@ from gest_dataset.studies.stereoset_translation import checks
         ("He is BLANK.", "On je BLANKý.", [checks.JOINED]),
         ("He is BLANK.", "Er ist ein BLANK-Mann.", [checks.JOINED]),
         ("It was BLANKed.", "Bolo to BLANKnuté.", []),
-        ("He is BLANK.", "On je. BLANK", [checks.END, checks.BEHIND]),
+        ("He is BLANK.", "On je. BLANK", [checks.END, checks.AFTER_END]),
         ("Two are here. One is BLANK.", "Dvaja sú tu. Jeden je BLANK.", []),
         ("He is very BLANK.", "He is very BLANK.", [checks.UNTRANSLATED]),
     ],
 )
 def test_contexts(source: str, made: str, kinds: list[str]) -> None:
-    assert sorted(checks.of_context(source, made)) == sorted(kinds)
+    assert sorted(checks.check_context(source, made)) == sorted(kinds)
 
 
 @pytest.mark.parametrize(
@@ -55,19 +55,19 @@ def test_contexts(source: str, made: str, kinds: list[str]) -> None:
         ("fox", "Fuchs", "de", []),
         ("Asian", "Ázijský", "sk", []),
         ("fox", "Líška", "sk", [checks.CAPITAL]),
-        ("fox", "líška, lišiak", "sk", [checks.MARKED]),
+        ("fox", "líška, lišiak", "sk", [checks.EXTRA_PUNCTUATION]),
         ("non-violent", "nenásilný", "sk", []),
         ("fox", "BLANK", "de", [checks.NOT_IN_PLACE]),
     ],
 )
 def test_words(source: str, made: str, language: str, kinds: list[str]) -> None:
-    assert list(checks.of_word(source, made, language)) == kinds
+    assert list(checks.check_word(source, made, language)) == kinds
 
 
 def test_candidates_that_became_the_same() -> None:
     row = {"context": "x", "stereotype": "On je.", "antistereotype": "on je.", "unrelated": "Ona je."}
     fields = ["stereotype", "antistereotype"]
-    assert list(checks.of_candidates(row)) == [(field, checks.SAME_CANDIDATES) for field in fields]
+    assert list(checks.check_candidates(row)) == [(field, checks.SAME_CANDIDATES) for field in fields]
 
 
 # The released translations: rows, those that a rule would list, and those that it would leave out
@@ -84,14 +84,14 @@ RELEASED = {
 
 
 def _kinds(test: str, language: str, source: dict[str, Any], row: dict[str, Any]) -> set[str]:
-    kinds = {kind for _, kind in checks.of_candidates(row)}
+    kinds = {kind for _, kind in checks.check_candidates(row)}
     if test == TESTS[0]:
-        kinds |= set(checks.of_context(source["context"], row["context"]))
+        kinds |= set(checks.check_context(source["context"], row["context"]))
         for name in CANDIDATES.values():
-            kinds |= set(checks.of_word(source[f"{name}_word"], row[f"{name}_word"], language))
+            kinds |= set(checks.check_word(source[f"{name}_word"], row[f"{name}_word"], language))
     else:
         for name in ("context", *CANDIDATES.values()):
-            kinds |= set(checks.of_sentence(source[name], row[name]))
+            kinds |= set(checks.check_sentence(source[name], row[name]))
     return kinds
 
 
@@ -102,7 +102,7 @@ def test_the_released_translations(upstream: Path, test: str, language: str) -> 
     english = {row["id"]: row for row in rows_of(f"stereoset_en_{test}").to_list()}
     rows = rows_of(f"stereoset_{language}_{test}").to_list()
     found = [_kinds(test, language, english[row["id"]], row) for row in rows]
-    left_out = sum(any(checks.KINDS[kind] for kind in kinds) for kinds in found)
+    left_out = sum(any(checks.PROBLEMS[kind] for kind in kinds) for kinds in found)
     assert (len(rows), sum(map(bool, found)), left_out) == RELEASED[test, language]
     counts = Counter(kind for kinds in found for kind in kinds)
     assert counts[checks.LOST] == counts[checks.NOT_IN_PLACE] == counts[checks.MISSING] == 0
