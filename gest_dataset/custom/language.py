@@ -30,8 +30,7 @@ from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove
 from gest_dataset.data import sources
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender import TextWarning
-from gest_dataset.gender.detect import detect_with
+from gest_dataset.gender import TextWarning, detect
 from gest_dataset.gender.grammar import (
     FEMALE,
     MALE,
@@ -208,7 +207,7 @@ def _check_genders(
         warnings.simplefilter("ignore", TextWarning)  # the texts were checked before
         for variant in ("masculine", "feminine"):
             texts = [pair[variant] for pair in read.pairs]
-            detected[variant] = detect_with(grammar, texts, language, parser, model)
+            detected[variant] = detect(texts, language, parser, model, grammar=grammar)
     accepted, confirmed = [], 0
     for i, pair in enumerate(read.pairs):
         masculine, feminine = detected["masculine"][i].gender, detected["feminine"][i].gender

@@ -44,27 +44,17 @@ def detect(
     model: str | Path | None = None,
     *,
     cache: str | Path | None = None,
+    grammar: Grammar | None = None,
 ) -> list[Detection]:
     """The gender of the first person in each text, in order.
 
-    `model` is what the parser needs (docs/gender.md), `cache` the file of cached parses.
+    `model` is what the parser needs (docs/gender.md), `cache` the file of cached parses, and `grammar` one
+    that is not installed for the language.
 
     >>> detect(["Bola som unavená."], "sk", model="sk.udpipe")  # doctest: +SKIP
     [Detection(gender='female', rule='past-auxiliary', evidence=('Bola', 'unavená'), ...)]
     """
-    return detect_with(load_grammar(language), texts, language, parser, model, cache=cache)
-
-
-def detect_with(
-    grammar: Grammar,
-    texts: Sequence[str],
-    language: str,
-    parser: str = "udpipe",
-    model: str | Path | None = None,
-    *,
-    cache: str | Path | None = None,
-) -> list[Detection]:
-    """Like `detect`, with a grammar that need not be installed."""
+    grammar = grammar or load_grammar(language)
     detections = [_detect(parse, grammar) for parse in parse_texts(texts, language, parser, model, cache)]
     reasons: dict[str, list[int]] = {}
     for row, detection in enumerate(detections):
@@ -76,7 +66,7 @@ def detect_with(
         warnings.warn(
             f"{number} of {len(texts)} texts cannot be judged and are unknown: {details}.",
             TextWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     return detections
 

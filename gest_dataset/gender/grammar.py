@@ -36,6 +36,9 @@ _KINDS = (
     " person_instrumental predicate predicate_shape shape short state state_past which"
 )
 KINDS = frozenset(_KINDS.split())
+_FORMER_NAMES: dict[str, str] = yaml.safe_load(
+    Path(__file__).with_name("former_names.yaml").read_text(encoding="utf-8")
+)
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
 
 
@@ -139,38 +142,6 @@ class Grammar:
         return self.infinitive_endings.search(form) is not None
 
 
-# names in files that were written for version 1 of the format
-_RENAMED = {
-    "certain": "first_person_verbs",
-    "considering": "considering_verbs",
-    "datives": "dative_pronouns",
-    "degrees": "degree_prepositions",
-    "first": "first_person_endings",
-    "forms": "endings",
-    "governing": "governing_adjectives",
-    "impersonal": "impersonal_auxiliaries",
-    "infinitive": "infinitive_endings",
-    "infinitives": "copula_infinitives",
-    "known": "listed",
-    "known_instrumental": "listed_instrumental",
-    "known_past": "listed_past",
-    "linking": "linking_verbs",
-    "never": "except_endings",
-    "objects": "object_pronouns",
-    "others": "other_pronouns",
-    "participles": "participles_only",
-    "perceiving": "perceiving_verbs",
-    "relatives": "relative_conjunctions",
-    "reporting": "complementizers",
-    "saying": "reporting_verbs",
-    "selves": "reflexive_pronouns",
-    "speaking": "speaking_verbs",
-    "surface": "whole_word",
-    "tagged": "follow_tag",
-    "working": "working_verbs",
-}
-
-
 def read_grammar(path: Path) -> Grammar:
     """The grammar in a YAML file; `extends: LANGUAGE` takes over the fields of another language."""
     try:
@@ -198,7 +169,7 @@ def _load(path: Path) -> dict[str, Any]:
 def _grammar(content: Mapping[str, Any]) -> Grammar:
     values = _record(Grammar, content, "the file")
     for name, read in (("endings", _endings), ("words", _genders)):
-        kinds = {_RENAMED.get(kind, kind): one for kind, one in values.get(name, {}).items()}
+        kinds = {_FORMER_NAMES.get(kind, kind): one for kind, one in values.get(name, {}).items()}
         if unknown := kinds.keys() - KINDS:
             raise ValueError(f"{name} has {min(unknown)!r}, which is not one of {', '.join(sorted(KINDS))}")
         values[name] = {kind: read(one, f"{name}.{kind}") for kind, one in kinds.items()}
@@ -214,7 +185,7 @@ def _record(cls: type[Grammar] | type[Endings], content: Any, where: str) -> dic
     wanted = {field.name: field for field in fields(cls)}
     values: dict[str, Any] = {}
     for key, value in _mapping(content, where).items():
-        name = _RENAMED.get(key, key)
+        name = _FORMER_NAMES.get(key, key)
         if name not in wanted:
             raise ValueError(f"{where} has {key!r}, which is not one of {', '.join(sorted(wanted))}")
         values[name] = _value(str(wanted[name].type), value, key)

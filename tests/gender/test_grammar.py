@@ -17,7 +17,6 @@ from gest_dataset.custom import remove_language
 from gest_dataset.custom.language import WRONG_GENDER
 from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.gender import detect, languages, write_rules
-from gest_dataset.gender.detect import detect_with
 from gest_dataset.gender.grammar import LANGUAGES, add_rules, load_grammar, read_grammar
 from gest_dataset.gender.parsers import open_parser
 from gest_dataset.gender.tokens import Token
@@ -123,9 +122,8 @@ def test_no_kind_of_word_is_required(language: str) -> None:
     words = {k: one for k, one in grammar.words.items() if k not in ("person", "listed_instrumental")}
     texts = [row["text"] for row in labelled(language)]
     smaller = replace(grammar, endings=endings, words=words)
-    assert any(
-        one.rule for one in detect_with(smaller, texts, language, "conllu", PARSES / f"{language}.conllu")
-    )
+    found = detect(texts, language, "conllu", PARSES / f"{language}.conllu", grammar=smaller)
+    assert any(one.rule for one in found)
 
 
 @pytest.mark.parametrize(

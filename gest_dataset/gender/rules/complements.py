@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, is_first_person
+from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, has_form, is_first_person
 from gest_dataset.gender.rules.subjects import first_person
 from gest_dataset.gender.tokens import Token
 
@@ -24,7 +24,7 @@ def linking(c: Context) -> bool:
     ):
         return False
     possible = _may_follow_infinitive(c)
-    infinitive = possible and any(child.form in grammar.copula_infinitives for child in below)
+    infinitive = possible and has_form(below, grammar.copula_infinitives)
     for head in (c.token, *c.sentence.ancestors(c.token)):
         if head is not c.token:
             if head.form in grammar.auxiliaries or _links(c.at(head)):
@@ -36,7 +36,7 @@ def linking(c: Context) -> bool:
                 possible and any(other.form in grammar.copula_infinitives for other in (head, *near))
             )
             # *Мне нравится быть первой*: a dative of the first person, whose infinitive it is
-            dative = any(child.form in grammar.dative_pronouns for child in near)
+            dative = has_form(near, grammar.dative_pronouns)
             if infinitive and (dative or first_person(c.at(head))):
                 return True
         above = c.sentence.head(head)
@@ -60,13 +60,13 @@ def _links(verb: Context) -> bool:
     form, grammar = verb.token.form, verb.grammar
     return grammar.linking_verbs.fullmatch(form) is not None or (
         grammar.considering_verbs.fullmatch(form) is not None
-        and any(other.form in grammar.reflexive_objects for other in verb.clause)
+        and has_form(verb.clause, grammar.reflexive_objects)
     )
 
 
 def linking_verb(c: Context) -> bool:
     """The clause has a linking verb, wherever the word hangs."""
-    if c.is_attribute or any(other.form in c.grammar.other_pronouns for other in c.clause):
+    if c.is_attribute or has_form(c.clause, c.grammar.other_pronouns):
         return False
     return any(_links(c.at(other)) for other in c.clause)
 
@@ -74,11 +74,11 @@ def linking_verb(c: Context) -> bool:
 def linking_nearby(c: Context) -> bool:
     """Such a verb, or the infinitive of one with a reason to be the speaker's: *muszę być silna*."""
     grammar = c.grammar
-    if c.is_attribute or any(other.form in grammar.other_pronouns for other in c.clause):
+    if c.is_attribute or has_form(c.clause, grammar.other_pronouns):
         return False
     return linking_verb(c) or (
         _may_follow_infinitive(c)
-        and any(other.form in grammar.copula_infinitives for other in c.clause)
+        and has_form(c.clause, grammar.copula_infinitives)
         and (
             any(is_first_person(other) or other.form in grammar.dative_pronouns for other in c.clause)
             or unclaimed(c)
@@ -108,9 +108,7 @@ def object_complement(c: Context) -> bool:
 def made(c: Context) -> bool:
     """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word hangs."""
     return (
-        any(other.form in c.grammar.object_pronouns for other in c.before)
-        and any(map(_is_plural_verb, c.before))
-        and _closes(c)
+        has_form(c.before, c.grammar.object_pronouns) and any(map(_is_plural_verb, c.before)) and _closes(c)
     )
 
 
@@ -122,7 +120,7 @@ def taken_for(c: Context) -> bool:
     before = [other for other in c.before if other.id < preposition.id]
     return (
         not any(other.upos in NOUNS for other in (*c.before, *c.after[:1]) if other.id >= preposition.id)
-        and any(other.form in c.grammar.accusative_pronouns for other in before)
+        and has_form(before, c.grammar.accusative_pronouns)
         and any(map(_is_plural_verb, before))
     )
 
@@ -167,12 +165,12 @@ def depictive(c: Context) -> bool:
 
 def depicting(c: Context) -> bool:
     """A verb of the first person stands around the word: *wracam do domu głodny*."""
-    speaks = any(other.form in c.grammar.first_person_verbs for other in c.others)
+    speaks = has_form(c.others, c.grammar.first_person_verbs)
     return (
         _stands_free(c)
         and c.token.feats.get("PronType") not in {"Dem", "Rel", "Int", "Int,Rel", "Tot"}
         and _ends_group(c)
-        and not any(other.form in c.grammar.object_verbs for other in c.others)
+        and not has_form(c.others, c.grammar.object_verbs)
         and any(_acts(c, other) or _looks_first(c, other) for other in c.others)
         and not any(
             (c.is_other_person(other) and not (speaks and other.upos == "VERB"))
@@ -191,11 +189,11 @@ def depicting(c: Context) -> bool:
 def copular(c: Context) -> bool:
     """The copula of the first person stands around the word, or its pronoun and no verb."""
     grammar = c.grammar
-    if not _stands_free(c) or any(other.form in grammar.other_pronouns for other in c.others):
+    if not _stands_free(c) or has_form(c.others, grammar.other_pronouns):
         return False
     if any(other.form in grammar.auxiliaries and not c.at(other).is_emphatic for other in c.others):
         return True
-    return any(other.form in grammar.pronouns for other in c.others) and not any(
+    return has_form(c.others, grammar.pronouns) and not any(
         other.upos == "VERB" and not grammar.is_infinitive(other.form) for other in c.others
     )
 
@@ -231,7 +229,7 @@ def as_opening(c: Context) -> bool:
 def unclaimed(c: Context) -> bool:
     """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
     grammar = c.grammar
-    is_conditional = any(other.form in grammar.impersonal_auxiliaries for other in c.clause)
+    is_conditional = has_form(c.clause, grammar.impersonal_auxiliaries)
     return not any(
         c.is_other_person(other)
         or (not is_conditional and grammar.gender(other, "past"))
@@ -294,7 +292,7 @@ def _stands_free(c: Context) -> bool:
     if token.feats.get("NumType") and after and after[0].upos != "ADP":
         return False  # an ordinal with what it counts: *treći put*; *dolazim prvi* has none
     previous = c.before[-1] if c.before else None
-    if any(other.form in grammar.future_particles for other in c.before[-2:]) and (
+    if has_form(c.before[-2:], grammar.future_particles) and (
         previous is None or previous.form not in grammar.auxiliaries
     ):
         return False  # Bulgarian *да помогна*
@@ -308,7 +306,7 @@ def _stands_free(c: Context) -> bool:
     allowed = grammar.degree_prepositions | grammar.auxiliaries | grammar.comparison_words
     if before is not None and before.upos == "ADP" and before.form not in allowed:
         return False
-    if any(other.form in grammar.first_person_verbs for other in c.before):
+    if has_form(c.before, grammar.first_person_verbs):
         return before is None or before.upos not in {"DET", "ADJ", "NUM"}
     return not (token.upos in NOUNS and _makes_noun(c, previous)) and not c.follows_noun
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from gest_dataset.gender.grammar import NOUNS, Grammar
@@ -133,9 +134,9 @@ class Context:
                 and (another or noun.form in self.grammar.generic_nouns)
                 for noun in after[:1]
             )
-        nouns = [self._noun_after()]
-        if token.relation in {"amod", "det"} and self.head in after and not self._is_across_verb(self.head):
-            nouns.append(self.head)
+        head = self.head
+        if token.relation not in {"amod", "det"} or head not in after or self._is_across_verb(head):
+            head = None
         return any(
             noun is not None
             and noun.upos in NOUNS
@@ -152,7 +153,7 @@ class Context:
                     and noun.number == "Plur"
                 )
             )
-            for noun in nouns
+            for noun in (self._noun_after(), head)
         )
 
     def _noun_after(self) -> Token | None:
@@ -173,11 +174,10 @@ class Context:
             noun.gender == "Fem" or self.grammar.governing_adjectives.fullmatch(self.token.form) is not None
         )
 
-    def _is_across_verb(self, noun: Token) -> bool:
+    def _is_across_verb(self, noun: Token | None) -> bool:
         """*Nisam sigurna je li to dobra ideja*: no attribute; *dobar sam kuhar* is one."""
-        return any(
-            other.upos in VERBS and other.person in {"2", "3"} for other in self.after if other.id < noun.id
-        )
+        between = self.tokens[self.index + 1 : noun.id - 1] if noun else ()
+        return any(other.upos in VERBS and other.person in {"2", "3"} for other in between)
 
     @cached_property
     def follows_noun(self) -> bool:
@@ -208,7 +208,8 @@ class Context:
     def may_be_subject(self, noun: Token) -> bool:
         """A noun in the nominative that the word agrees with, whatever its relation is."""
         return (
-            noun.case == "Nom"
+            noun.upos in NOUNS
+            and noun.case == "Nom"
             and noun.number != "Plur"
             and noun.gender == self.token.gender
             and not self.has_accusative(noun)
@@ -259,6 +260,11 @@ class Context:
             and not (token.upos == "VERB" and token.form.endswith(_FIRST_PERSON_LETTERS))
             and not self.grammar.is_infinitive(token.form)
         )
+
+
+def has_form(tokens: Iterable[Token], forms: Collection[str]) -> bool:
+    """One of the tokens is one of the forms."""
+    return any(token.form in forms for token in tokens)
 
 
 def agree(one: Token, other: Token) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gest_dataset.gender.grammar import NOUNS
 from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
-from gest_dataset.gender.rules.context import VERBS, Context, is_first_person
+from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person
 from gest_dataset.gender.rules.subjects import first_person, other_auxiliary, pronoun
 from gest_dataset.gender.tokens import Token
 
@@ -13,7 +13,7 @@ def nearby(c: Context) -> bool:
     """An auxiliary or pronoun of the first person stands in the clause, and no other verb or subject."""
     grammar, token = c.grammar, c.token
     return (
-        any(other.form in grammar.auxiliaries or other.form in grammar.pronouns for other in c.clause)
+        has_form(c.clause, grammar.auxiliaries | grammar.pronouns)
         and not any(grammar.gender(other, "past") or c.is_other_person(other) for other in c.others)
         and not c.is_attribute
         and not c.begins_relative_clause
@@ -88,7 +88,7 @@ def around_first(c: Context) -> bool:
 
 def dative(c: Context) -> bool:
     """It agrees with the dative of the first person: *Мне пришлось идти одному*."""
-    return any(other.form in c.grammar.dative_pronouns for other in c.clause) and not c.is_attribute
+    return has_form(c.clause, c.grammar.dative_pronouns) and not c.is_attribute
 
 
 def spoken(c: Context) -> bool:
@@ -214,6 +214,5 @@ def _may_be_verb(c: Context, token: Token) -> bool:
 
 def who(c: Context) -> bool:
     """*Аз съм тази, която*: the one who, beside the copula or the pronoun of the first person."""
-    return any(other.form.startswith(c.grammar.who_stems) for other in c.tokens[c.token.id :][:2]) and any(
-        other.form in c.grammar.auxiliaries or other.form in c.grammar.pronouns for other in c.clause
-    )
+    follows = any(other.form.startswith(c.grammar.who_stems) for other in c.tokens[c.token.id :][:2])
+    return follows and has_form(c.clause, c.grammar.auxiliaries | c.grammar.pronouns)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, is_first_person
+from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, has_form, is_first_person
 from gest_dataset.gender.tokens import Token
 
 _WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a preposition and the noun
@@ -31,12 +31,12 @@ def predicative(c: Context) -> bool:
         or (before.upos in NOUNS and before.case in {"", "Nom", "Acc"})
     ):
         return False
-    if any(other.form in grammar.other_pronouns for other in others):
+    if has_form(others, grammar.other_pronouns):
         return False
     if _is_wished(c, others) or (before is not None and grammar.linking_verbs.fullmatch(before.form)):
         return True
     speaker = grammar.auxiliaries or grammar.pronouns
-    return any(other.form in speaker for other in others) and not any(
+    return has_form(others, speaker) and not any(
         # *убеден вегетарианец*: a participle just before the noun describes it
         _predicates(c, other) and not (other.id == c.token.id - 1 and other.verb_form == "Part")
         for other in others
@@ -45,9 +45,7 @@ def predicative(c: Context) -> bool:
 
 def _joined_clauses(c: Context) -> Sequence[Token]:
     """The clause of the word, with that of a noun before *and*: *sem planinka in pevka*."""
-    speaks = any(
-        other.form in c.grammar.auxiliaries or other.form in c.grammar.pronouns for other in c.clause
-    )
+    speaks = has_form(c.clause, c.grammar.auxiliaries | c.grammar.pronouns)
     if not speaks and c.start > 1 and c.tokens[c.start - 1].upos == "CCONJ":
         noun = c.tokens[c.start - 2]
         return [*c.at(noun).clause, *c.clause] if noun.upos in NOUNS else c.clause
@@ -104,7 +102,7 @@ def serving(c: Context) -> bool:
     grammar, before = c.grammar, _before_group(c)
     if before is not None and before.upos == "ADP":
         return False
-    if any(other.form in grammar.other_pronouns for other in c.others):
+    if has_form(c.others, grammar.other_pronouns):
         return False
     is_copular = any(
         other.form in grammar.auxiliaries
@@ -112,9 +110,7 @@ def serving(c: Context) -> bool:
         or grammar.linking_verbs.fullmatch(other.form)
         for other in c.others
     )
-    is_wished = any(other.form in grammar.copula_infinitives for other in c.others) and any(
-        map(is_first_person, c.others)
-    )
+    is_wished = has_form(c.others, grammar.copula_infinitives) and any(map(is_first_person, c.others))
     # *Som obklopená učiteľkou*: another predicate has the instrumental
     return (is_copular or is_wished) and not any(
         other.upos in {"ADJ", "VERB"} and other.verb_form == "Part" and other.case in {"", "Nom"}

@@ -10,6 +10,7 @@ from gest_dataset.gender.rules.context import (
     VERBS,
     Context,
     agree,
+    has_form,
     is_first_person,
     is_relative,
 )
@@ -32,23 +33,21 @@ def auxiliary(c: Context) -> bool:
     token, grammar = c.token, c.grammar
     if token.upos in {"ADJ", "VERB"} and c.is_attribute:
         return False
-    return any(
+    subjects = [other for other in c.dependents if other.relation == "nsubj"]
+    return not has_form(subjects, grammar.other_pronouns) and any(
         other.form in grammar.auxiliaries
         and other.relation in HELPERS
         and (other in c.clause or _across_and(c, other))
         and not c.at(other).is_emphatic
         for other in c.dependents
-    ) and not any(
-        other.form in grammar.other_pronouns and other.relation == "nsubj" for other in c.dependents
     )
 
 
 def _across_and(c: Context, helper: Token) -> bool:
     """Between the auxiliary and the word after it, a conjunction joins nouns, not clauses."""
     between = c.tokens[helper.id : c.index]
-    return bool(between) and not any(
-        other.upos in {"PUNCT", "SCONJ", *VERBS} or is_relative(other) for other in between
-    )
+    borders = {"PUNCT", "SCONJ", *VERBS}
+    return bool(between) and not any(other.upos in borders or is_relative(other) for other in between)
 
 
 def pronoun(c: Context) -> bool:
@@ -56,17 +55,16 @@ def pronoun(c: Context) -> bool:
     token, pronouns = c.token, c.grammar.pronouns
     if token.upos == "ADJ" and c.is_attribute:
         return False
-    if not any(other.form in pronouns and other.relation == "nsubj" for other in c.dependents):
+    if not has_form((other for other in c.dependents if other.relation == "nsubj"), pronouns):
         return False
     # *Машына зламалася, таму я еду*: a subject of its own, and the pronoun is another clause's
-    return any(other.form in pronouns for other in c.clause) or not any(
+    return has_form(c.clause, pronouns) or not any(
         other.relation == "nsubj"
         and other.upos in NOUNS
-        and other.id < token.id
         and other.case == "Nom"
         and agree(other, token)
         and c.sentence.head(other) is token
-        for other in c.clause
+        for other in c.before
     )
 
 
@@ -123,18 +121,13 @@ def subordinate(c: Context) -> bool:
         return False
     if _is_impersonal(token):
         return False
-    if any(_may_own(child, token) for child in (*c.sentence.children(top), *c.children)):
+    if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
         return False
-    if any(
-        other.form in grammar.other_pronouns
-        or other.form in grammar.object_pronouns  # *у меня был кашель*
-        or other.form in grammar.words.get("person", {})  # *когда умер дед*, an accusative for the tagger
-        or _may_own(other, token)
-        or (other.upos in NOUNS and c.may_be_subject(other))
-        for other in c.clause
-    ):
+    if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):  # *у меня был кашель*
         return False
-    if any(_may_name(c, other) for other in c.before):
+    if has_form(c.clause, grammar.words.get("person", {})):  # *когда умер дед*, an accusative for the tagger
+        return False
+    if any(_may_name(c, other) for other in c.before) or any(map(c.may_be_subject, c.clause)):
         return False
     head = c.sentence.head(top)
     return head is not None and (is_first_person(head) or pronoun(c.at(head)))
@@ -184,9 +177,8 @@ def alone(c: Context) -> bool:
         return False
     return not any(
         c.is_other_person(other)
-        or other.form in grammar.dative_pronouns
-        or other.form in grammar.object_pronouns
-        or (other.upos in NOUNS and c.may_be_subject(other))
+        or other.form in grammar.dative_pronouns | grammar.object_pronouns
+        or c.may_be_subject(other)
         # not *героем*, a noun for all but the tagger
         or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
@@ -220,7 +212,7 @@ def resumed(c: Context) -> bool:
     if c.grammar.auxiliaries or c.opening is None or c.opening.upos != "CCONJ":
         return False
     before = c.tokens[: c.index]
-    return any(other.form in c.grammar.pronouns for other in before) and not any(
+    return has_form(before, c.grammar.pronouns) and not any(
         c.may_have_another_subject(other) for other in (*before, *c.after)
     )
 
@@ -260,7 +252,7 @@ def regretted(c: Context) -> bool:
     before = c.tokens[: c.start - 2]
     return (
         len(before) <= _MAX_REGRET
-        and any(other.form in grammar.dative_pronouns for other in before)
+        and has_form(before, grammar.dative_pronouns)
         and not any(_regrets(other, grammar) or other.form in grammar.other_pronouns for other in before)
         and not any(
             c.may_have_another_subject(other) or other.form in grammar.object_pronouns for other in c.others
@@ -295,7 +287,7 @@ def conditional(c: Context) -> bool:
     """A conditional without person or subject (Slovenian *bi šel*), in the speaker's main clause or below."""
     token, grammar = c.token, c.grammar
     below = [*c.children, *c.sentence.children(c.predicate)]
-    if not any(other.form in grammar.impersonal_auxiliaries for other in (*below, *c.clause)):
+    if not has_form((*below, *c.clause), grammar.impersonal_auxiliaries):
         return False
     speaks = any(_speaks(other, grammar) for other in c.tokens)
     if c.opening is not None:
@@ -315,13 +307,10 @@ def conditional(c: Context) -> bool:
         for child in below
     ):
         return False  # *tega avtomobila*: a noun for all but the tagger
-    if any(other.upos in NOUNS and c.may_be_subject(other) for other in c.before):
+    if any(map(c.may_be_subject, c.before)):
         return False
-    if any(
-        other.form in grammar.impersonal_auxiliaries and _has_subject_between(c, other) for other in c.clause
-    ):
-        return False
-    return _is_governed(c)
+    impersonal = [other for other in c.clause if other.form in grammar.impersonal_auxiliaries]
+    return not any(_has_subject_between(c, other) for other in impersonal) and _is_governed(c)
 
 
 def _speaks(token: Token, grammar: Grammar) -> bool:
@@ -370,7 +359,7 @@ def _has_subject_between(c: Context, impersonal: Token) -> bool:
 def _is_governed(c: Context) -> bool:
     """No predicate above the clause is another person's."""
     grammar, top = c.grammar, c.predicate
-    if top.relation == "parataxis" and any(other.form in grammar.dative_pronouns for other in c.tokens):
+    if top.relation == "parataxis" and has_form(c.tokens, grammar.dative_pronouns):
         return True
     for head in c.sentence.ancestors(top):
         below = c.sentence.children(head)
@@ -378,11 +367,11 @@ def _is_governed(c: Context) -> bool:
             continue
         if first_person(c.at(head)) or head.person == "1":
             return True
-        if any(child.form in grammar.impersonal_auxiliaries for child in below):
+        if has_form(below, grammar.impersonal_auxiliaries):
             continue
         if (
             head.person == "3"
-            and any(child.form in grammar.object_pronouns | grammar.dative_pronouns for child in below)
+            and has_form(below, grammar.object_pronouns | grammar.dative_pronouns)
             and not grammar.reporting_verbs.fullmatch(head.form)
         ):
             continue
