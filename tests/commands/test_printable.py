@@ -242,7 +242,8 @@ def test_detect_gender(gest: Gest) -> None:
     parses = [CONLLU.format(text=text, word=word) for text, word in zip(texts, words, strict=True)]
     Path("parsed.conllu").write_text("".join(parses), encoding="utf-8")
     Path("in.txt").write_text("\n".join(texts), encoding="utf-8")
-    given = ("detect-gender", "in.txt", "--language", "sk", "--parser", "conllu", "--model", "parsed.conllu")
+    given = ("detect-gender", "in.txt", "--language", "sk", "--parser", "conllu")
+    given = (*given, "--parser-model", "parsed.conllu")
     code, out, err = gest(*given)
     assert code == 0, err
     harmless(out, err)
