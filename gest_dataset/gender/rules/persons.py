@@ -137,7 +137,7 @@ def is_misleading(c: Context, kind: str) -> bool:
         # *Изкачвал съм Мусала*: a capital letter that no beginning explains
         if c.token.text[:1].isupper() and c.previous is not None and c.previous.upos != "PUNCT":
             return True
-        # Belarusian *да пераездаў*: a genitive for all but the tagger
+        # Belarusian *да пераездаў*: a genitive that the tagger takes for a verb
         return not c.grammar.auxiliaries and c.previous is not None and c.previous.upos == "ADP"
     if _is_neutral(c, c.token):
         return True
