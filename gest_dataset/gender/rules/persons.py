@@ -1,4 +1,4 @@
-"""Anchors for nouns that say what the speaker is, and nouns that say it of women and men alike."""
+"""Anchors for nouns that say what the speaker is, and the check for nouns that women and men use alike."""
 
 from __future__ import annotations
 
@@ -121,14 +121,10 @@ def serving(c: Context) -> bool:
 def _before_group(c: Context) -> Token | None:
     """The word before the noun and its attributes."""
     borders = c.grammar.comparison_words | c.grammar.auxiliaries
-    return next(
-        (
-            other
-            for other in reversed(c.tokens[: c.index])
-            if other.upos not in _WITHIN or other.form in borders
-        ),
-        None,
-    )
+    for other in reversed(c.tokens[: c.index]):
+        if other.upos not in _WITHIN or other.form in borders:
+            return other
+    return None
 
 
 def is_misleading(c: Context, kind: str) -> bool:
