@@ -125,10 +125,8 @@ def subordinate(c: Context) -> bool:
         return False
     if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):
         return False  # *у меня был кашель*
-    if has_form(
-        c.clause, grammar.words.get("person", {})
-    ):  # *когда умер дед*: the tagger takes it for an accusative
-        return False
+    if has_form(c.clause, grammar.words.get("person", {})):
+        return False  # *когда умер дед*, which the tagger takes for an accusative
     if any(_may_name(c, other) for other in c.before) or any(map(c.may_be_subject, c.clause)):
         return False
     head = c.sentence.head(top)
