@@ -50,7 +50,7 @@ def run(
     quiet()
     missing = None
     try:
-        names.packaged(REAL)
+        names.packaged_path(REAL)
     except ModelError as error:
         missing = error
     with interruptible(f"Finished scores are saved in {output}; run the same command again to resume."):
@@ -72,6 +72,7 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
     from gest_dataset.builders import DEFAULT_CONFIG
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.models.loading import load_model
+    from gest_dataset.models.request import make_request
     from gest_dataset.models.scores import record
     from gest_dataset.probes.probe import Options
     from gest_dataset.runs import folder as run_folder
