@@ -58,7 +58,7 @@ def gate_failures(above: Mapping[str, float], below: Mapping[str, float], outcom
 def gate_doubts(above: Mapping[str, float], outcome: Outcome) -> list[str]:
     """Notes on numbers that pass `--fail-above` although they may be above the limit."""
     from gest_dataset.measures import MEASURES  # imports datasets
-    from gest_dataset.statistics.power import error_of, smallest_shown
+    from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
     notes = []
     for name, limit in above.items():
@@ -68,10 +68,10 @@ def gate_doubts(above: Mapping[str, float], outcome: Outcome) -> list[str]:
             headline = MEASURES[run.scores.metadata["measure"]].headline(run.result)
             # the smallest true value that such a sample tells from the limit in four of five cases
             if headline.ratio and min(estimate.low, limit) > 0:
-                error = error_of(math.log(estimate.low), math.log(estimate.high))
-                detectable = limit * math.exp(smallest_shown(error))
+                error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
+                detectable = limit * math.exp(smallest_detectable(error))
             else:
-                detectable = limit + smallest_shown(error_of(estimate.low, estimate.high))
+                detectable = limit + smallest_detectable(error_from_interval(estimate.low, estimate.high))
             notes.append(
                 f"{name} of {run.scores.metadata['config']} is not shown to be above {limit:g}, but it "
                 f"may be: its upper bound is {estimate.high:.3f}. With this sample size {ABOVE} detects "

@@ -212,14 +212,14 @@ def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
     """Print the smallest detectable effects of configs, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.plan import CORRELATION, TYPICAL, plan_of
+    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
     from gest_dataset.storage import json_value
 
     tables = {name: rows_of(name) for name in data} if isinstance(data, list) else {"data": data}
     plans = {}
     for name, rows in tables.items():
         rows = rows if limit is None else rows.select(range(min(limit, len(rows))))
-        plans[name] = plan_of(measure_of(rows.column_names, name)[0], rows)
+        plans[name] = power_analysis(measure_of(rows.column_names, name)[0], rows)
     if as_json:
         show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
@@ -227,13 +227,14 @@ def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
     table = new_table("Smallest detectable effects (power 80 %)", out, *columns)
     for name, plan in plans.items():
         ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
-        effects = (f"{plan.alone:.2f}", f"{plan.paired:.2f}", ratio)
+        effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", ratio)
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
     out.print(fitted(table, out))
     out.print(
         f"one: of one model, beyond the zone of negligible effects; two: the difference of two models whose "
         f"scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. as g_s: "
-        f"of one model with an SD of {TYPICAL:g}, as BERT and GPT-2 have it. Samples of a unit count as one."
+        f"of one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it. Samples of a unit "
+        f"count as one."
     )
 
 
@@ -307,10 +308,10 @@ def _show_summary(outcome: Outcome, verbose: bool) -> None:
 def _caveats(run: ScoredRun) -> list[str]:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.builders.demo import NOT_VALIDATED
-    from gest_dataset.measures.words import TOY
+    from gest_dataset.measures.formatting import TOY_NOTE
 
     facts = run.scores.metadata
-    lines = [f"{facts['model']} is {TOY}."] if facts.get("toy") else []
+    lines = [f"{facts['model']} is {TOY_NOTE}."] if facts.get("toy") else []
     if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
         lines.append(f"The sentences of the demo_… configs were {NOT_VALIDATED}.")
     return lines
@@ -320,7 +321,7 @@ def _show_run(run: ScoredRun) -> None:
     """Print the tables of a run, its verdict, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
-    from gest_dataset.published.standing import standing
+    from gest_dataset.published.models import rank_among_published
 
     facts = run.scores.metadata
     measure = MEASURES[facts["measure"]]
@@ -328,7 +329,7 @@ def _show_run(run: ScoredRun) -> None:
         err.print(f"{run.path} is already finished; nothing is computed again.", soft_wrap=True)
     for table in tables.tables(measure, run.result, f"{facts['config']}: {facts['model']}", out):
         out.print(table)
-    published = standing(facts, run.result)
+    published = rank_among_published(facts, run.result)
     lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
     lines += _caveats(run)
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
@@ -342,13 +343,13 @@ def _show_run(run: ScoredRun) -> None:
 
 
 def _outcome_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
-    from gest_dataset.published.standing import standing
+    from gest_dataset.published.models import rank_among_published
     from gest_dataset.storage import json_value
 
     runs = []
     for run in outcome.runs:
         facts = run.scores.metadata
-        published = standing(facts, run.result)
+        published = rank_among_published(facts, run.result)
         runs.append(
             {
                 "config": facts["config"],

@@ -118,7 +118,7 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     ("arguments", "code", "said"),
     [
         (("templates",), 2, "needs runs of a model in English templates"),
-        (("templates", "nowhere"), 1, "nowhere is no directory"),
+        (("templates", "nowhere"), 1, "nowhere is not a directory"),
         (("validity",), 2, "needs models with runs on GEST"),
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),

@@ -10,8 +10,7 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.translation import open_translator, translate
-from gest_dataset.translation.translator import TranslationError
+from gest_dataset.translation import TranslationError, open_translator, translate
 
 ROWS = [
     ("I am tired.", "Som unavený."),
@@ -68,11 +67,11 @@ def test_the_file_that_gest_translate_writes(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert translate(["A."], f"file:{path}", "cs")[0].translation == "po česku"
-    with pytest.raises(TranslationError, match="has no row in 'pl', only in cs, sk"):
+    with pytest.raises(TranslationError, match="has no row of 'pl', only of cs, sk"):
         translate(["A."], f"file:{path}", "pl")
     several = tmp_path / "several.csv"
     several.write_text("system,source,translation\ndeepl,A.,a\ngoogle,A.,b\n", encoding="utf-8")
-    with pytest.raises(TranslationError, match=r"several systems \(deepl, google\)"):
+    with pytest.raises(TranslationError, match=r"several systems \(deepl, google\): keep one only"):
         translate(["A."], f"file:{several}", "pl")
 
 
@@ -90,7 +89,7 @@ def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
         (
             "made.csv",
             b"english,slovak\na,b\n",
-            r"has the columns english, slovak; a file of translations has",
+            r"has the columns english, slovak\. A file of translations has",
         ),
         ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in column 'to'"),
     ],
@@ -117,13 +116,12 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
     from collections import Counter
 
     from gest_dataset.builders import CONFIGS
-    from gest_dataset.builders.gest import RELEASES, read_sentences
+    from gest_dataset.builders.gest import read_sentences
     from gest_dataset.data.sources import fetch
 
     config = CONFIGS[f"{language}_translations"]
     key = next(key for key in config.sources if f"/{system}/" in key)
-    release = RELEASES["en_1_0"]
-    texts = [row["sentence"] for row in read_sentences("en_1_0", {release: fetch(release)}, Counter())]
+    texts = [row["sentence"] for row in read_sentences([fetch(CONFIGS["en_1_0"].sources[0])], Counter())]
     made = translate(texts, f"file:{fetch(key).path}", language)
     assert len(made) == 3565
     assert not [one.problem for one in made if one.problem]
@@ -132,8 +130,8 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"from": "A.", "to": "a", "language": 3}\n', "has no row in 'sk', only in 3"),
-        ('{"from": "A.", "to": "a", "language": ""}\n', "has no row in 'sk', only in none"),
+        ('{"from": "A.", "to": "a", "language": 3}\n', "has no row of 'sk', only of 3"),
+        ('{"from": "A.", "to": "a", "language": ""}\n', "has no row of 'sk', only of none"),
     ],
 )
 def test_a_column_of_languages_without_codes(content: str, said: str, tmp_path: Path) -> None:

@@ -2,26 +2,26 @@
 
 import * as Plot from "@observablehq/plot";
 import { ends, plotted, ratioAxis, whenNear } from "./charts";
-import type { Place } from "./data";
+import type { BoardRow } from "./data";
 import { byId, choice, make } from "./dom";
 import { plain } from "./words";
 
 const LINE = 24;
 const WIDTH = 460; // at most, of a chart
-const GROUPS: [string, string][] = [["family", "family"], ["size", "size"], ["about", "config and language"], ["said", "verdict"]];
+const GROUPS: [string, string][] = [["family", "family"], ["size", "size"], ["about", "config and language"], ["verdict", "verdict"]];
 
-export function small(places: Place[]): void {
-  if (places.length === 0) return;
-  const draw = (by: string): void => multiples(places, by as keyof Place);
+export function drawBoard(rows: BoardRow[]): void {
+  if (rows.length === 0) return;
+  const draw = (by: string): void => multiples(rows, by as keyof BoardRow);
   byId("board-tools").append(choice("Charts by", "groups", GROUPS, "family", draw));
   whenNear("board-charts", 300, () => draw("family"));
 }
 
 /** A chart for each group; charts of one measure have the same axis. */
-function multiples(places: Place[], by: keyof Place): void {
+function multiples(rows: BoardRow[], by: keyof BoardRow): void {
   const box = byId("board-charts");
-  const known = places.filter((place) => place.value !== null);
-  const groups = Map.groupBy(known, (place) => `${String(place[by])} · ${place.symbol}`);
+  const known = rows.filter((row) => row.value !== null);
+  const groups = Map.groupBy(known, (row) => `${String(row[by])} · ${row.symbol}`);
   const parts = [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true })).map(([name, own]) => {
     const figure = make("div", { class: "multiple" }, make("h4", {}, name));
     const place = make("div", {});
@@ -32,7 +32,7 @@ function multiples(places: Place[], by: keyof Place): void {
   box.replaceChildren(...parts);
 }
 
-function chart(place: HTMLElement, own: Place[], all: Place[], name: string): void {
+function chart(place: HTMLElement, own: BoardRow[], all: BoardRow[], name: string): void {
   const { ratio, symbol } = own[0]!;
   const none = own[0]!.null;
   const drawn = (one: number | null): one is number => one !== null && (!ratio || one > 0);
@@ -48,10 +48,10 @@ function chart(place: HTMLElement, own: Place[], all: Place[], name: string): vo
     y: { domain: rows.map((one) => one.label), label: null, tickSize: 0, tickFormat: (label: string) => (label.length > 28 ? `${label.slice(0, 27)}…` : label) },
     marks: [
       Plot.ruleX([at(none)], { stroke: "var(--quiet)", strokeDasharray: "3 3" }),
-      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: (one: Place) => at(Math.max(one.low!, low)), x2: (one: Place) => at(Math.min(one.high!, high)), y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
-      Plot.dot(rows, { x: (one: Place) => at(one.value), y: "label", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
-      Plot.tip(rows, Plot.pointerY({ x: (one: Place) => at(one.value), y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
-        title: (one: Place) => `${one.label}\n${symbol} ${plain(one.value ?? NaN)} (${plain(one.low ?? NaN)} to ${plain(one.high ?? NaN)})` })),
+      Plot.ruleY(rows.filter((one) => one.low !== null && one.high !== null), { x1: (one: BoardRow) => at(Math.max(one.low!, low)), x2: (one: BoardRow) => at(Math.min(one.high!, high)), y: "label", stroke: "var(--series-1)", strokeWidth: 3 }),
+      Plot.dot(rows, { x: (one: BoardRow) => at(one.value), y: "label", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
+      Plot.tip(rows, Plot.pointerY({ x: (one: BoardRow) => at(one.value), y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
+        title: (one: BoardRow) => `${one.label}\n${symbol} ${plain(one.value ?? NaN)} (${plain(one.low ?? NaN)} to ${plain(one.high ?? NaN)})` })),
     ],
-  }, `${symbol} of ${rows.length} runs with intervals: ${name}. The numbers stand in the table above.`);
+  }, `${symbol} of ${rows.length} runs with intervals: ${name}. The numbers are in the table above.`);
 }
