@@ -35,8 +35,8 @@ from gest_dataset.studies.stereoset_translation.translate import (
 )
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
-from gest_dataset.translation.translator import TranslationError
 from gest_dataset.translation.systems import translate_distinct
+from gest_dataset.translation.translator import TranslationError
 from gest_dataset.version import __version__
 
 RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
@@ -84,7 +84,12 @@ def translate_stereoset(
     with folder_lock(output):
         tests = [
             translate_test(
-                test, rows, language, lambda texts: translate_distinct(texts, translator, language), markers, corrected
+                test,
+                rows,
+                language,
+                lambda texts: translate_distinct(texts, translator, language),
+                markers,
+                corrected,
             )
             for test, rows in english.items()
         ]
