@@ -30,7 +30,7 @@ def rates(system: str, output: Path, limit: int | None = None) -> MasculineRates
         f"file:{FOLDER}/{system}/sk/translations.csv",
         "sk",
         parser="conllu",
-        model=PARSED,
+        parser_model=PARSED,
         limit=limit,
         output=output,
     )
