@@ -140,7 +140,6 @@ def test_no_kind_of_word_is_required(language: str) -> None:
             {"words": {"agreeing": {"sám": "m"}}},
             "words.agreeing has a gender that is neither male nor female",
         ),
-        ({"extends": "xx"}, "extends is 'xx', not one of be, bg"),
     ],
 )
 def test_invalid_grammars(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -218,7 +217,7 @@ def test_masculine_rates_by_added_rules(rules: Path, parses: Path, tmp_path: Pat
 def test_invalid_rules_add_nothing(tmp_path: Path, home: Path) -> None:
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], [("a", "b", "c")])
     (tmp_path / "rules.yaml").write_text("endings: {}")
-    with pytest.raises(DataError, match="has no pronouns"):
+    with pytest.raises(DataError, match=r"is not a grammar: .*pronouns"):
         gest_dataset.add_language("szl", variants=variants, rules=tmp_path / "rules.yaml")
     assert not home.exists()
 
