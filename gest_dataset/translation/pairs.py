@@ -23,7 +23,6 @@ from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.pairs import FIELDS, MERGED, RULES, pair_row
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
-from gest_dataset.data import sources
 from gest_dataset.data.card import card_header, dataset_info
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection

@@ -14,7 +14,6 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.commands.test_translation import DEEPL, SLOVAK
 
 import gest_dataset
 from gest_dataset import cli
@@ -22,9 +21,13 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
 from gest_dataset.models import user_data
 from gest_dataset.runs import folder as reading
+from tests.conftest import MIRROR, ROOT
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--parser-model", str(ROOT / "tests/mirror_sk.conllu"))
 
 Gest = Callable[..., tuple[int, str, str]]
 ROWS = [
