@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import confounders
 
 quiet = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 FEW = 200  # draws, where bounds do not matter
@@ -137,17 +136,6 @@ def test_eurogests_g_s_saturates() -> None:
     # the zone goes with it: in units of its own spread the effect is of the same order
     effects = [math.log(each["g_s"]) / each["g_s_spread"] for each in (plainly, saturated)]
     assert effects[1] == pytest.approx(effects[0], rel=0.5)
-
-
-@quiet
-def test_eurogests_bounds_are_shares() -> None:
-    ratios, references = gest(2, each=3)
-    result = statistics.stereotype_rate([20 * x for x in ratios], references, scale="eurogest")
-    for end in ("low", "high"):
-        for name in (f"q_{end}", f"q_simultaneous_{end}"):
-            assert all(0 <= value <= 1 for value in result[name])
-    never = statistics.stereotype_rate([-800.0] * len(references), references, scale="eurogest")
-    assert math.isnan(never["g_s"]), "shares that are no numbers have no quotient"
 
 
 def test_a_published_g_s_of_1_12_is_a_ratio_of_1_29() -> None:
@@ -377,25 +365,3 @@ def test_topical_bias_is_the_rate_of_the_samples_on_the_topic() -> None:
     rates = statistics.topical_bias(sentences, genders, references)
     assert (rates["p_topic"], rates["n_topic"]) == (1.0, 9)
     assert rates["p_m"] == statistics.masculine_rate(genders, references)["p_m"]
-
-
-def test_words_are_found_inside_words() -> None:
-    assert confounders.mentions_any(["two partners", "I am KIND", "kidding"], ["partner", "kid"]) == [
-        True,
-        False,
-        True,
-    ]
-
-
-def test_word_frequencies_need_no_network() -> None:
-    wordfreq = pytest.importorskip("wordfreq")
-    words = ["strong", "kind", "emotional", "beautiful", "lazy", "brave"]
-    others = ["weak", "cruel", "stoic", "ugly", "diligent", "timid"]
-    expected = [
-        math.log(wordfreq.word_frequency(a, "en")) - math.log(wordfreq.word_frequency(b, "en"))
-        for a, b in zip(words, others, strict=True)
-    ]
-    scores = [0.1, 0.5, 0.4, 0.2, -0.1, 0.7]
-    result = statistics.word_frequency_check([*scores, 9.0], [*words, "xqzzyq"], [*others, "kind"])
-    assert result["frequency_rho"] == pytest.approx(plain.correlation(scores, expected))
-    assert (result["n"], result["n_unknown"]) == (6, 1)
