@@ -27,8 +27,7 @@ from rich.table import Table
 import gest_dataset  # noqa: F401  (registers the name gest)
 from gest_dataset import published
 from gest_dataset.gender import Detection, detect, explain
-from gest_dataset.gender.parsers import cache as parses
-from gest_dataset.gender.parsers import conllu, udpipe
+from gest_dataset.gender.parsing import parse_texts
 from gest_dataset.gender.rules import RULES
 from gest_dataset.languages import SLAVIC
 from gest_dataset.statistics.proportions import agresti_coull
@@ -63,9 +62,9 @@ def compare(
     }
 
 
-def newly_decided(language: str, found: Sequence[Detection]) -> list[int]:
+def newly_decided(found: Sequence[Detection]) -> list[int]:
     """The rows that rules of rank 2 decide."""
-    weak = {rule.name for rule in RULES[language] if rule.rank == 2}
+    weak = {rule.name for rule in RULES if rule.rank == 2}
     return [
         place for place, detection in enumerate(found) if detection.rule in weak and not detection.conflict
     ]
@@ -75,15 +74,12 @@ def against_the_tags(
     rows: Sequence[dict[str, Any]], found: Sequence[Detection], language: str, model: Path, cache: Path | None
 ) -> list[tuple[str, str, str, str]]:
     """Id, word, the tag's gender and the form's, where these two differ."""
-    parser = udpipe.open_parser(language, model)
-    texts = [row["translation"] for row in rows]
-    documents = parses.cached(cache or parses.default_path(), parser.signature, texts)
+    parses = parse_texts([row["translation"] for row in rows], language, "udpipe", model, cache)
     differing = []
-    for row, detection in zip(rows, found, strict=True):
-        text = row["translation"]
-        for sentence in conllu.parse_conllu(documents.get(text, ""), text):
+    for row, detection, parse in zip(rows, found, parses, strict=True):
+        for sentence in parse.sentences:
             for token in sentence.tokens:
-                if (token.start, token.end) in detection.spans and detection.gender in TAGS:
+                if parse.span(token) in detection.spans and detection.gender in TAGS:
                     tagged = token.feats.get("Gender", "none")
                     if tagged != TAGS[detection.gender]:
                         differing.append((row["id"], token.text, tagged, TAGS[detection.gender]))
@@ -132,7 +128,7 @@ def main() -> None:
                 f"{pair['largest_difference']:.3f}",
                 "" if good and pair["n"] >= pair["n_published"] else "*",
             )
-        chosen = newly_decided(language, found)
+        chosen = newly_decided(found)
         for place in random.Random(0).sample(chosen, min(arguments.unknown, len(chosen))):
             console.print(f"{language}  {explain(texts[place], found[place])}", markup=False)
         if arguments.forms:

@@ -27,12 +27,9 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.neutral import TABLE, pack_hashes, text_hash
 from gest_dataset.data import sources
 from gest_dataset.gender import TextWarning, detect
-from gest_dataset.gender.grammars import GRAMMARS
-from gest_dataset.gender.parsers import cache as parses
-from gest_dataset.gender.parsers import conllu, udpipe
-from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.engine import gender_of
-from gest_dataset.gender.texts import to_latin
+from gest_dataset.gender.grammar import load_grammar
+from gest_dataset.gender.parsing import parse_texts
+from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import write_json
@@ -43,8 +40,8 @@ TEST_MIRROR = Path(__file__).resolve().parents[1] / "tests" / "mirror"
 
 def could_be_gendered(token: Token, tree: Tree, language: str) -> bool:
     """Whether a word could be a gendered form of the first person, by its letters or by its tag."""
-    grammar = GRAMMARS[language]
-    if any(gender_of(token, kind, grammar) for kind in (*grammar.forms, *grammar.words)):
+    grammar = load_grammar(language)
+    if any(grammar.gender(token, kind) for kind in (*grammar.endings, *grammar.words)):
         return True
     gender, case = (token.feats.get(feature, "") for feature in ("Gender", "Case"))
     if token.feats.get("Number", "Sing") != "Sing":
@@ -56,20 +53,18 @@ def could_be_gendered(token: Token, tree: Tree, language: str) -> bool:
     return person and case in {"Nom", "Ins"} and not governed  # *som profesionál*, *jsem manažerem*
 
 
-def neutral(texts: Sequence[str], language: str, model: Path, cache: Path) -> set[str]:
+def neutral(texts: Sequence[str], language: str, model: Path, cache: Path | None) -> set[str]:
     """The texts in which nothing shows a gender, or could."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)
         found = zip(texts, detect(texts, language, "udpipe", model, cache=cache), strict=True)
     unknown = [text for text, d in found if d.gender == "unknown" and not d.conflict and not d.problem]
-    latin = {text: to_latin(text)[0] if language == "sr" else text for text in unknown}
-    documents = parses.cached(cache, udpipe.open_parser(language, model).signature, [*latin.values()])
     return {
-        text
-        for text, parsed in latin.items()
+        parse.text
+        for parse in parse_texts(unknown, language, "udpipe", model, cache)
         if not any(
             could_be_gendered(token, sentence, language)
-            for sentence in conllu.parse_conllu(documents[parsed], parsed)
+            for sentence in parse.sentences
             for token in sentence.tokens
         )
     }
@@ -91,7 +86,6 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, required=True, help="mirror of the upstream files")
     parser.add_argument("--cache", type=Path, help="file of parses (default: the package's own)")
     asked = parser.parse_args()
-    cache = asked.cache or parses.default_path()
     disable_progress_bars()
     models, texts = {}, {}
     for language in (code for code, each in LANGUAGES.items() if each.systems):
@@ -99,7 +93,7 @@ def main() -> None:
         known: set[bytes] = set()
         for mirror in (asked.mirror, TEST_MIRROR):
             stereotypes = translations(language, mirror)
-            found = neutral(list(stereotypes), language, model, cache)
+            found = neutral(list(stereotypes), language, model, asked.cache)
             known |= {text_hash(language, text) for text in found}
             others = {text_hash(language, text) for text in stereotypes.keys() - found}
             if known & others:

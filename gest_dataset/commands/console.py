@@ -1,4 +1,4 @@
-"""What all commands print with: results to the standard output, the rest to the standard error."""
+"""Printing of commands: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -22,49 +22,41 @@ from rich.text import Text
 from gest_dataset.display import one_line, printable
 
 
-class Plain(Console):
-    """A console that shows text as it is: no markup, no emoji codes, and nothing a terminal obeys.
-
-    What is styled is styled in the code (`style=`, `Text`): most of what is printed is of others.
-    """
+class PlainConsole(Console):
+    """A console that prints text literally: no markup, no emoji codes, no control characters."""
 
     def __init__(self, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """All text goes through here: lines, titles, headings, cells."""
+        """Escape control characters; rich calls this for lines, titles and cells."""
         return super().render_str(printable(text), **options)
 
 
-out = Plain()
-err = Plain(stderr=True)
-_ROOM_FOR_A_NAME = 12  # of the first column, which can be folded
-_ROOM_FOR_A_COUNT = 6  # 99,999
-_BETWEEN = 3  # two columns: padding and an edge
-INTERVAL = "95 %"  # over the columns of intervals
+out = PlainConsole()
+err = PlainConsole(stderr=True)
+_MIN_NAME_WIDTH = 12  # of the first column, whose text can wrap
+_COUNT_WIDTH = 6  # 99,999
+_COLUMN_GAP = 3
+INTERVAL = "95 %"  # heading of columns with intervals
 
 
-class _Told(logging.Handler):
-    """What this package logs, as text of others as well."""
-
+class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         err.print(self.format(record), soft_wrap=True)
 
 
-_TOLD = _Told(logging.WARNING)
+_HANDLER = _LogHandler(logging.WARNING)
 
 
-def tell_what_is_logged() -> None:
-    """Warnings of this package go through the console, like everything else that is printed."""
-    logging.getLogger("gest_dataset").addHandler(_TOLD)
+def setup_logging() -> None:
+    """Print warnings of this package through the console."""
+    logging.getLogger("gest_dataset").addHandler(_HANDLER)
 
 
-def quiet(models: bool = True) -> None:
-    """One bar is enough: those of the libraries are about loading, and their warnings for programmers.
-
-    What asks no `models` does not wait for their library.
-    """
-    import datasets
+def silence_libraries(models: bool = True) -> None:
+    """Switch off progress bars of datasets and, with `models`, messages of transformers."""
+    import datasets  # slow, and not every command needs it
 
     datasets.disable_progress_bars()
     if not models:
@@ -76,35 +68,29 @@ def quiet(models: bool = True) -> None:
     library.set_verbosity_error()
 
 
-def called() -> list[str]:
-    """The command line, for the run that it makes."""
+def command_line() -> list[str]:
+    """The command line of this process, as a run records it."""
     return ["gest", *sys.argv[1:]]
 
 
 def show_error(message: object) -> None:
-    """An error of ours: a message, not a traceback."""
+    """Print an error message."""
     err.print(f"error: {message}", style="red", soft_wrap=True)
 
 
 def show_report(page: Path | str) -> None:
-    """Where a report is: of every command that writes one the last line, on the standard error."""
+    """Print where the report is."""
     err.print(f"Report: {page}", soft_wrap=True)
 
 
 def show_json(value: object) -> None:
-    """A value as JSON, in escapes where the output's encoding does not have all letters."""
+    """Print a value as JSON; non-ASCII letters are escaped if the output is not UTF-8."""
     text = json.dumps(value, indent=2, ensure_ascii=not out.encoding.startswith("utf"))
     out.print(JSONHighlighter()(printable(text)), soft_wrap=True)
 
 
-@contextmanager
-def interruptible(message: str) -> Iterator[None]:
-    """Nothing: `cli` reports an interrupt of every command. The last callers are being removed."""
-    yield
-
-
 def progress_bar() -> Progress:
-    """A bar on the standard error that leaves nothing behind."""
+    """A progress bar on standard error that disappears at the end."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -115,8 +101,8 @@ def progress_bar() -> Progress:
     )
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """A number in few characters; a dash for none."""
+def format_value(value: float | None, digits: int = 2) -> str:
+    """A number in few characters; a dash for None and NaN."""
     if value is None or math.isnan(value):
         return "-"
     if value != 0 and not 0.5 * 10**-digits <= abs(value) < 10_000:
@@ -133,21 +119,22 @@ def new_table(title: str, console: Console, *columns: str, caption: str | None =
     return table
 
 
-def fitted(table: Table, console: Console, digits: int | None = None) -> Table:
-    """The table, or one line a number where the terminal is too narrow: rich would cut digits off.
+def fit_table(table: Table, console: Console, digits: int | None = None) -> Table:
+    """The table, or one line per number if the terminal is too narrow: rich would cut digits off.
 
-    With `digits` (behind the point) a column has the room of what usually stands in it, so that all results
-    with these columns look alike.
+    With `digits` after the point, columns get their usual width, so that results look alike.
     """
     headers = [str(column.header) for column in table.columns]
     cells = [[printable(str(cell)) for cell in column.cells] for column in table.columns]
-    names, *widths = (max(map(cell_len, [header, *own])) for header, own in zip(headers, cells, strict=True))
+    name_width, *widths = (
+        max(map(cell_len, [header, *column])) for header, column in zip(headers, cells, strict=True)
+    )
     if digits is not None:
-        one_number = max(_ROOM_FOR_A_COUNT, len(number(100, digits)))
-        rooms = (2 * one_number + 1 if header == INTERVAL else one_number for header in headers[1:])
-        widths = list(map(max, widths, rooms))
-    needed = sum(widths) + _BETWEEN * len(headers) + 1
-    if min(names, _ROOM_FOR_A_NAME) + needed <= console.width:
+        number_width = max(_COUNT_WIDTH, len(format_value(100, digits)))
+        usual = (2 * number_width + 1 if header == INTERVAL else number_width for header in headers[1:])
+        widths = list(map(max, widths, usual))
+    needed = sum(widths) + _COLUMN_GAP * len(headers) + 1
+    if min(name_width, _MIN_NAME_WIDTH) + needed <= console.width:
         return table
     long = Table(title=table.title, caption=table.caption, box=None, show_header=False)
     long.add_column(overflow="fold")
@@ -158,3 +145,18 @@ def fitted(table: Table, console: Console, digits: int | None = None) -> Table:
             if value:
                 long.add_row(f"  {header}", value)
     return long
+
+
+@contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """Nothing: `cli` reports an interrupt of every command. The last callers are being removed."""
+    yield
+
+
+# former names, until the last callers are rewritten
+Plain = PlainConsole
+called = command_line
+quiet = silence_libraries
+tell_what_is_logged = setup_logging
+fitted = fit_table
+number = format_value

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +15,6 @@ from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import OUTPUT_FILE, Json, Model, OneLanguage, Parser
 from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
-
-if TYPE_CHECKING:
-    from gest_dataset.gender import Detection
 
 EXAMPLES = (
     "Examples: [bold]gest detect-gender --text 'Bola som unavená.' --language sk[/bold], "
@@ -32,66 +28,59 @@ def run(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="Sentences: a text with one a line (- is the standard input), .csv, .tsv, .jsonl, .parquet."
+            help="Sentences: a table (.csv, .tsv, .jsonl, .parquet) or one per line (-: standard input)."
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(help="One sentence instead of a file.")] = None,
-    column: Annotated[str | None, typer.Option(help="Of a table, the column of the sentences.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column of sentences in a table.")] = None,
     parser: Parser = "udpipe",
-    model: Model = None,
+    parser_model: Model = None,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     as_json: Json = False,
 ) -> None:
-    """Find the gender of the first person: male, female or unknown, and the words that say so.
+    """Find the gender of the first person in sentences: male, female or unknown, with the evidence.
 
-    [bold]--json[/bold] prints, and [bold]--output[/bold] writes, a line of JSON for each sentence.
+    [bold]--json[/bold] prints one line of JSON per sentence, [bold]--output[/bold] writes it to a file.
     """
-    if (file is None) == (text is None):
-        raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     from gest_dataset.gender import TextWarning, detect, explain
     from gest_dataset.storage import atomic_path, check_output_file
 
+    if (file is None) == (text is None):
+        raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     sentences = [text or ""] if file is None else _sentences(file, column)
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{'--text' if file is None else file} holds no sentence.")
+        raise DataError(f"{'--text' if file is None else file} has no sentence.")
     if output is not None:
         check_output_file(output, *([] if file is None else [file]))
-    kept = "What is parsed is kept; the same command goes on from here."
-    with interruptible(kept), warnings.catch_warnings():
+    with interruptible("Parses are cached: run the command again to continue."), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
-        detections = detect(sentences, language, parser, model)
-    plain = output is None and not out.encoding.startswith("utf")
-    rows = enumerate(zip(sentences, detections, strict=True), start=1)
+        detections = detect(sentences, language, parser, parser_model)
+    escape = output is None and not out.encoding.startswith("utf")
     lines = [
-        json.dumps({"row": row, "text": sentence, **asdict(detection)}, ensure_ascii=plain)
-        for row, (sentence, detection) in rows
+        json.dumps({"row": row, "text": sentence, **asdict(detection)}, ensure_ascii=escape)
+        for row, (sentence, detection) in enumerate(zip(sentences, detections, strict=True), start=1)
     ]
     if output is not None:
         with atomic_path(output) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     else:
-        shown = lines if as_json else map(explain, sentences, detections)
-        for line in shown:
+        for line in lines if as_json else map(explain, sentences, detections):
             out.print(line, soft_wrap=True)
-    _count(detections)
+    genders = Counter(detection.gender for detection in detections)
+    counts = ", ".join(f"{genders[gender]} {gender}" for gender in ("male", "female", "unknown"))
+    conflicts = sum(detection.conflict for detection in detections)
+    err.print(f"Sentences: {len(detections)} ({counts}, {conflicts} conflicts)")
+    for reason, number in Counter(d.problem for d in detections if d.problem).most_common():
+        err.print(f"  {number} × {reason}")
 
 
 def _sentences(path: Path, column: str | None) -> list[str]:
-    """The lines of a text, or the column of a table; blank ones stay, so that rows keep their numbers."""
+    """The lines of a text or the column of a table; blank ones stay, so that rows keep their numbers."""
     if not tables.is_table(path):
         if column is not None:
-            raise ConfigError(f"{path} is read as lines of text, which have no columns: leave out --column.")
+            raise ConfigError(f"{path} is read as lines of text, which has no columns: leave out --column.")
         return tables.read_lines(path)
     table = tables.read_table(path)
     if column is None and len(table.columns) > 1:
         raise ConfigError(f"{path}: --column is missing; its columns are {', '.join(table.columns)}.")
     return table.texts(column or next(iter(table.columns), ""))
-
-
-def _count(detections: Sequence[Detection]) -> None:
-    genders = Counter(detection.gender for detection in detections)
-    parts = [f"{genders[name]} {name}" for name in ("male", "female", "unknown")]
-    parts += [f"{sum(detection.conflict for detection in detections)} conflicts"]
-    err.print(f"of {len(detections)}: {', '.join(parts)}")
-    for reason, number in Counter(d.problem for d in detections if d.problem).most_common():
-        err.print(f"  {number} x {reason}")

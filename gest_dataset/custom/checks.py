@@ -13,10 +13,10 @@ from functools import cache
 
 import regex
 
-from gest_dataset.gender.texts import LONGEST, is_garbled
+from gest_dataset.gender.texts import MAX_LENGTH, is_garbled
 
 EMPTY = "empty"
-TOO_LONG = f"longer than {LONGEST:,} characters"
+TOO_LONG = f"longer than {MAX_LENGTH:,} characters"
 GARBLED = "garbled: decoded with a wrong encoding"
 ENGLISH = "still English"
 SCRIPT = "in another script"
@@ -48,7 +48,7 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
     letters = _LETTER.findall(text)
     if not letters:
         return EMPTY
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return TOO_LONG
     if is_garbled(text):
         return GARBLED

@@ -16,7 +16,6 @@ from gest_dataset.builders import translations as translation_configs
 from gest_dataset.builders.config import STRING, Config, Family, Field, Row
 from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.builders.families import GEST
-from gest_dataset.builders.gest import RELEASES
 from gest_dataset.custom.codes import language_of
 from gest_dataset.custom.rows import (
     COLUMNS,
@@ -27,12 +26,18 @@ from gest_dataset.custom.rows import (
     read_variants,
 )
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
-from gest_dataset.data import sources
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender import TextWarning, own
-from gest_dataset.gender.detect import detect_by
-from gest_dataset.gender.grammars.grammar import FEMALE, MALE, Grammar
+from gest_dataset.gender import TextWarning, detect
+from gest_dataset.gender.grammar import (
+    FEMALE,
+    MALE,
+    Grammar,
+    add_rules,
+    check_rules,
+    delete_rules,
+    load_grammar,
+)
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.storage import atomic_path, csv_text
 from gest_dataset.translation.samples import sentences
@@ -115,9 +120,8 @@ def add_language(
     for config, path in ((translations_name, translations), (pairs_name, variants)):
         if path is not None:
             check_name(config)
-    grammar = None if rules is None else own.read_rules(Path(rules).expanduser())
-    if grammar is not None:
-        own.check_rules(language.code, grammar, replace)
+    rules = None if rules is None else Path(rules).expanduser()
+    grammar = None if rules is None else check_rules(language.code, rules, replace)
     if first_letter is None:
         first_letter = language.family == "Slavic"
     index = SentenceIndex(sentences())
@@ -134,7 +138,7 @@ def add_language(
         read = files[pairs_name] = read_variants(tables[-1], mapping, language, index, first_letter)
         rows[pairs_name] = read.pairs
         if model is not None:
-            grammar_to_check = grammar or own.grammar_of(language.code)
+            grammar_to_check = grammar or load_grammar(language.code)
             rows[pairs_name], genders = _check_genders(grammar_to_check, read, language.code, parser, model)
     for config, read in files.items():
         if not rows[config]:
@@ -142,9 +146,9 @@ def add_language(
             raise DataError(
                 f"{read.path}: none of its {read.rows:,} rows is usable, so nothing was added: {reasons}."
             )
-    configs = _store(language, files, rows, licence or sources.licences([RELEASES["en"]]), replace)
-    if grammar is not None:
-        own.keep_rules(language.code, grammar, replace)
+    configs = _store(language, files, rows, licence or builders.CONFIGS["en"].licence, replace)
+    if rules is not None:
+        add_rules(language.code, rules, replace)
     default_report = user_data.user_data_folder() / FOLDER / configs[0].name / REPORT
     report_path = Path(report).expanduser() if report is not None else default_report
     _write_report(report_path, files.values())
@@ -177,7 +181,7 @@ def remove_language(code: str) -> list[str]:
         raise ConfigError(f"No data was added for {code!r}.")
     for name in stored:
         remove_config(name)
-    own.forget_rules(code)
+    delete_rules(code)
     used = {language for config in builders.CONFIGS.values() for language in config.languages}
     if languages.is_custom(code) and code not in used:
         languages.remove(code)
@@ -201,7 +205,7 @@ def _check_genders(
         warnings.simplefilter("ignore", TextWarning)  # the texts were checked before
         for variant in ("masculine", "feminine"):
             texts = [pair[variant] for pair in read.pairs]
-            detected[variant] = detect_by(grammar, texts, language, parser, model)
+            detected[variant] = detect(texts, language, parser, model, grammar=grammar)
     accepted, confirmed = [], 0
     for i, pair in enumerate(read.pairs):
         masculine, feminine = detected["masculine"][i].gender, detected["feminine"][i].gender

@@ -172,7 +172,7 @@ def _from_network(source: Source) -> Verified:
     path = cache_directory() / source.key
     if path.exists() and git_blob_id(content := path.read_bytes()) == source.blob:
         return Verified(path, content)
-    content = _download(source)
+    content = download(source)
     if git_blob_id(content) != source.blob:
         raise SourceError(
             f"{source.url} returned different content than the pinned file. A proxy may have changed it: "
@@ -187,7 +187,7 @@ class _TransferError(Exception):
     """A connection or server error that is worth another try."""
 
 
-def _download(source: Source) -> bytes:
+def download(source: Source) -> bytes:
     """Download a file, with retries and a progress bar."""
     offline = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
     if constants.HF_HUB_OFFLINE or offline:

@@ -1,1 +1,1 @@
-"""What goes to the Hub and comes from it: data sets, Spaces of metrics, results of models."""
+"""Datasets, metrics and results on the Hugging Face Hub."""

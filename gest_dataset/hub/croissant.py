@@ -1,10 +1,8 @@
-"""Croissant metadata on the Hub: what a push says of its configs, merged with what is there of others.
-
-Only a file of ours is merged with; somebody else's stays as it is.
-"""
+"""Merge configs into the Croissant metadata of a repository; a file that is not ours stays as it is."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,49 +11,41 @@ from gest_dataset.data.croissant import croissant
 from gest_dataset.errors import HubError, convert_errors, describe_error
 from gest_dataset.storage import json_text, parse_json
 
-Metadata = Mapping[str, Any]
 _BY_ID = ("distribution", "recordSet")
-# Texts that several families share, and what stands between theirs
-_JOINED = {"citeAs": "\n\n", "rai:dataCollection": "\n", "rai:annotationsPerItem": "\n"}
+_JOINED = {"citeAs": "\n\n", "rai:dataCollection": "\n", "rai:annotationsPerItem": "\n"}  # with separators
 _NEWEST = ("datePublished", "version")
-_RULES = "rai:dataPreprocessingProtocol"  # "config: how many rows a rule has left out"
+_RULES = "rai:dataPreprocessingProtocol"  # "config: how many rows a rule left out"
 
 
-def merged_croissant(there: bytes, builds: Sequence[Built], sums: dict[str, str], repo: str) -> bytes:
-    """The file with these configs; `sums` are the SHA-256 of their files."""
-    ours = croissant(builds, sums)
-    if there and HOMEPAGE.encode() not in there:
-        return there
-    if there:
-        with convert_errors(lambda error: HubError(_broken(repo, error))):
-            ours = _merged(parse_json(there), ours, [built.config.name for built in builds])
-    return f"{json_text(ours)}\n".encode()
+def merge_croissant(theirs: bytes, builds: Sequence[Built], repo: str) -> bytes:
+    """Add or replace configs."""
+    checksums = {built.config.name: hashlib.sha256(built.path.read_bytes()).hexdigest() for built in builds}
+    merged = croissant(builds, checksums)
+    if theirs and HOMEPAGE.encode() not in theirs:
+        return theirs
+    if theirs:
+        message = f"The croissant.json of {repo} is invalid; nothing was changed. Fix or remove it on the Hub"
+        with convert_errors(lambda error: HubError(f"{message} ({describe_error(error)}).")):
+            merged = _merge(parse_json(theirs), merged, [built.config.name for built in builds])
+    return f"{json_text(merged)}\n".encode()
 
 
-def _merged(there: Metadata, ours: Metadata, configs: Sequence[str]) -> dict[str, Any]:
-    """Lists and shared texts have what is new behind what is there; a value of somebody else's stays."""
-    before = tuple(f"{config}: " for config in configs)
-    rules = [
-        each for each in there.get(_RULES, []) if each in ours.get(_RULES, []) or not each.startswith(before)
-    ]
-    there = {key: value for key, value in {**there, _RULES: rules}.items() if value != []}
-    whole = {**there, **{key: value for key, value in ours.items() if key not in there}}
-    for key in ours.keys() & there.keys():
-        old, new = there[key], ours[key]
+def _merge(theirs: Mapping[str, Any], ours: Mapping[str, Any], configs: Sequence[str]) -> dict[str, Any]:
+    """Extend lists and joined texts; other values that exist stay."""
+    prefixes = tuple(f"{config}: " for config in configs)
+    new_rules = ours.get(_RULES, [])
+    rules = [rule for rule in theirs.get(_RULES, []) if rule in new_rules or not rule.startswith(prefixes)]
+    theirs = {key: value for key, value in {**theirs, _RULES: rules}.items() if value != []}
+    merged = {**theirs, **{key: ours[key] for key in ours if key not in theirs}}
+    for key in ours.keys() & theirs.keys():
+        old, new = theirs[key], ours[key]
         if key in _BY_ID:
-            whole[key] = [*{each["@id"]: each for each in [*old, *new]}.values()]
+            merged[key] = [*{each["@id"]: each for each in [*old, *new]}.values()]
         elif key in _JOINED:
-            mark = _JOINED[key]
-            whole[key] = mark.join(dict.fromkeys([*old.split(mark), *new.split(mark)]))
+            separator = _JOINED[key]
+            merged[key] = separator.join(dict.fromkeys([*old.split(separator), *new.split(separator)]))
         elif isinstance(new, list):
-            whole[key] = [*old, *(each for each in new if each not in old)]
+            merged[key] = [*old, *(each for each in new if each not in old)]
         elif key in _NEWEST:
-            whole[key] = max(old, new)
-    return whole
-
-
-def _broken(repo: str, error: BaseException) -> str:
-    return (
-        f"The croissant.json of {repo} is invalid ({describe_error(error)}). Nothing was changed; fix or "
-        f"remove it on the Hub, then run the command again."
-    )
+            merged[key] = max(old, new)
+    return merged

@@ -28,7 +28,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results
 from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
-from gest_dataset.report.sure import wide_scores
+from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.checks import UndefinedWarning

@@ -23,9 +23,10 @@ from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, TOY_NOTE, form
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.result import template_results
-from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, series
-from gest_dataset.report.page import dress, environment
+from gest_dataset.report.figures import Curve, Point, Scatter, scatter_figure
+from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel
+from gest_dataset.report.plots import series_style
 from gest_dataset.runs.comparison import Difference, compare_pairs
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run, read_run
@@ -252,7 +253,7 @@ def render_page(
         if cell.status == LEFT_OUT:
             left_out.setdefault(cell.reason, []).append(cell.name)
     toys = [score.name for own in scores.values() for score in own if score.manifest.metadata.get("toy")]
-    template = environment(Path(__file__).parent).get_template("leaderboard.html.jinja")
+    template = load_template(Path(__file__).parent / "leaderboard.html.jinja")
     return template.render(
         title=title,
         lead=lead,
@@ -271,7 +272,7 @@ def render_page(
         most=MAX_COMPARED,
         command=shlex.join(command),
         version=__version__,
-        **dress(),
+        **page_assets(),
     )
 
 
@@ -360,20 +361,23 @@ def _checkpoint_panel(name: str, family: str, config: str, scores: Sequence[Scor
     steps = [score.cell.model.step or 0 for score in scores]
     estimates = [score.estimate for score in scores]
     values = [estimate.value for estimate in estimates]
-    figure, (axes,) = canvas(4.2)
-    style = series(0)
+    style = {**series_style(0), "markersize": 7}
+    points = [
+        Point(step, estimate.value, f"step {step:,}: {head.symbol} {estimate}", style)
+        for step, estimate in zip(steps, estimates, strict=True)
+    ]
     low, high = ([getattr(estimate, end) for estimate in estimates] for end in ("low", "high"))
-    axes.fill_between(steps, low, high, color=style["color"], alpha=0.18, linewidth=0)
-    axes.plot(steps, values, color=style["color"], linewidth=1.8)
-    for step, estimate in zip(steps, estimates, strict=True):
-        text = f"step {step:,}: {head.symbol} {estimate}"
-        mark(axes, step, estimate.value, text, markersize=7, **style)
-    axes.axhline(head.null, **DASHED)
-    axes.set_xlabel("training step")
-    axes.set_ylabel(head.symbol, color=LIGHT["quiet"])
-    if min(steps) > 0 and max(steps) / min(steps) > 100:
-        axes.set_xscale("log")
-    cut = ratio_axis(axes.yaxis, values) if head.ratio else ""
+    line = {"color": style["color"], "linewidth": 1.8}
+    scatter = Scatter(
+        "training step",
+        head.symbol,
+        points,
+        [Curve(steps, values, line, low=low, high=high)],
+        x_scale="log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear",
+        y_scale="ratio" if head.ratio else "linear",
+        y_null=head.null,
+    )
+    figure, cut = scatter_figure([scatter], 4.2)
     caption = (
         f"{head.symbol} of {family} on {config} at {len(scores)} checkpoints; the dashed line is "
         f"{format_number(head.null)}, no stereotype. Band: 95 % intervals. {MANY_INTERVALS_NOTE} {cut}"

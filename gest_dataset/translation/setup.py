@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender import Detection, TextWarning, detect, languages, own
-from gest_dataset.gender.parsers import table
+from gest_dataset.gender import Detection, TextWarning, detect, languages
+from gest_dataset.gender.grammar import rules_hash
+from gest_dataset.gender.parsers import open_parser
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.samples import aligned_lines, checked_limit, lines_of
@@ -103,11 +104,11 @@ def set_up(
     settings = {
         **dict(zip(("system", "revision", "translator"), named, strict=True)),
         "language": language,
-        "parser": table.open_parser(parser, language, path).signature,
+        "parser": open_parser(parser, language, path).signature,
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
-        **({"rules": rules} if (rules := own.mark_of(language)) else {}),
+        **({"rules": rules} if (rules := rules_hash(language)) else {}),
     }
     place = _device(system, device)
     return Setup(system, language, translator, parser, path, limit, settings, store, cache, place, lines)

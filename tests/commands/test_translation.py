@@ -472,84 +472,6 @@ TEXTS = [
 ]
 
 
-def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
-    shown = gest("detect-gender", "--text", TEXTS[0], *SLOVAK)
-    assert shown.stdout == "V červenom kabáte som [vyzerala] krásne.  (female: past-auxiliary)\n"
-    assert "1 female" in shown.stderr
-    (tmp_path / "lines.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    (tmp_path / "table.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
-    write_rows(tmp_path / "table.csv", [{"from": "x", "to": text} for text in TEXTS])
-    expected = None
-    for arguments in (("lines.txt",), ("table.jsonl",), ("table.csv", "--column", "to")):
-        done = gest("detect-gender", *arguments, *SLOVAK, "--json")
-        assert done.returncode == 0, done.stderr
-        found = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [entry["row"] for entry in found] == [1, 2, 3]
-        assert [entry["text"] for entry in found] == TEXTS
-        assert [entry["gender"] for entry in found] == ["female", "unknown", "unknown"]
-        assert found[0]["evidence"] == ["vyzerala"]
-        assert found[2]["problem"] == "not translated: English"
-        assert "1 x not translated: English" in done.stderr
-        expected = expected or done.stdout
-        assert done.stdout == expected
-    written = gest("detect-gender", "lines.txt", *SLOVAK, "--output", "out/genders.jsonl")
-    assert written.stdout == ""
-    assert (tmp_path / "out" / "genders.jsonl").read_text(encoding="utf-8") == expected
-
-
-@pytest.mark.parametrize("name", ["lines.txt", "lines.sk", "table.csv", "table.jsonl", "-"])
-def test_detect_gender_keeps_blank_lines(
-    name: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The third line in is the third line out, whatever stands in the second."""
-    if name == "table.jsonl":
-        content = "\n\n".join(json.dumps({"text": text}) for text in TEXTS[:2])
-    else:
-        content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
-    content = f"text\n{content}" if name == "table.csv" else content
-    (tmp_path / name).write_bytes(content.encode())
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
-    done = gest("detect-gender", name, *SLOVAK, "--json")
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(entry["row"], entry["text"]) for entry in found] == [(1, TEXTS[0]), (2, ""), (3, TEXTS[1])]
-    assert (found[1]["gender"], found[1]["problem"]) == ("unknown", "empty")
-
-
-def test_detect_gender_with_a_model_of_another_language(gest: Gest, tmp_path: Path) -> None:
-    (tmp_path / "cs.udpipe").write_bytes(b"")
-    done = gest("detect-gender", "--text", "x", "--language", "sk", "--model", "cs.udpipe")
-    assert done.returncode == 2
-    assert "cs.udpipe is a model of Czech, by its name" in done.stderr
-
-
-def test_detect_gender_with_bad_input(gest: Gest, tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
-    (tmp_path / "empty.txt").write_text("\n")
-    (tmp_path / "numbers.jsonl").write_text('{"text": 3}\n')
-    (tmp_path / "broken.jsonl").write_text("broken\n")
-    for arguments, code, told in (
-        ((), 2, "Give either a file of sentences or --text"),
-        (("x.txt", "--text", "x"), 2, "Give either a file of sentences or --text"),
-        (("no.txt",), 2, "There is no file no.txt"),
-        (("latin.txt",), 1, "latin.txt, line 1: this is not UTF-8. Save it as UTF-8"),
-        (("empty.txt",), 1, "holds no sentence"),
-        (("numbers.jsonl",), 1, "row 1: 3 in the column 'text' is no text"),
-        (("broken.jsonl",), 1, "broken.jsonl, line 1: this is no JSON"),
-        ((str(DEEPL),), 2, "--column is missing; its columns are from, to"),
-        ((str(DEEPL), "--column", "text"), 2, "there is no column 'text', there are from, to"),
-        (("empty.txt", "--column", "text"), 2, "have no columns"),
-        (("--text", " "), 1, "--text holds no sentence"),
-    ):
-        done = gest("detect-gender", *arguments, *SLOVAK)
-        assert done.returncode == code, done.stderr
-        assert told in done.stderr
-        assert "Traceback" not in done.stderr
-    unknown = gest("detect-gender", "--text", "x", "--language", "de")
-    assert unknown.returncode == 2
-    assert "There are no rules for the language 'de'" in unknown.stderr
-
-
 def test_detections_of_a_run_are_plain_parquet(gest: Gest, tmp_path: Path) -> None:
     done = gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--output", "run", "--limit", "3")
     assert done.returncode == 0, done.stderr
@@ -557,25 +479,6 @@ def test_detections_of_a_run_are_plain_parquet(gest: Gest, tmp_path: Path) -> No
     assert len(rows) == 3
     assert all(set(row["evidence"]) <= set(row["translation"].strip(".").split()) for row in rows)
     assert {row["gender"] for row in rows} <= {"male", "female", "unknown"}
-
-
-def test_an_input_is_never_overwritten(gest: Gest, tmp_path: Path) -> None:
-    table = write_rows(tmp_path / "table.csv", [{"from": "x", "to": TEXTS[0]}])
-    before = table.read_bytes()
-    done = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", "./table.csv")
-    assert done.returncode == 2
-    assert "table.csv is an input and would be overwritten" in done.stderr
-    assert table.read_bytes() == before
-    folder = gest("detect-gender", "table.csv", "--column", "to", *SLOVAK, "--output", str(tmp_path))
-    assert folder.returncode == 2
-    assert "is a folder" in folder.stderr
-
-
-def test_lines_that_are_no_objects(gest: Gest, tmp_path: Path) -> None:
-    (tmp_path / "list.jsonl").write_text('{"text": "x"}\n[1]\n')
-    done = gest("detect-gender", "list.jsonl", *SLOVAK)
-    assert done.returncode == 1
-    assert "row 2: [1] is no JSON object" in done.stderr
 
 
 def test_nothing_to_judge_is_an_error(gest: Gest, tmp_path: Path) -> None:

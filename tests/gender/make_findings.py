@@ -1,11 +1,11 @@
-"""Writes what the rules say of every kept parse: tests/gender/findings/LANGUAGE.tsv.
+"""Write the findings of the rules on every parse in parses/ to findings/LANGUAGE.tsv.
 
     python -m tests.gender.make_findings
 
-A line is a text: the gender and the rule that decide (`!` where rules disagree), the words that are pointed
-at, and then every finding of every rule (rule, gender, number of the sentence and of its word), those of
-the ranks that were not asked among them. It says what is, not what is right: the labelled sets say that.
-`git diff` after a change of the rules shows what the change does to 5,000 sentences.
+A line is a text: the gender and the rule that decide (`!` marks a conflict), the evidence, every finding of
+every rule (rule, gender, numbers of the sentence and the word), and the problem. It says what the rules do,
+not what is right: the labelled sets say that. `git diff` shows what a change of the rules does to 5,000
+sentences.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gest_dataset.gender import detect
-from gest_dataset.gender.grammars import GRAMMARS
+from gest_dataset.gender.grammar import LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.rules import RULES
-from gest_dataset.gender.rules.engine import findings
+from gest_dataset.gender.rules import rules_for
+from gest_dataset.gender.rules.engine import contexts_of, findings
 
 HERE = Path(__file__).resolve().parent
 PARSES = HERE / "parses"
@@ -25,25 +25,25 @@ FINDINGS = HERE / "findings"
 
 
 def lines(language: str) -> Iterator[str]:
-    """What the rules say of each text that has a parse, in the order of the file."""
+    """The findings in each text of the file of parses."""
     path = PARSES / f"{language}.conllu"
+    grammar = load_grammar(language)
     documents = conllu.read_file(path)
     for text, found in zip(documents, detect(list(documents), language, "conllu", path), strict=True):
-        words = " ".join(
+        evidence = " ".join(
             f"{word}@{start}-{end}" for word, (start, end) in zip(found.evidence, found.spans, strict=True)
         )
-        each = (
-            f"{finding.rule}:{finding.gender}:{place}.{finding.token.id}"
+        each = " ".join(
+            f"{finding.rule.name}:{finding.gender}:{place}.{finding.token.id}"
             for place, sentence in enumerate(conllu.parse_conllu(documents[text], text))
-            for finding in findings(sentence, RULES[language], GRAMMARS[language])
+            for finding in findings(contexts_of(sentence, grammar), rules_for(grammar))
         )
-        said = f"{found.gender} {found.rule}{'!' if found.conflict else ''}".rstrip()
-        yield "\t".join([text, said, words, " ".join(each), found.problem]).rstrip()
+        decision = f"{found.gender} {found.rule}{'!' if found.conflict else ''}".rstrip()
+        yield "\t".join([text, decision, evidence, each, found.problem]).rstrip()
 
 
 def main() -> None:
-    FINDINGS.mkdir(exist_ok=True)
-    for language in GRAMMARS:
+    for language in LANGUAGES:
         content = "".join(f"{line}\n" for line in lines(language))
         (FINDINGS / f"{language}.tsv").write_text(content, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Writes the parses that the tests of the rules read: tests/gender/parses/LANGUAGE.conllu.
+"""Write the parses that the tests of the rules read: tests/gender/parses/LANGUAGE.conllu.
 
     python tests/gender/make_parses.py DIR_WITH_LANGUAGE.udpipe
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from ufal.udpipe import Model, Pipeline
 
-from gest_dataset.gender.grammars import GRAMMARS
+from gest_dataset.gender.grammar import LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.rules import TABLE
 from gest_dataset.gender.texts import to_latin
 
 HERE = Path(__file__).resolve().parent
@@ -46,14 +46,15 @@ def unseen(language: str) -> list[dict[str, str]]:
 
 
 def texts(language: str) -> list[str]:
-    """What is parsed, in the letters in which the parser gets it, each once."""
-    examples = [example.text for rule in TABLE for example in rule.examples if example.language == language]
-    written = [*(row["text"] for row in [*labelled(language), *unseen(language)]), *examples]
-    return list(dict.fromkeys(to_latin(text)[0] if language == "sr" else text for text in written))
+    """All texts to parse, in the letters of the parser."""
+    marked = [text for example in load_grammar(language).examples.values() for text in example.values()]
+    examples = [re.sub(r"[][]", "", text) for text in marked]
+    texts = [*(row["text"] for row in [*labelled(language), *unseen(language)]), *examples]
+    return list(dict.fromkeys(to_latin(text)[0] if language == "sr" else text for text in texts))
 
 
 def parse(model: Path, sentences: list[str]) -> Iterator[str]:
-    """One paragraph a text."""
+    """One paragraph per text."""
     loaded = Model.load(str(model))  # the pipeline does not keep it alive
     pipeline = Pipeline(loaded, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
     for text in sentences:
@@ -74,7 +75,7 @@ def _trees(document: str) -> Iterator[str]:
 
 def main(models: Path) -> None:
     PARSES.mkdir(exist_ok=True)
-    for language in GRAMMARS:
+    for language in LANGUAGES:
         model = models / f"{language}.udpipe"
         if model.is_file():
             content = "".join(parse(model, texts(language)))

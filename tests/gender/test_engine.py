@@ -1,31 +1,40 @@
-"""How the rules are asked: kinds of words, ranks, other people's words, conflicts."""
+"""The engine: kinds of words, ranks, quotations, conflicts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from gest_dataset.gender.grammars import GRAMMARS
-from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules import RULES, TABLE
-from gest_dataset.gender.rules.engine import NOTHING, decide, findings
-from tests.gender.minimal import starred
+from gest_dataset.gender.grammar import load_grammar
+from gest_dataset.gender.rules import rules_for
+from gest_dataset.gender.rules.engine import NOTHING, Decision, Rule, decide
+from gest_dataset.gender.tokens import Tree
+from tests.gender.test_anchors import context_of
 
-SLOVAK = GRAMMARS["sk"]
-FEMALE = "*Bola/VERB/root som/AUX/aux<Bola tam/ADV/advmod"
+SLOVAK = load_grammar("sk")
+RULES = rules_for(SLOVAK)
+WEAKER = [rule for rule in RULES if rule.rank == 2]
+FEMALE = "*Bola/VERB/root som/AUX/aux<Bola tam/ADV/advmod<Bola"
 MALE = FEMALE.replace("Bola", "Bol")
 # *Bola* by its auxiliary (rank 1), *zaspal* by coordination only (rank 2), of the other gender
 TWO_RANKS = "*Bola/VERB/root som/AUX/aux<Bola a/CCONJ/cc zaspal/VERB/conj<Bola"
 
 
-def placed(line: str, start: int = 0) -> Tree:
-    """The tree of a line, its words with their places in a text that begins at `start`."""
-    tokens: list[Token] = []
-    for token in starred(line)[0].tokens:
+def tree(line: str, start: int = 0) -> Tree:
+    """The tree of a line in a text that begins at `start`."""
+    tokens = []
+    for token in context_of(line).tokens:
         tokens.append(replace(token, start=start, end=start + len(token.text)))
         start = tokens[-1].end + 1
     return Tree(tuple(tokens))
+
+
+def decision(
+    *lines: str, rules: Sequence[Rule] = RULES, start: int = 0, quotations: Sequence[tuple[int, int]] = ()
+) -> Decision:
+    return decide([tree(line, start) for line in lines], rules, SLOVAK, quotations)
 
 
 @pytest.mark.parametrize(
@@ -36,28 +45,19 @@ def placed(line: str, start: int = 0) -> Tree:
         ("*ticho/ADJ/root", "glad", None),
         ("*bola/VERB/root", "past", "female"),
         ("*bola/ADP/root", "past", None),
-        ("*bola/VERB/root", "fused", None),  # a kind that Slovak has not
+        ("*bola/VERB/root", "fused", None),  # a kind that Slovak does not have
     ],
 )
-def test_a_word_says_the_gender_of_its_kind(line: str, kind: str, gender: str | None) -> None:
-    assert SLOVAK.gender(starred(line)[1], kind) == gender
+def test_kinds_of_words(line: str, kind: str, gender: str | None) -> None:
+    assert SLOVAK.gender(context_of(line).token, kind) == gender
 
 
-def test_findings_say_rule_word_and_sentence() -> None:
-    rule = next(rule for rule in TABLE if rule.name == "past-auxiliary")
-    sentence, token = starred(FEMALE)
-    (finding,) = findings(sentence, [rule], SLOVAK, 3)
-    assert (finding.rule, finding.gender, finding.token, finding.place) == (rule.name, "female", token, 3)
-    assert next(findings(sentence, [rule], SLOVAK)).place == 0
-
-
-def test_the_weaker_rank_is_asked_only_where_the_first_finds_nothing() -> None:
-    decision = decide([placed(TWO_RANKS)], RULES["sk"], SLOVAK)
-    assert (decision.gender, decision.rule, decision.conflict) == ("female", "past-auxiliary", False)
-    assert [token.text for token in decision.tokens] == ["Bola"]
-    weaker = [rule for rule in RULES["sk"] if rule.rank == 2 and rule.anchor == "coordinated"]
-    decision = decide([placed(TWO_RANKS)], weaker, SLOVAK)
-    assert (decision.gender, decision.rule) == ("male", "past-coordinated")
+def test_a_weaker_rank_applies_only_if_the_first_finds_nothing() -> None:
+    found = decision(TWO_RANKS)
+    assert (found.gender, found.rule, found.conflict) == ("female", "past-auxiliary", False)
+    assert [token.text for token in found.tokens] == ["Bola"]
+    coordinated = [rule for rule in RULES if rule.name == "past-coordinated"]
+    assert decision(TWO_RANKS, rules=coordinated).gender == "male"
 
 
 @pytest.mark.parametrize(
@@ -70,39 +70,32 @@ def test_the_weaker_rank_is_asked_only_where_the_first_finds_nothing() -> None:
     ],
 )
 def test_rules_that_disagree_are_a_conflict(lines: tuple[str, ...], rule: str, words: list[str]) -> None:
-    """The first rule of the table is named, and the words stand in the order of the text."""
-    decision = decide([placed(line) for line in lines], RULES["sk"], SLOVAK)
-    disagree = len(words) > 1
-    assert decision.conflict is disagree
-    assert (decision.gender, decision.rule) == ("unknown" if disagree else "male", rule)
-    assert [token.text for token in decision.tokens] == words
+    """The first rule of the table is named, and the words are in the order of the text."""
+    found = decision(*lines)
+    assert found.conflict is (len(words) > 1)
+    assert (found.gender, found.rule) == ("unknown" if found.conflict else "male", rule)
+    assert [token.text for token in found.tokens] == words
 
 
-def test_a_word_that_two_rules_find_is_named_once() -> None:
-    decision = decide([placed(FEMALE), placed(FEMALE)], RULES["sk"], SLOVAK)
-    assert [token.text for token in decision.tokens] == ["Bola", "Bola"]
-    assert decision.gender == "female"
-    weaker = [rule for rule in RULES["sk"] if rule.rank == 2]
-    assert len(decide([placed("*Rada/ADJ/root čítam/VERB/dep/Person=1")], weaker, SLOVAK).tokens) == 1
+def test_a_word_that_two_rules_find_is_one_piece_of_evidence() -> None:
+    assert [token.text for token in decision(FEMALE, FEMALE).tokens] == ["Bola", "Bola"]
+    assert len(decision("*Rada/ADJ/root čítam/VERB/dep/Person=1", rules=WEAKER).tokens) == 1
 
 
 @pytest.mark.parametrize(
-    ("span", "heard"),
+    ("span", "counts"),
     [((5, 9), False), ((5, 6), False), ((0, 6), False), ((0, 5), True), ((6, 9), True)],
 )
-def test_words_in_somebody_elses_speech_are_not_heard(span: tuple[int, int], heard: bool) -> None:
-    """The word stands from 5 on: a span that ends there is before it."""
-    decision = decide([placed(FEMALE, start=5)], RULES["sk"], SLOVAK, [span])
-    assert (decision != NOTHING) is heard
+def test_words_in_quotations_do_not_count(span: tuple[int, int], counts: bool) -> None:
+    """The word stands at 5: a span that ends there is before it."""
+    assert (decision(FEMALE, start=5, quotations=[span]) != NOTHING) is counts
 
 
-def test_beside_somebody_elses_words_other_clauses_are_not_asked() -> None:
-    weaker = [rule for rule in RULES["sk"] if rule.rank == 2]
-    said = placed(TWO_RANKS.replace("Bola/VERB", "Bola/NOUN"), start=10)
-    assert decide([said], weaker, SLOVAK).rule == "past-coordinated"
-    assert decide([said], weaker, SLOVAK, [(0, 5)]) == NOTHING
+def test_rules_across_clauses_do_not_apply_beside_quotations() -> None:
+    line = TWO_RANKS.replace("Bola/VERB", "Bola/NOUN")
+    assert decision(line, rules=WEAKER, start=10).rule == "past-coordinated"
+    assert decision(line, rules=WEAKER, start=10, quotations=[(0, 5)]) == NOTHING
 
 
-def test_no_rule_finds_nothing() -> None:
-    assert decide([placed("*Spal/VERB/root")], RULES["sk"], SLOVAK) == NOTHING
-    assert (NOTHING.gender, NOTHING.rule, NOTHING.tokens, NOTHING.conflict) == ("unknown", "", (), False)
+def test_nothing_is_unknown() -> None:
+    assert decision("*Spal/VERB/root") == NOTHING == Decision("unknown", "", (), False)

@@ -10,7 +10,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import detect
-from gest_dataset.gender.parsers import trankit
+from gest_dataset.gender.parsers import trankit, workers
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get(trankit.PYTHON_VARIABLE)
@@ -26,7 +26,7 @@ def test_no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 
 def test_no_pipeline(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds no pipeline of Trankit"):
+    with pytest.raises(ConfigError, match=r"has no Trankit pipeline"):
         detect(["Som doma."], "sk", "trankit", tmp_path)
 
 
@@ -44,5 +44,5 @@ def test_a_pipeline_that_trankit_trains(tmp_path: Path, monkeypatch: pytest.Monk
     found = detect(texts, "sk", "trankit", tmp_path / "saved", cache=where)
     assert [d.gender for d in found] == ["female", "male", "female"]
     assert found[0].evidence == ("Bola", "unavená")
-    monkeypatch.setattr(trankit, "_WORKER", tmp_path / "nowhere.py")
+    monkeypatch.setattr(workers, "SCRIPT", tmp_path / "nowhere.py")
     assert detect(texts, "sk", "trankit", tmp_path / "saved", cache=where) == found

@@ -14,10 +14,8 @@ from huggingface_hub import (
     DatasetCard,
     DatasetCardData,
     HfApi,
-    ModelCard,
     SpaceCard,
     SpaceCardData,
-    get_session,
 )
 from huggingface_hub.errors import BadRequestError
 from huggingface_hub.repocard import metadata_load
@@ -103,57 +101,6 @@ def test_metric_cards_are_valid(hub: Hub, name: str) -> None:
     assert (card.data.sdk, card.data.license) == ("gradio", "apache-2.0")
 
 
-FAULTS = {
-    "a licence that the Hub does not know": ("license:\n- apache-2.0", "license:\n- not-stated", "license"),
-    "a word for a language": ("language:\n- en", "language:\n- English", "ISO 639-1"),
-    "a code that no language has": ("language:\n- en", "language:\n- qq", "ISO 639-1"),
-    "a task that the Hub does not know": ("- fill-mask", "- bias-detection", "task_categories"),
-    "a size that the Hub does not know": ("- 1K<n<10K", "- 6K", "size_categories"),
-    "two defaults": ("- config_name: en_1_0\n", "- config_name: en_1_0\n  default: true\n", "default"),
-    "a config twice": ("- config_name: en_1_0\n", "- config_name: en\n", "none twice"),
-    "a key twice": ("license:\n", "language: en\nlicense:\n", "duplicated mapping key: language"),
-    "no YAML": ("license:\n", "license: [\n", "line"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_wrong_dataset_card_is_refused(hub: Hub, folder: Path, fault: str) -> None:
-    old, new, said = FAULTS[fault]
-    text = (folder / "README.md").read_text(encoding="utf-8")
-    assert old in text
-    assert said in _validated(hub, text.replace(old, new, 1), "dataset")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("colorFrom: yellow", "colorFrom: orange", "colorFrom"),
-        ("sdk: gradio", "sdk: flask", "sdk"),
-        ("sdk: gradio\n", "", '"sdk" is required'),
-        ("license: apache-2.0", "license: Apache 2", "license"),
-        ("pinned: false", f"short_description: {'x' * 61}", "60 characters"),
-        ("- metric", "- 1", "tags"),
-    ],
-)
-def test_wrong_metric_card_is_refused(hub: Hub, old: str, new: str, said: str) -> None:
-    text = (ROOT / "metrics" / METRICS[0] / "README.md").read_text(encoding="utf-8")
-    assert old in text
-    assert said in _validated(hub, text.replace(old, new, 1), "space")
-
-
-def test_wrong_model_card_is_refused(hub: Hub) -> None:
-    ModelCard("---\nlicense: mit\nlanguage: sk\npipeline_tag: fill-mask\n---\n").validate()
-    with pytest.raises(ValueError, match="license"):
-        ModelCard("---\nlicense: gpl-2.0-or-later\n---\n").validate()
-
-
-def _validated(hub: Hub, text: str, type: str) -> str:
-    """What the Hub says of a text that need not be YAML, which a `RepoCard` could not hold."""
-    answer = get_session().post(f"{hub.url}/api/validate-yaml", json={"content": text, "repoType": type})
-    assert answer.status_code == 400
-    return "; ".join(error["message"] for error in answer.json()["errors"])
-
-
 def test_a_built_folder_is_taken_whole(hub: Hub, folder: Path, tmp_path: Path) -> None:
     """The client validates the card, and the Hub card and tasks; who downloads it reads the Croissant."""
     hub.add_account("ann", "hf_of_ann")
@@ -194,18 +141,3 @@ def test_tasks_are_valid_and_each_is_of_a_config_that_is_there(folder: Path) -> 
     translated = [re.fullmatch(r"en_to_(\w+)", id) for id in ids if "_to_" in id]
     assert {match[1] for match in translated if match} <= set(LANGUAGES)
     assert "en_to_sk" in ids
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("tasks:", "evaluation_framework: gest-dataset\ntasks:", "evaluation_framework"),
-        ("name: GEST", "title: GEST", "at name"),
-        ("id: en_1_0", "id: en", "duplicate task en"),
-        ("  split: test\n", "", "at tasks[0]"),
-    ],
-)
-def test_wrong_tasks_are_refused(folder: Path, old: str, new: str, said: str) -> None:
-    text = (folder / "eval.yaml").read_text(encoding="utf-8")
-    assert old in text
-    assert said in "; ".join(wrong_tasks(text.replace(old, new, 1)))

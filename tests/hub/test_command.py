@@ -1,96 +1,94 @@
-"""`gest push` as a fresh process: the plan, what it says of each mishap, and nowhere the token."""
+"""`gest push`: the plan, the errors, and no token anywhere."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from huggingface_hub import constants
 
+from gest_dataset import cli
 from tests.hub.conftest import ANN, BOB, READER
 from tests.support.hub import Hub
 
 SET = "org/gest"
-Push = Callable[..., subprocess.CompletedProcess[str]]
+Push = Callable[..., SimpleNamespace]
 
 
 @pytest.fixture
-def push(hub: Hub, script_environment: Mapping[str, str], tmp_path: Path) -> Push:
-    home = tmp_path / "home"
+def push(
+    hub: Hub,
+    mirror: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Push:
+    """Run the command in this process; its output and files must not have a token."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_TOKEN", ANN)
 
-    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {**script_environment, "HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_TOKEN": ANN}
-        environment = {key: text for key, text in (environment | variables).items() if text}
-        done = subprocess.run(
-            [sys.executable, "-m", "gest_dataset", "push", *arguments],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
+    def run(*arguments: str) -> SimpleNamespace:
+        monkeypatch.setattr(sys, "argv", ["gest", "push", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
         for token in (ANN, BOB, READER):
-            assert token not in done.stdout + done.stderr
+            assert token not in out + err
             for path in tmp_path.rglob("*"):
-                kept = path.is_file() and path.name != "token" and token.encode() in path.read_bytes()
-                assert not kept, path
-        return done
+                assert not path.is_file() or token.encode() not in path.read_bytes(), path
+        return SimpleNamespace(code=ended.value.code or 0, out=out, err=err)
 
     return run
 
 
-def test_the_plan_comes_first_and_a_dry_run_is_only_that(push: Push, hub: Hub) -> None:
+def test_a_dry_run_shows_the_plan_only(push: Push, hub: Hub) -> None:
     done = push(SET, "--config", "en,sk_pairs", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    for told in ("the dataset org/gest (new)", "en", "sk_pairs", "README.md", "new", "Loaded where"):
-        assert told in done.stdout
+    assert done.code == 0, done.err
+    for part in ("the dataset org/gest (new)", "en", "sk_pairs", "README.md", "new", "Default config: en"):
+        assert part in done.out
     assert not hub.repositories
-    assert "nothing was changed" in done.stderr
-
+    assert "nothing was changed" in done.err
     done = push(SET, "--config", "en,sk_pairs")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     head = hub.dataset(SET).head
-    assert f"Pushed: {hub.url}/datasets/{SET}/commit/{head.oid}" in done.stderr
+    assert f"Pushed: {hub.url}/datasets/{SET}/commit/{head.oid}" in done.err
     done = push(SET, "--config", "sk_pairs")
-    assert "nothing has changed" in done.stderr
-    assert "Not touched: en" in done.stdout
+    assert "No changes" in done.err
+    assert "Unaffected: en" in done.out
     assert hub.dataset(SET).head is head
 
 
-def test_as_json_and_as_a_pull_request(push: Push, hub: Hub) -> None:
+def test_json_and_a_pull_request(push: Push, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.add("dataset", SET, {"README.md": b"Ours.\n"})
-    done = push(SET, "--config", "crows_gender", "--create-pr", "--json", HF_TOKEN=BOB)
-    assert done.returncode == 0, done.stderr
-    (told,) = json.loads(done.stdout)
-    assert told["pull_request"] == f"{hub.url}/datasets/{SET}/discussions/1"
-    assert [part["what"] for part in told["parts"]] == ["new", "changed", "new"]
+    monkeypatch.setenv("HF_TOKEN", BOB)
+    done = push(SET, "--config", "crows_gender", "--create-pr", "--json")
+    assert done.code == 0, done.err
+    (result,) = json.loads(done.out)
+    assert result["pull_request"] == f"{hub.url}/datasets/{SET}/discussions/1"
+    assert [part["status"] for part in result["parts"]] == ["new", "changed", "new"]
 
 
-def test_the_token_of_a_login_is_used(push: Push, hub: Hub, tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "token").write_text(ANN)
-    done = push(SET, "--config", "crows_gender", HF_TOKEN="", HF_DEBUG="1")
-    assert done.returncode == 0, done.stderr
-    assert hub.dataset(SET).head.author == "ann"
-
-
-def test_what_cannot_be_pushed_says_what_to_do(push: Push, hub: Hub) -> None:
+@pytest.mark.parametrize(
+    ("repo", "token", "code", "advice"),
+    [
+        ("org/new", "", 1, "hf auth login"),
+        ("org/new", READER, 1, "write access"),
+        ("other/gest", ANN, 1, "another namespace"),
+        (SET, ANN, 1, "fix README.md"),
+        ("gest", ANN, 2, "NAMESPACE/NAME"),
+    ],
+)
+def test_errors_say_what_to_do(
+    push: Push, hub: Hub, monkeypatch: pytest.MonkeyPatch, repo: str, token: str, code: int, advice: str
+) -> None:
     hub.add("dataset", SET, {"README.md": b"---\na: [\n---\n"})
-    asked = (
-        ([SET], {"HF_TOKEN": ""}, 1, "hf auth login"),
-        (["org/new"], {"HF_TOKEN": READER}, 1, "write rights"),
-        (["other/gest"], {}, 1, "below your own"),
-        ([SET], {}, 1, "mend its README.md"),
-        ([SET], {"HF_HUB_OFFLINE": "1"}, 1, "Unset it"),
-        (["gest"], {}, 2, "NAMESPACE/NAME"),
-    )
-    for arguments, variables, code, advice in asked:
-        done = push(*arguments, "--config", "crows_gender", **variables)
-        assert (done.returncode, done.stderr.count("Traceback")) == (code, 0), done.stderr
-        assert advice in done.stderr
-
-
-def test_help_has_examples(push: Push) -> None:
-    assert "gest push your-name/gest --config" in " ".join(push("--help").stdout.split())
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", "/nonexistent")
+    monkeypatch.setenv("HF_TOKEN", token)
+    done = push(repo, "--config", "crows_gender")
+    assert done.code == code, done.err
+    assert advice in done.err

@@ -1,4 +1,4 @@
-"""One commit: on the newest parent, made once, whatever goes wrong on the way."""
+"""A commit is based on the newest state of the branch, and made once, whatever fails."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, constants
 
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.commit import TRIES, Committed, Operation, commit
-from gest_dataset.hub.repo import Parent, Repo
+from gest_dataset.hub.commit import ATTEMPTS, Committed, Operation, commit
+from gest_dataset.hub.repository import Branch, Repo
 from tests.hub.conftest import BOB, READER
 from tests.support.hub import Fault, Hub, Request, pointed_at
 
@@ -18,9 +18,9 @@ REPO = Repo("org/set")
 LARGE = b"large" * 1000
 
 
-def build(parent: Parent) -> Sequence[Operation]:
-    """Count up what stands in a file: it matters which parent this is asked with."""
-    number = int(parent.read("number")) if "number" in parent.files else 0
+def build(branch: Branch) -> Sequence[Operation]:
+    """Increment the number in a file."""
+    number = int(branch.read("number")) if "number" in branch.files else 0
     return [CommitOperationAdd("number", str(number + 1).encode()), CommitOperationAdd("a.parquet", LARGE)]
 
 
@@ -32,11 +32,16 @@ def number(hub: Hub, revision: str = "main") -> bytes:
     return hub.read(hub.dataset("org/set"), "number", revision)
 
 
+def build_once(branch: Branch) -> Sequence[Operation]:
+    """Set the number to 2."""
+    return [] if branch.read("number") == b"2" else [CommitOperationAdd("number", b"2")]
+
+
 def is_commit(request: Request) -> bool:
     return "/commit/" in request.path and request.method == "POST"
 
 
-def test_makes_the_repository_and_commits_once(hub: Hub) -> None:
+def test_creates_the_repository(hub: Hub) -> None:
     done = made()
     head = hub.dataset("org/set").head
     assert (done.made, done.commit, done.url) == (
@@ -53,7 +58,7 @@ def test_makes_the_repository_and_commits_once(hub: Hub) -> None:
 def test_nothing_to_change_is_no_commit(hub: Hub) -> None:
     hub.add("dataset", "org/set", {"a": b"1"})
     before = hub.dataset("org/set").head.oid
-    done = commit(REPO, lambda parent: [], "Nothing")
+    done = commit(REPO, lambda branch: [], "Nothing")
     assert (done.made, done.commit) == (False, before)
     assert hub.dataset("org/set").head.oid == before
 
@@ -64,7 +69,7 @@ def test_a_dry_run_only_reads(hub: Hub) -> None:
     assert not hub.repositories
 
 
-def test_somebody_elses_commit_is_built_upon(hub: Hub, waits: list[float]) -> None:
+def test_a_conflicting_commit_is_rebased(hub: Hub, waits: list[float]) -> None:
     repository = hub.add("dataset", "org/set", {"number": b"1"})
     theirs = {"number": b"41", "theirs": b"!"}
     hub.fault = Fault("conflict", where=is_commit, between=lambda: hub.commit(repository, theirs))
@@ -75,30 +80,17 @@ def test_somebody_elses_commit_is_built_upon(hub: Hub, waits: list[float]) -> No
 
 
 @pytest.mark.parametrize("create_pr", [False, True])
-def test_an_answer_that_was_lost_is_looked_for(hub: Hub, waits: list[float], create_pr: bool) -> None:
+def test_a_lost_answer_makes_no_second_commit(hub: Hub, waits: list[float], create_pr: bool) -> None:
     repository = hub.add("dataset", "org/set", {"number": b"1"})
     hub.fault = Fault("lost", where=is_commit)
-    done = made(create_pr=create_pr)
+    done = commit(REPO, build_once, "Count", create_pr=create_pr)
     revision = "refs/pr/1" if create_pr else "main"
+    assert done.made == (not create_pr)
     assert done.commit == repository.at(revision).oid
     assert number(hub, revision) == b"2"
     assert len(repository.commits) == 3
     assert sum(is_commit(request) for request in hub.requests) == 1
     assert len(repository.pull_requests) == create_pr
-
-
-def test_a_lost_answer_and_somebody_elses_commit_after_it(hub: Hub, waits: list[float]) -> None:
-    repository = hub.add("dataset", "org/set", {"number": b"1"})
-    hub.fault = Fault("lost", where=is_commit)
-
-    def between(parent: Parent) -> Sequence[Operation]:
-        if hub.fault is not None and hub.fault.happened:
-            hub.commit(repository, {"theirs": b"!"})
-        return build(parent)
-
-    done = commit(REPO, between, "Count")
-    assert done.commit in repository.commits
-    assert number(hub) == b"2"
 
 
 def test_the_same_pull_request_is_opened_once(hub: Hub) -> None:
@@ -119,7 +111,7 @@ def test_a_pull_request_needs_no_right_to_write(hub: Hub) -> None:
             made()
 
 
-def test_a_branch_is_made_of_main(hub: Hub) -> None:
+def test_a_branch_is_created_from_main(hub: Hub) -> None:
     repository = hub.add("dataset", "org/set", {"number": b"1", "kept": b"!"})
     done = commit(Repo("org/set", revision="next"), build, "Count")
     assert repository.refs["next"] == done.commit
@@ -128,13 +120,13 @@ def test_a_branch_is_made_of_main(hub: Hub) -> None:
     assert number(hub, "next") == b"3"
 
 
-def test_files_are_taken_away(hub: Hub) -> None:
+def test_files_are_deleted(hub: Hub) -> None:
     repository = hub.add("dataset", "org/set", {"a": b"1", "b": b"2"})
-    assert commit(REPO, lambda parent: [CommitOperationDelete("a")], "Less").made
+    assert commit(REPO, lambda branch: [CommitOperationDelete("a")], "Less").made
     assert set(repository.head.files) == {".gitattributes", "b"}
 
 
-def test_waits_as_long_as_the_hub_asks(hub: Hub, waits: list[float]) -> None:
+def test_waits_as_long_as_the_hub_requests(hub: Hub, waits: list[float]) -> None:
     hub.add("dataset", "org/set", {"number": b"1"})
     hub.fault = Fault("429", where=is_commit, times=2, retry_after=33)
     assert made().made
@@ -142,16 +134,16 @@ def test_waits_as_long_as_the_hub_asks(hub: Hub, waits: list[float]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["500", "429", "cut"])
-def test_gives_up_in_the_end_and_says_so(hub: Hub, waits: list[float], kind: str) -> None:
+def test_gives_up_after_several_attempts(hub: Hub, waits: list[float], kind: str) -> None:
     hub.add("dataset", "org/set", {"number": b"1"})
     hub.fault = Fault(kind, where=is_commit, times=100)
     with pytest.raises(HubError, match="run the same command again"):
         made()
     assert number(hub) == b"1"
-    assert len(hub.fault.happened) == TRIES
+    assert len(hub.fault.happened) == ATTEMPTS
 
 
-def test_a_wait_that_is_too_long_is_said_at_once(hub: Hub, waits: list[float]) -> None:
+def test_a_very_long_wait_is_an_error(hub: Hub, waits: list[float]) -> None:
     hub.fault = Fault("429", retry_after=3600)
     with pytest.raises(HubError, match="later"):
         made()
@@ -164,9 +156,9 @@ def test_rights(hub: Hub) -> None:
     hub.add("dataset", "org/gated", {"number": b"1"}, gated=True)
     asked = {
         "no token for the Hub": (REPO, None),
-        "does not know the token": (REPO, "hf_of_nobody"),
-        "may not write there": (REPO, READER),
-        "below your own": (Repo("org/new"), BOB),
+        "does not accept the token": (REPO, "hf_of_nobody"),
+        "no write access there": (REPO, READER),
+        "choose another namespace": (Repo("org/new"), BOB),
         "of an account that owns org": (Repo("org/hidden"), BOB),
         f"ask for access at {hub.url}/datasets/org/gated": (Repo("org/gated"), BOB),
     }
@@ -175,13 +167,13 @@ def test_rights(hub: Hub) -> None:
             commit(repo, build, "Count")
         assert token is None or token not in str(error.value)
     for nothing in ("org/nothing", "org/hidden"):
-        with pointed_at(hub.url, BOB), pytest.raises(HubError, match="not there, or it is private"):
+        with pointed_at(hub.url, BOB), pytest.raises(HubError, match="does not exist, or it is private"):
             commit(Repo(nothing), build, "Count", create_pr=True)
     assert number(hub) == b"1"
 
 
 @pytest.mark.parametrize("name", ["set", "a/b/c", "a/b--c", "a/ b", ""])
-def test_names_that_no_repository_has(name: str) -> None:
+def test_invalid_repository_names(name: str) -> None:
     with pytest.raises(ConfigError):
         Repo(name)
 

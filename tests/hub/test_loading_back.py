@@ -53,22 +53,22 @@ def expected(tmp_path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_another_process_without_this_package(hub: Hub, tmp_path: Path) -> None:
     gest_dataset.push(SET, "en,sk_pairs", private=True)
     assert run(BY_OTHERS, tmp_path).split() == ["True", "25"]
     assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == expected(tmp_path)
 
 
-def test_the_name_gest_stands_for_the_published_set(hub: Hub, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_gest_repo_names_the_published_dataset(hub: Hub, tmp_path: Path) -> None:
     gest_dataset.push(SET, "sk_pairs,en")
     told = run(BY_NAME, tmp_path, GEST_REPO=SET, GEST_MIRROR=str(tmp_path / "nothing"))
     assert told == "['sk_pairs', 'en'] True\n"
     assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == expected(tmp_path)
 
 
-def test_the_fingerprint_is_of_the_rows_and_not_of_the_commit(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fingerprint_depends_on_the_rows_only(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """So a run on rows of the Hub can be resumed after a push of another config."""
     own = fingerprint_of("sk_pairs")
     gest_dataset.push(SET, "sk_pairs")
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_there(hub: Hub, named: str, said: str, monkeypatch:
     """No word of the cache, which is not to blame."""
     gest_dataset.push(SET, "sk_pairs")
     monkeypatch.setenv("GEST_REPO", named)
-    with pytest.raises(HubError, match=f"en cannot be read from {named}, which GEST_REPO names: .*{said}"):
+    with pytest.raises(HubError, match=f"en cannot be read from {named}.*{said}"):
         rows_of("en")
 
 

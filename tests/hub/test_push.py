@@ -1,8 +1,7 @@
-"""Configs on the Hub: what a push adds or replaces, and all that it leaves as it was."""
+"""Pushes of configs and metrics: what they add or replace, and what stays unchanged."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,8 @@ from datasets import Dataset, get_dataset_config_names, get_dataset_default_conf
 from huggingface_hub import DatasetCard
 
 import gest_dataset
-from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.config import Field
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.plan import CHANGED, NEW, UNCHANGED, Plan
+from gest_dataset.hub.push import NEW, UNCHANGED, Plan
 from tests.support.hub import Fault, Hub, Repository, Request
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
@@ -78,13 +75,13 @@ def titles(repository: Repository) -> list[str]:
     return [commit.title for commit in repository.history()][::-1]
 
 
-def whats(plan: Plan) -> dict[str, str]:
-    return {part.name: part.what for part in plan.parts}
+def statuses(plan: Plan) -> dict[str, str]:
+    return {part.name: part.status for part in plan.parts}
 
 
-def test_to_an_empty_repository(hub: Hub, tmp_path: Path) -> None:
+def test_a_new_repository(hub: Hub, tmp_path: Path) -> None:
     (done,) = gest_dataset.push(SET, "sk_pairs,en,stereoset_control_gender")
-    assert whats(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", *ABOUT), NEW)
+    assert statuses(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", *ABOUT), NEW)
     assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs, en, stereoset_control_gender"]
     assert done.committed.commit == hub.dataset(SET).head.oid
     check(hub, tmp_path, "sk_pairs", "en", "stereoset_control_gender", default="en")
@@ -92,12 +89,12 @@ def test_to_an_empty_repository(hub: Hub, tmp_path: Path) -> None:
     assert loaded(None, tmp_path).config_name == "en"
 
 
-def test_a_second_config_leaves_the_first_alone(hub: Hub, tmp_path: Path) -> None:
+def test_a_second_config_leaves_the_first_unchanged(hub: Hub, tmp_path: Path) -> None:
     gest_dataset.push(SET, "sk_pairs")
     check(hub, tmp_path, "sk_pairs", default="sk_pairs")
     before = hub.files(hub.dataset(SET))
     (done,) = gest_dataset.push(SET, "en")
-    assert done.plan.kept == ("sk_pairs",)
+    assert done.plan.unaffected == ("sk_pairs",)
     after = hub.files(hub.dataset(SET))
     assert {path for path in after if after[path] != before.get(path)} == {
         *ABOUT,
@@ -107,54 +104,18 @@ def test_a_second_config_leaves_the_first_alone(hub: Hub, tmp_path: Path) -> Non
     assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs", "Push en"]
 
 
-def replaced(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The config as another release has it: a column less, one more, and a row less."""
-    config = CONFIGS[name]
-    fields = {key: field for key, field in config.fields.items() if key != "direction"}
-
-    def read(files: object, dropped: object) -> object:
-        rows = list(config.read(files, dropped))  # type: ignore[arg-type]
-        for row in rows[1:]:
-            del row["direction"]
-            yield row | {"length": len(row["stereotyped"])}
-
-    changed = dataclasses.replace(
-        config,
-        fields=fields | {"length": Field("letters", CONFIGS["en"].fields["stereotype"].feature)},
-        read=read,
-    )
-    monkeypatch.setitem(CONFIGS, name, changed)
-
-
-def test_one_of_three_is_replaced_with_other_columns(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gest_dataset.push(SET, "en,crows_gender,sk_pairs")
-    before = loaded("crows_gender", tmp_path)
-    replaced(monkeypatch, "crows_gender")
-    # what `card.py` counts rows by has gone, too
-    monkeypatch.setattr("gest_dataset.data.card._TOPICS", ("bias_type", "stereotype", "length", "direction"))
-    monkeypatch.setattr("gest_dataset.data.card._labels", lambda config, topic: {})
-    (done,) = gest_dataset.push(SET, "crows_gender")
-    assert whats(done.plan) == dict.fromkeys(("crows_gender", *ABOUT), CHANGED)
-    rows = loaded("crows_gender", tmp_path)
-    assert set(rows.column_names) == set(before.column_names) - {"direction"} | {"length"}
-    assert len(rows) == len(before) - 1
-    check(hub, tmp_path, "en", "sk_pairs", default="en")
-
-
-def test_unchanged_is_no_commit(hub: Hub) -> None:
+def test_no_changes_make_no_commit(hub: Hub) -> None:
     gest_dataset.push(SET, "en,sk_pairs")
     before = hub.dataset(SET).head
     for again in ("en,sk_pairs", "sk_pairs", "en"):
         (done,) = gest_dataset.push(SET, again)
-        assert not done.plan.changes
-        assert set(whats(done.plan).values()) == {UNCHANGED}
+        assert not done.plan.has_changes
+        assert set(statuses(done.plan).values()) == {UNCHANGED}
         assert not done.committed.made
     assert hub.dataset(SET).head is before
 
 
-def test_somebody_else_commits_meanwhile(hub: Hub, tmp_path: Path, waits: list[float]) -> None:
+def test_a_conflicting_commit_stays(hub: Hub, tmp_path: Path, waits: list[float]) -> None:
     gest_dataset.push(SET, "en")
     plans: list[Plan] = []
 
@@ -180,7 +141,7 @@ def is_commit(request: Request) -> bool:
     return "/commit/" in request.path and request.method == "POST"
 
 
-def test_what_is_written_by_hand_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
+def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
     hub.add("dataset", SET, {"README.md": BY_HAND, "mine/a.parquet": rows_of(tmp_path), "notes.txt": b"n"})
     gest_dataset.push(SET, "sk_pairs")
     text = hub.read(hub.dataset(SET), "README.md")
@@ -197,7 +158,7 @@ def test_what_is_written_by_hand_stays_byte_for_byte(hub: Hub, tmp_path: Path) -
     assert load_dataset(SET, "mine", split="train", cache_dir=str(tmp_path / "rows"))["x"][:] == [1]
 
 
-def test_text_between_our_sections_is_kept_and_ours_is_renewed(hub: Hub) -> None:
+def test_only_our_sections_are_rewritten(hub: Hub) -> None:
     gest_dataset.push(SET, "en,sk_pairs")
     text = card(hub)
     edited = text.replace("### `en`", "### edited").replace(
@@ -209,13 +170,13 @@ def test_text_between_our_sections_is_kept_and_ours_is_renewed(hub: Hub) -> None
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_lines_end_as_the_card_has_them(hub: Hub, newline: str) -> None:
+def test_line_endings_stay(hub: Hub, newline: str) -> None:
     text = newline.join(["---", "license: mit", "---", "Mine.", ""])
     hub.add("dataset", SET, {"README.md": text.encode()})
     gest_dataset.push(SET, "en")
     written = card(hub)
     assert written.count("\n") == written.count(newline)
-    assert not gest_dataset.push(SET, "en")[0].plan.changes
+    assert not gest_dataset.push(SET, "en")[0].plan.has_changes
 
 
 @pytest.mark.parametrize(
@@ -230,15 +191,15 @@ def test_lines_end_as_the_card_has_them(hub: Hub, newline: str) -> None:
         b"---\nlicense: mit\n---\n\xff\xfe",
     ],
 )
-def test_a_card_that_is_no_yaml_is_not_overwritten(hub: Hub, text: bytes) -> None:
+def test_an_invalid_card_is_not_overwritten(hub: Hub, text: bytes) -> None:
     repository = hub.add("dataset", SET, {"README.md": text})
     before = repository.head
-    with pytest.raises(HubError, match=r"Nothing is overwritten.*README\.md"):
+    with pytest.raises(HubError, match=r"Nothing was changed; fix README\.md"):
         gest_dataset.push(SET, "en")
     assert repository.head is before
 
 
-def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path) -> None:
+def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> None:
     files = {
         "README.md": b"---\nconfigs:\n- config_name: en\n  data_files: data/*.parquet\n- config_name: both\n"
         b"  data_files:\n  - split: test\n    path: [shared/*.parquet, data/b.parquet]\n---\n",
@@ -251,7 +212,7 @@ def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path)
     }
     hub.add("dataset", SET, files)
     (done,) = gest_dataset.push(SET, "en")
-    assert done.plan.removed == ("data/a.parquet", "en/test-00000-of-00002.parquet")
+    assert done.plan.removed == ("en/test-00000-of-00002.parquet",)
     assert set(hub.dataset(SET).head.files) == set(files) - set(done.plan.removed) | {
         "en/test-00000-of-00001.parquet",
         ".gitattributes",
@@ -264,11 +225,11 @@ def test_files_of_the_replaced_config_go_and_no_others(hub: Hub, tmp_path: Path)
     ("card", "file", "reason"),
     [
         (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "a.csv", "is not Parquet"),
-        (b"---\nlicense: mit\n---\n", "data/a.parquet", "names no config for"),
-        (b"", "a.csv", "names no config for"),
+        (b"---\nlicense: mit\n---\n", "data/a.parquet", "is in no config of the card"),
+        (b"", "a.csv", "is in no config of the card"),
     ],
 )
-def test_other_data_does_not_become_unreadable(hub: Hub, card: bytes, file: str, reason: str) -> None:
+def test_other_data_must_stay_readable(hub: Hub, card: bytes, file: str, reason: str) -> None:
     repository = hub.add("dataset", SET, {"README.md": card, file: b"x\n1\n"})
     before = repository.head
     with pytest.raises(HubError, match=reason):
@@ -280,7 +241,7 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
     gest_dataset.push(SET, "en")
     head = hub.dataset(SET).head
     (dry,) = gest_dataset.push(SET, "sk_pairs", dry_run=True)
-    assert dry.plan.changes
+    assert dry.plan.has_changes
     (opened,) = gest_dataset.push(SET, "sk_pairs", create_pr=True)
     assert opened.committed.pull_request == f"{hub.url}/datasets/{SET}/discussions/1"
     gest_dataset.push(SET, "sl_pairs", revision="next")
@@ -295,20 +256,14 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
         gest_dataset.push(SET, "en", create_pr=True, revision="next")
 
 
-def test_a_private_repository_is_private(hub: Hub) -> None:
-    gest_dataset.push(SET, "en", private=True)
-    assert hub.dataset(SET).private
-
-
 @pytest.mark.parametrize(
     "name", ["en", "annotations", "sk_translations", "winobias_type1_dev", "slovak_gender"]
 )
 def test_the_same_rows_are_the_same_bytes(hub: Hub, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gest_dataset.push(SET, name)
-    for module in ("builders", "data.build"):
-        monkeypatch.setattr(f"gest_dataset.{module}.__version__", "99.0")
+    monkeypatch.setattr("gest_dataset.data.build.__version__", "99.0")
     (done,) = gest_dataset.push(SET, name)
-    assert whats(done.plan)[name] == UNCHANGED
+    assert statuses(done.plan)[name] == UNCHANGED
 
 
 @pytest.mark.parametrize(

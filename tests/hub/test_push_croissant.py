@@ -61,7 +61,7 @@ def test_configs_one_by_one_are_told_as_all_at_once(hub: Hub, tmp_path: Path) ->
     assert {name: sets[name]["field"] for name in NAMES} == {
         each["@id"]: each["field"] for each in expected["recordSet"] if each["@id"] in NAMES
     }
-    assert not gest_dataset.push(SET, "en,sk_pairs")[0].plan.changes
+    assert not gest_dataset.push(SET, "en,sk_pairs")[0].plan.has_changes
 
 
 def test_a_folder_that_was_uploaded_is_put_right(hub: Hub, tmp_path: Path) -> None:
@@ -95,6 +95,6 @@ def test_a_broken_one_of_ours_is_refused(hub: Hub, text: str) -> None:
         inside = text.replace("{", f'{{"url": "{build.HOMEPAGE}", ')
         hub.commit(repository, {"croissant.json": inside.encode()})
     before = repository.head
-    with pytest.raises(HubError, match=r"croissant.json of .* cannot be added to .* Nothing is changed"):
+    with pytest.raises(HubError, match=r"croissant.json of .* is invalid; nothing was changed"):
         gest_dataset.push(SET, "en")
     assert hub.dataset(SET).head is before

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from datasets import Dataset, load_dataset
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, constants
+from huggingface_hub import CommitOperationAdd, HfApi, constants
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 from tests.hub.conftest import BOB, READER
@@ -57,13 +53,6 @@ def test_what_is_uploaded_is_downloaded(
     assert Path(again).read_bytes() == LARGE
 
 
-def test_an_unchanged_upload_makes_no_commit(hub: Hub) -> None:
-    api = HfApi()
-    api.create_repo("org/set", repo_type="dataset")
-    assert uploaded(api) == uploaded(api)
-    assert len(hub.dataset("org/set").history()) == 2
-
-
 def test_a_parent_that_is_behind_is_refused(hub: Hub) -> None:
     api = HfApi()
     hub.add("dataset", "org/set")
@@ -90,13 +79,6 @@ def test_a_pull_request_leaves_main_alone_until_it_is_merged(hub: Hub) -> None:
     assert set(hub.dataset("org/set").head.files) >= {"old.txt", "data/test.parquet", "README.md"}
 
 
-def test_files_and_folders_are_taken_away(hub: Hub) -> None:
-    repository = hub.add("dataset", "org/set", {"a/1": b"1", "a/2": b"2", "b": b"b", "c": b"c"})
-    operations = [CommitOperationDelete("a/"), CommitOperationDelete("b")]
-    HfApi().create_commit("org/set", operations, commit_message="Less", repo_type="dataset")
-    assert set(repository.head.files) == {".gitattributes", "c"}
-
-
 def test_rights(hub: Hub) -> None:
     hub.add("dataset", "org/set")
     hub.add("dataset", "org/hidden", {"a": b"1"}, private=True)
@@ -113,21 +95,3 @@ def test_rights(hub: Hub) -> None:
         HfApi(token=BOB).create_repo("org/other", repo_type="dataset")
     assert HfApi().whoami()["orgs"][0]["name"] == "org"
     assert HfApi().repo_info("org/hidden", repo_type="dataset").private
-
-
-def test_a_long_list_comes_in_pages(hub: Hub) -> None:
-    hub.add("dataset", "org/set", {f"d/{number:04}": b"x" for number in range(1500)})
-    listed = [each.path for each in HfApi().list_repo_tree("org/set", repo_type="dataset", recursive=True)]
-    assert len(listed) == len(set(listed)) == 1502
-
-
-@pytest.mark.parametrize("xet", ["0", "1"])
-def test_another_process_loads_it(hub: Hub, tmp_path: Path, xet: str) -> None:
-    path = tmp_path / "rows.parquet"
-    Dataset.from_dict({"a": [1, 2, 3]}).to_parquet(path)
-    hub.add("dataset", "org/set", {"data/test.parquet": path.read_bytes()}, private=True)
-    script = "import datasets; print(datasets.load_dataset('org/set', split='test')['a'])"
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": xet}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-    assert "[1, 2, 3]" in done.stdout, done.stderr
-    assert load_dataset("org/set", split="test", cache_dir=str(tmp_path / "rows"))["a"][:] == [1, 2, 3]

@@ -11,11 +11,9 @@ import pytest
 from huggingface_hub import RepoCard
 
 import gest_dataset
-from gest_dataset.errors import HubError
-from gest_dataset.hub.spaces import spaces
+from gest_dataset.hub.push import metric_files
 from gest_dataset.register import METRICS
-from tests.hub.conftest import READER
-from tests.support.hub import KINDS, Fault, Hub, pointed_at
+from tests.support.hub import Hub
 
 LOAD = """
 import sys
@@ -41,11 +39,12 @@ def test_each_metric_is_a_space_of_its_own(hub: Hub) -> None:
         assert (card.data.sdk, card.data.app_file) == ("gradio", "app.py")
         assert files["requirements.txt"].split() == [b"gest-dataset"]
         assert files == {".gitattributes": files[".gitattributes"]} | {
-            path.name: path.read_bytes() for path in spaces()[name]
+            path.name: path.read_bytes() for path in metric_files()[name]
         }
     assert ("dataset", "org/gest") not in hub.repositories
 
 
+@pytest.mark.slow
 def test_a_fresh_interpreter_loads_them(hub: Hub, tmp_path: Path) -> None:
     gest_dataset.push("org/gest", metrics=True)
     environment = {
@@ -64,14 +63,14 @@ def test_a_fresh_interpreter_loads_them(hub: Hub, tmp_path: Path) -> None:
     assert any("/spaces/org/gest_masculine_rate/resolve/main" in str(request) for request in hub.requests)
 
 
-def test_what_is_unchanged_makes_no_commit_and_other_files_stay(hub: Hub) -> None:
+def test_only_changed_spaces_get_a_commit(hub: Hub) -> None:
     gest_dataset.push("org", metrics=True)
     repository = hub.repositories["space", "org/winobias_rate"]
     hub.commit(repository, {"notes.txt": b"n", "app.py": b"edited"})
     hub.requests.clear()
     done = gest_dataset.push("org", metrics=True)
     assert [each.plan.repo.id for each in done if each.committed.made] == ["org/winobias_rate"]
-    assert {part.name: part.what for part in done[-1].plan.parts}["app.py"] == "changed"
+    assert {part.name: part.status for part in done[-1].plan.parts}["app.py"] == "changed"
     sent = {request.path for request in hub.requests if request.method == "POST"}
     assert {path for path in sent if "/spaces/" in path} == {
         f"/api/spaces/org/winobias_rate/{what}/main" for what in ("preupload", "commit")
@@ -79,37 +78,3 @@ def test_what_is_unchanged_makes_no_commit_and_other_files_stay(hub: Hub) -> Non
     files = hub.files(repository)
     assert files["notes.txt"] == b"n"
     assert files["app.py"] != b"edited"
-
-
-def test_a_pull_request_to_each_space(hub: Hub) -> None:
-    for name in METRICS:
-        hub.add("space", f"org/{name}", sdk="gradio")
-    done = gest_dataset.push("org", metrics=True, create_pr=True)
-    assert all(each.committed.pull_request for each in done)
-    assert all(hub.repositories["space", f"org/{name}"].pull_requests for name in METRICS)
-
-
-def test_a_token_that_only_reads_makes_none(hub: Hub) -> None:
-    with pointed_at(hub.url, READER), pytest.raises(HubError, match="may not write"):
-        gest_dataset.push("org", metrics=True)
-    assert not hub.repositories
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("waits")
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_at_every_request(hub: Hub, kind: str) -> None:
-    first = len(hub.requests)
-    gest_dataset.push("org", metrics=True)
-    asked = len(hub.requests) - first
-    new = {key: hub.files(each) for key, each in hub.repositories.items()}
-    for at in range(1, asked + 1):
-        hub.repositories.clear()
-        hub.fault = Fault(kind, at, retry_after=1)
-        gest_dataset.push("org", metrics=True)
-        hub.fault = None
-        gest_dataset.push("org", metrics=True)
-        assert {key: hub.files(each) for key, each in hub.repositories.items()} == new
-        for (_, name), each in hub.repositories.items():
-            pushed = [commit.title for commit in each.commits.values() if commit.title.startswith("Push")]
-            assert pushed == [f"Push {name.partition('/')[2]}"]

@@ -1,1 +1,42 @@
-"""Parsers: from texts to trees in CoNLL-U; `table` lists them, `cache` keeps what they gave."""
+"""The parsers by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.gender.parsers import bulgarian, conllu, stanza, trankit, udpipe
+from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.languages import LANGUAGES
+
+PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {
+    "udpipe": udpipe.open_parser,
+    "conllu": conllu.open_parser,
+    "stanza": stanza.open_parser,
+    "trankit": trankit.open_parser,
+    "forms": bulgarian.open_parser,
+}
+
+
+def open_parser(name: str, language: str, model: str | Path | None = None) -> Parser:
+    """The parser of a language; docs/gender.md says what `model` is for each parser."""
+    if name not in PARSERS:
+        raise ConfigError(f"There is no parser {name!r}; choose one of {', '.join(PARSERS)}.")
+    path = Path(model).expanduser() if model is not None else None
+    if path is not None:
+        _check_language(path, language)
+    return PARSERS[name](language, path)
+
+
+def _check_language(model: Path, language: str) -> None:
+    """Models do not state their language, so compare the file name: `cs.udpipe`, `czech-pdt.udpipe`."""
+    first, separator = re.match(r"([a-z]*)(.?)", model.name.lower()).groups()  # type: ignore[union-attr]
+    for other in LANGUAGES.values():
+        named = first == other.name.lower() or (first == other.code and separator in ("", ".", "_"))
+        if named and other.code != language:
+            raise ConfigError(
+                f"{model} looks like a {other.name} model (by its file name), but the language is "
+                f"{language!r}. Use a {LANGUAGES[language].name} model, or rename the file."
+            )

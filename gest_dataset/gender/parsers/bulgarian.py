@@ -1,56 +1,32 @@
-"""A shallow parser for Bulgarian, whose gendered forms and auxiliaries can be told by the word alone.
+"""A shallow parser for Bulgarian, whose gendered forms and auxiliaries show in the word alone.
 
-It knows the closed classes and a list of adjectives, takes words in -л, -ла for participles where an
-auxiliary stands beside them, and hangs every word of a clause on its predicate. Use it where no
-parser is at hand; a real one finds more.
+It tags the closed classes and a list of adjectives, takes words in -л, -ла for participles and, beside an
+auxiliary, words with the ending of an adjective for adjectives. Every word of a clause depends on its
+predicate. Use it if no real parser is available, which finds more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.grammars.grammar import table
-from gest_dataset.gender.grammars.words import BULGARIAN
 from gest_dataset.gender.parsers.parser import Parser
 
 _TOKEN = re.compile(r"\w+(?:-\w+)*|[^\w\s]")
-_FIRST = "Number=Sing|Person=1|VerbForm=Fin"
-_CLOSED = {
-    "PRON\tCase=Nom|Number=Sing|Person=1": "аз",
-    "PRON\tCase=Nom|Number=Sing|Person=2": "ти",
-    "PRON\tCase=Nom|Person=3": "той тя то те",
-    "PRON\tCase=Nom|Number=Plur|Person=1": "ние",
-    "PRON\tCase=Nom|Number=Plur|Person=2": "вие",
-    f"AUX\t{_FIRST}": "съм бях бих щях бъда нямах",
-    "AUX\tPerson=3|VerbForm=Fin": "е беше би са бяха биха сме бяхме сте бяхте щеше щяха",
-    "CCONJ\t_": "и а но или ала обаче",
-    "SCONJ\t_": "че ако когато докато защото понеже щом макар дали да как където откакто преди след",
-    "PRON\tPronType=Rel": "който която което които какъвто каквато каквото чийто чиято",
-    "PRON\tReflex=Yes": "се си",
-    "PRON\t_": "ме ми ми́ го му я ѝ й ги им те ти ни ви",
-    "ADP\t_": "в във на с със за от до по при без под над пред между през към около срещу заради",
-    "PART\t_": "не ще нека дори само нямаше",
-    "ADV\t_": "много толкова твърде доста наистина винаги никога вече още пак почти днес вчера сега тук там"
-    " така отново съвсем напълно изключително финансово физически емоционално малко най някога"
-    " понякога често рядко дълго скоро тогава просто вкъщи прекалено истински безкрайно достатъчно абсолютно"
-    " най-накрая",
-}
-_TAGS = {word: tag for tag, words in reversed(_CLOSED.items()) for word in words.split()}
-_PARTICIPLE = re.compile(r"[аиоуъюягшзс]л(а)?|(?<!т)ел(а)?")
-_NO_PARTICIPLE = table(
-    "бял бяла цял цяла мил мила сила дела тила кола школа мъгла стрела дял отдел модел хотел"
-)
-# endings of passive participles and adjectives: trusted only beside a copula
+_PARTICIPLE = re.compile(r"([аиоъуюягшзс]|(?<!т)е)л(а)?$")
 _ADJECTIVE = re.compile(
     r"(?:[дзклмнопрствчшжщ]ен|[втрчлнд]ан|[лнрт]ян|нат|[нлв]ят|ут|ив|ичен)(а)?|[бвгджзкмпрстхцчш]н(а)"
 )
 _LINKING = re.compile(r"(?:чувства|усеща|остава|става|изглежда)[мх]|останах|станах")
 _DEFINITE = re.compile(r"(?:ият|ия)$|(?<=а)та$")
-_NO_ADJECTIVE = table("член капитан ветеран екран план жена стена страна цена война глина рана храна кухня")
+_COMPARISON = re.compile("^(по-)?(най-)?")
 
 
 @dataclass(frozen=True)
@@ -63,79 +39,83 @@ class _Word:
 def open_parser(language: str, model: Path | None) -> Parser:
     """The parser of forms; it has no model."""
     if language != "bg":
-        raise ConfigError(f"The parser 'forms' knows Bulgarian (bg) only, not {language!r}: use another one.")
+        raise ConfigError(f"The parser 'forms' is for Bulgarian (bg) only, not for {language!r}.")
     if model is not None:
         raise ConfigError("The parser 'forms' takes no model.")
     return Parser("forms", _parse, cached=False)
 
 
-def _parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+@cache
+def _data() -> Mapping[str, Any]:
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    data = yaml.load(text, yaml.BaseLoader)
+    adjectives: dict[str, str] = {}
+    # a word of two classes belongs to the first
+    tags = {word: (upos, feats) for upos, feats, words in reversed(data["words"]) for word in words}
+    for adjective in data["adjectives"]:
+        for word, gender in zip(adjective.split(":"), ("Masc", "Fem"), strict=True):
+            adjectives[word] = f"Gender={gender}|Number=Sing"
+    return {**data, "tags": tags, "adjectives": adjectives}
+
+
+def _parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
     for text in texts:
         words = [_tag(word) for word in _TOKEN.findall(text)]
-        words = [_beside_copula(words, place) for place in range(len(words))]
-        yield text, "".join(_lines(words)) + "\n"
+        words = [_tag_beside_copula(words, place) for place in range(len(words))]
+        yield {text: "".join(_lines(words)) + "\n"}
 
 
 def _tag(word: str) -> _Word:
     form = word.lower()
-    if form in _TAGS:
-        upos, _, feats = _TAGS[form].partition("\t")
-        return _Word(word, upos, feats)
+    if form in _data()["tags"]:
+        return _Word(word, *_data()["tags"][form])
     if not form[0].isalpha():
         return _Word(word, "PUNCT", "_")
-    plain = _DEFINITE.sub("", form.removeprefix("по-").removeprefix("най-"))
-    if plain in BULGARIAN:
-        gender = "Masc" if BULGARIAN[plain] == "male" else "Fem"
-        return _Word(word, "ADJ", f"Gender={gender}|Number=Sing")
-    participle = _PARTICIPLE.search(form, max(0, len(form) - 3))
-    if participle and participle.end() == len(form) and form not in _NO_PARTICIPLE:
-        return _Word(
-            word, "VERB", f"Gender={'Fem' if form.endswith('а') else 'Masc'}|Number=Sing|VerbForm=Part"
-        )
+    plain = _DEFINITE.sub("", _COMPARISON.sub("", form))
+    if plain in _data()["adjectives"]:
+        return _Word(word, "ADJ", _data()["adjectives"][plain])
+    participle = _PARTICIPLE.search(form)
+    if participle and form not in _data()["no_participles"]:
+        return _Word(word, "VERB", f"Gender={'Fem' if participle[2] else 'Masc'}|Number=Sing|VerbForm=Part")
     return _Word(word, "NOUN", "Gender=Neut" if form.endswith(("о", "е")) else "_")
 
 
-def _beside_copula(words: Sequence[_Word], place: int) -> _Word:
+def _tag_beside_copula(words: Sequence[_Word], place: int) -> _Word:
     """An unknown word with the ending of an adjective is one next to a copula or *чувствам*."""
     word = words[place]
     form = word.text.lower()
     ending = _ADJECTIVE.search(form, max(0, len(form) - 5))
-    if word.upos != "NOUN" or ending is None or ending.end() != len(form) or form in _NO_ADJECTIVE:
+    if word.upos != "NOUN" or ending is None or ending.end() < len(form) or form in _data()["no_adjectives"]:
         return word
     before = [other for other in words[:place] if other.upos != "ADV"]
-    after = words[place + 1 :]
-    if not any(near.upos == "AUX" or _LINKING.fullmatch(near.text) for near in (*before[-1:], *after[:1])):
+    near = (*before[-1:], *words[place + 1 :][:1])
+    if not any(other.upos == "AUX" or _LINKING.fullmatch(other.text) for other in near):
         return word
     return _Word(word.text, "ADJ", f"Gender={'Fem' if ending[1] or ending[2] else 'Masc'}|Number=Sing")
 
 
 def _lines(words: Sequence[_Word]) -> Iterator[str]:
-    """Every clause hangs on its predicate: the last participle or adjective in it."""
+    """CoNLL-U: the words of a clause depend on its last participle or adjective."""
     start = 0
-    for place, word in [*enumerate(words), (len(words), _Word("", "PUNCT", "_"))]:
-        if word.upos in {"PUNCT", "CCONJ", "SCONJ"} or "PronType=Rel" in word.feats:
-            clause = range(start, place)
-            top = _predicate(words, clause)
-            for other in clause:
-                yield _line(words, other, top)
-            if place < len(words):
-                # what the sentence begins with cannot hang on itself
-                head, relation = (0, "root") if place == top else (top + 1, "punct")
-                yield f"{place + 1}\t{word.text}\t_\t{word.upos}\t_\t{word.feats}\t{head}\t{relation}\t_\t_\n"
-            start = place + 1
+    for place, border in [*enumerate(words), (len(words), _Word("", "PUNCT", "_"))]:
+        if border.upos not in {"PUNCT", "CCONJ", "SCONJ"} and "PronType=Rel" not in border.feats:
+            continue
+        clause = range(start, place)
+        top = max((i for i in clause if words[i].upos in {"VERB", "ADJ"}), default=start if clause else 0)
+        for index in clause:
+            yield _line(words, index, top, _relation(words[index], words[top]))
+        if place < len(words):
+            yield _line(words, place, top, "punct")
+        start = place + 1
 
 
-def _predicate(words: Sequence[_Word], clause: range) -> int:
-    chosen = [place for place in clause if words[place].upos in {"VERB", "ADJ"}]
-    return chosen[-1] if chosen else (clause.start if len(clause) else 0)
+def _relation(word: _Word, top: _Word) -> str:
+    if word.upos == "AUX" or (word.upos == "VERB" and top.upos == "ADJ"):
+        return "cop" if top.upos == "ADJ" else "aux"
+    return "nsubj" if "Case=Nom" in word.feats else "dep"
 
 
-def _line(words: Sequence[_Word], place: int, top: int) -> str:
-    word = words[place]
-    relation = "dep"
-    if word.upos == "AUX" or (word.upos == "VERB" and words[top].upos == "ADJ"):
-        relation = "cop" if words[top].upos == "ADJ" else "aux"
-    elif "Case=Nom" in word.feats:
-        relation = "nsubj"
-    head, relation = (0, "root") if place == top else (top + 1, relation)
-    return f"{place + 1}\t{word.text}\t_\t{word.upos}\t_\t{word.feats}\t{head}\t{relation}\t_\t_\n"
+def _line(words: Sequence[_Word], index: int, top: int, relation: str) -> str:
+    word = words[index]
+    head, relation = (0, "root") if index == top else (top + 1, relation)
+    return f"{index + 1}\t{word.text}\t_\t{word.upos}\t_\t{word.feats}\t{head}\t{relation}\t_\t_\n"

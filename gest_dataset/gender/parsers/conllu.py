@@ -1,20 +1,18 @@
-"""CoNLL-U, the one form in which every parser hands over its trees, read into tokens."""
+"""CoNLL-U, the format in which every parser returns its trees, and the parser that reads a file of it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.parsers.parser import Parser
-from gest_dataset.gender.parsers.tokens import Token, Tree
+from gest_dataset.gender.tokens import Token, Tree
 
 _COLUMNS = 10
-# Digits of other scripts are none here, and thousands of digits are more than `int` takes
-_HEAD = re.compile(r"[0-9]{1,9}")
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _TEXT = re.compile(r"#\s*text\s*=")
 _NEW = ("# newpar", "# newdoc")
@@ -23,67 +21,50 @@ _NEW = ("# newpar", "# newdoc")
 def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
     """The sentences of a document: their lines, with numbers from 1."""
     block: list[tuple[int, str]] = []
-    for number, line in enumerate(document.splitlines(), start=1):
+    for number, line in enumerate([*document.splitlines(), ""], start=1):
         if line.strip():
             block.append((number, line))
         elif block:
             yield block
             block = []
-    if block:
-        yield block
 
 
 def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Tree, ...]:
-    """The sentences of one text; words are looked up in the text from left to right.
+    """The sentences of one text, with the positions of their words in it.
 
-    Empty nodes (`8.1`) are left out. A word that the text does not contain (a parser that has
-    normalised it) gets the empty span where it should have stood.
+    Empty nodes (`8.1`) are skipped. A word that the text does not contain (a parser may normalise it) gets
+    an empty span where it should be.
     """
     sentences, cursor = [], 0
     for block in blocks(document):
         tokens: list[Token] = []
         surface, last, start, end = "", 0, cursor, cursor
         for number, line in block:
-            if line.startswith("#"):
-                continue
             cells = line.split("\t")
+            if line.startswith("#") or "." in cells[0]:
+                continue
             if len(cells) != _COLUMNS:
                 raise DataError.at(file, number, f"{len(cells)} columns, expected {_COLUMNS}")
-            name, form = cells[0], cells[1]
-            if "." in name:
-                continue
-            numbers = _ID.fullmatch(name)
-            if numbers is None:
-                raise DataError.at(file, number, f"{name!r} is no id of a word")
-            first, final = int(numbers[1]), int(numbers[2] or 0)
-            expected = len(tokens) + 1
-            # a multiword token stands before its words, and not within another one
-            if first != expected or (final and not last < first <= final):
-                raise DataError.at(file, number, f"id {name!r}, expected {expected}")
+            ids = _ID.fullmatch(cells[0])
+            first, final = (int(ids[1]), int(ids[2] or 0)) if ids else (0, 0)
+            # a multiword token comes before its words, and not within another one
+            if first != len(tokens) + 1 or (final and not last < first <= final):
+                raise DataError.at(file, number, f"id {cells[0]!r}, expected {len(tokens) + 1}")
             if final or first > last:
-                surface, last = form, final or first
-                place = text.find(form, cursor)
+                surface, last = cells[1], final or first
+                place = text.find(surface, cursor)
                 start = cursor if place < 0 else place
-                end = cursor = start if place < 0 else place + len(form)
+                end = cursor = start if place < 0 else place + len(surface)
             if final:
                 continue
-            if not _HEAD.fullmatch(cells[6]):
-                raise DataError.at(file, number, f"{cells[6]!r} is no head: is the file parsed?")
+            if not re.fullmatch("[0-9]{1,9}", cells[6]):
+                raise DataError.at(file, number, f"{cells[6]!r} is not a head: is the file parsed?")
+            feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
             tokens.append(
-                Token(
-                    id=first,
-                    text=form,
-                    upos=cells[3],
-                    feats=_features(cells[5]),
-                    head=int(cells[6]),
-                    deprel=cells[7],
-                    surface=surface,
-                    start=start,
-                    end=end,
-                )
+                Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end)
             )
         if last != len(tokens):
-            raise DataError.at(file, number, f"words up to {last}, found {len(tokens)}")
+            raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:
             _check_heads(tokens, file, block[0][0])
             sentences.append(Tree(tuple(tokens)))
@@ -91,47 +72,38 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
 
 
 def _check_heads(tokens: Sequence[Token], file: object, line: int) -> None:
-    """From every word of the sentence that begins at a line, its heads lead to the root."""
-    for token in tokens:
-        if token.head > len(tokens):
-            reason = f"word {token.id} has the head {token.head}, of {len(tokens)} words"
-            raise DataError.at(file, line, reason)
+    """The heads of a sentence form a tree."""
+    if any(token.head > len(tokens) for token in tokens):
+        raise DataError.at(file, line, f"a head is not among the {len(tokens)} words")
     try:
         TopologicalSorter({token.id: [token.head] for token in tokens}).prepare()
     except CycleError as error:
-        circle = ", ".join(map(str, sorted(set(error.args[1]))))
-        raise DataError.at(file, line, f"the heads of the words {circle} go round in a circle") from error
-
-
-def _features(cell: str) -> dict[str, str]:
-    return {} if cell == "_" else dict(pair.split("=", 1) for pair in cell.split("|") if "=" in pair)
+        raise DataError.at(file, line, f"the heads of the words {error.args[1]} form a circle") from error
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
-    """Trees of a file that was parsed elsewhere: `model` is its path; texts that it lacks are left out."""
+    """The trees in a file, whose path is `model`. Texts that it lacks are left out."""
     if model is None:
         raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
-    parses, digest = read_file(model), hashlib.sha256(model.read_bytes()).hexdigest()
+    parses = read_file(model)
 
-    def parse(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-        for text in texts:
-            document = parses.get(normal(text))
-            if document is not None:
-                yield text, document
+    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
+        yield {text: parses[normalized(text)] for text in texts if normalized(text) in parses}
 
+    digest = hashlib.sha256(model.read_bytes()).hexdigest()
     return Parser(f"conllu {model.name} {digest}", parse, cached=False)
 
 
-def normal(text: str) -> str:
-    """A text as it is looked up: white space does not count."""
+def normalized(text: str) -> str:
+    """A text with single spaces only."""
     return " ".join(text.split())
 
 
 def read_file(path: Path) -> dict[str, str]:
-    """The parses in a file, by their `# text =`.
+    """The parses in a file by their `# text =`.
 
-    A text of several sentences is found if they stand in a paragraph or document of their own (from
-    one `# newpar` or `# newdoc` to the next); a sentence is also found alone.
+    Each sentence is an entry, and so is each paragraph or document (from one `# newpar` or `# newdoc` to the
+    next).
     """
     try:
         content = path.read_text(encoding="utf-8-sig")
@@ -141,23 +113,23 @@ def read_file(path: Path) -> dict[str, str]:
     paragraphs: list[list[tuple[str, str]]] = []
     for block in blocks(content):
         comments = [line for _, line in block if line.startswith("#")]
-        text = next((line[1:].partition("=")[2] for line in comments if _TEXT.match(line)), None)
+        text = next((normalized(line.partition("=")[2]) for line in comments if _TEXT.match(line)), None)
         if text is None:
             raise DataError.at(path, block[0][0], "a sentence without `# text = ...`")
         lines = "\n".join(line for _, line in block) + "\n\n"
-        parses.setdefault(normal(text), lines)
+        parses.setdefault(text, lines)
         if any(line.startswith(_NEW) for line in comments):
             paragraphs.append([])
         if paragraphs:
-            paragraphs[-1].append((normal(text), lines))
+            paragraphs[-1].append((text, lines))
     for paragraph in paragraphs:
         together = "".join(lines for _, lines in paragraph)
         parses.setdefault(" ".join(text for text, _ in paragraph), together)
-        # where a sentence ends in SpaceAfter=No, the next one follows at once: *„…!“, zatímco*
-        written = "".join(text + ("" if _unspaced(lines) else " ") for text, lines in paragraph)
-        parses.setdefault(normal(written), together)
+        # after SpaceAfter=No the next sentence follows at once: *„…!“, zatímco*
+        joined = "".join(text + ("" if _is_unspaced(lines) else " ") for text, lines in paragraph)
+        parses.setdefault(normalized(joined), together)
     return parses
 
 
-def _unspaced(lines: str) -> bool:
+def _is_unspaced(lines: str) -> bool:
     return "SpaceAfter=No" in lines.rstrip().rpartition("\n")[2]

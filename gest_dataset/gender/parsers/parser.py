@@ -1,8 +1,8 @@
-"""What a parser is to the rest: a signature, a function from texts to CoNLL-U, and its error."""
+"""The interface of parsers: a signature and a function from texts to CoNLL-U."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gest_dataset.errors import GestError
@@ -10,18 +10,16 @@ from gest_dataset.errors import GestError
 
 @dataclass(frozen=True)
 class Parser:
-    """`signature` names everything that a parse depends on but the text: it is part of the cache's key.
+    """A parser of one language.
 
-    `parse` yields a text and its CoNLL-U, in any order, each as soon as it is there; a text that it
-    has nothing for is left out.
+    `signature` identifies everything that a parse depends on but the text, and is part of the cache's key.
+    `parse` yields batches of texts with their CoNLL-U, in any order; it may leave texts out.
     """
 
     signature: str
-    parse: Callable[[Sequence[str]], Iterator[tuple[str, str]]]
+    parse: Callable[[Sequence[str]], Iterator[Mapping[str, str]]]
     cached: bool = True
 
 
 class ParserError(GestError):
-    """A parser that cannot be started, or has died: what it did is in the cache."""
-
-    missing: tuple[str, ...] = ()
+    """A parser that cannot start, or has stopped. The parses before that are in the cache."""

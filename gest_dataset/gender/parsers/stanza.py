@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.parsers.parser import Parser, ParserError
@@ -15,48 +14,47 @@ _BATCH = 128
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
-    """Stanza's pipeline of a language; `model` is the directory of its models, if not its own one."""
+    """Stanza's pipeline of a language; `model` is the folder of its models, by default Stanza's."""
     try:
         stanza = importlib.import_module("stanza")
     except ImportError as error:
         raise ConfigError(
-            f"Stanza is not installed ({error}).\n"
-            f'Install it with: pip install "gest-dataset[stanza]", or use the parser udpipe.'
+            f'Stanza is not installed ({error}). Run pip install "gest-dataset[stanza]", or use the parser '
+            f"udpipe."
         ) from error
-    return Parser(
-        f"stanza {stanza.__version__} {language} {_models(model, language)}",
-        lambda texts: _parse(stanza, language, model, texts),
-    )
+
+    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
+        options = {} if model is None else {"dir": str(model), "download_method": None}
+        try:
+            # Stanza adds its splitter of multiword tokens itself if the language has one
+            pipeline = stanza.Pipeline(
+                language, processors="tokenize,pos,lemma,depparse", verbose=False, **options
+            )
+        except Exception as error:  # Stanza's own, of many kinds: no models, no network
+            raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
+        for start in range(0, len(texts), _BATCH):
+            batch = list(texts[start : start + _BATCH])
+            documents = pipeline.bulk_process(batch)
+            yield {text: f"{document:C}\n\n" for text, document in zip(batch, documents, strict=True)}
+
+    return Parser(f"stanza {stanza.__version__} {language} {_models_hash(model, language)}", parse)
 
 
-def _models(directory: Path | None, language: str) -> str:
-    """What tells one set of models from another: the hash of the list that Stanza keeps of them."""
+def _models_hash(directory: Path | None, language: str) -> str:
+    """The hash of Stanza's list of models in the folder."""
     if directory is None:
         return "default"
     try:
-        listed = (directory / "resources.json").read_bytes()
+        resources = (directory / "resources.json").read_bytes()
         languages = sorted(path.name for path in directory.iterdir() if path.is_dir())
     except OSError as error:
         raise ConfigError(
-            f"{directory} holds no models of Stanza ({error}).\n"
-            f"Give the directory that stanza.download(..., model_dir=...) has filled, or none for its own."
+            f"{directory} has no Stanza models ({error}). Give the folder that stanza.download(..., "
+            f"model_dir=...) has filled, or none for Stanza's own."
         ) from error
     if language not in languages:
         raise ConfigError(
-            f"{directory} holds Stanza's models of {', '.join(languages) or 'nothing'}, not of {language}.\n"
-            f"Get them with stanza.download({language!r}, model_dir=...), or give another directory."
+            f"{directory} has Stanza models for {', '.join(languages) or 'no language'}, not for {language}. "
+            f"Get them with stanza.download({language!r}, model_dir=...)."
         )
-    return hashlib.sha256(listed).hexdigest()
-
-
-def _parse(stanza: Any, language: str, model: Path | None, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    where = {} if model is None else {"dir": str(model), "download_method": None}
-    try:
-        # Stanza adds its splitter of multiword tokens itself where the language has one
-        pipeline = stanza.Pipeline(language, processors="tokenize,pos,lemma,depparse", verbose=False, **where)
-    except Exception as error:  # Stanza's own, of many kinds: no models, no network
-        raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
-    for start in range(0, len(texts), _BATCH):
-        part = texts[start : start + _BATCH]
-        for text, document in zip(part, pipeline.bulk_process(list(part)), strict=True):
-            yield text, f"{document:C}" + "\n\n"
+    return hashlib.sha256(resources).hexdigest()

@@ -1,8 +1,7 @@
 """Trankit 1.1.2, the papers' parser: a worker process in an environment of its own.
 
-It pins torch <= 2.0.1 and imports `AdamW` from transformers, which current ones lack; so it never
-shares an environment with this package. `make_environment` makes one with versions that work
-together; `GEST_TRANKIT_PYTHON` names the Python of another.
+It pins torch <= 2.0.1 and imports `AdamW` from transformers, which current versions lack, so it never shares
+an environment with this package. `make_environment` makes one; `GEST_TRANKIT_PYTHON` names another.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gest_dataset.data import sources
@@ -32,34 +31,32 @@ PINNED = (
     "numpy==1.26.4",
 )
 EMBEDDING = "xlm-roberta-base"
-_WORKER = Path(__file__).with_name("trankit_worker.py")
-_CHUNK = 16  # a batch of Trankit is one text, so that chunks only set how often parses are kept
+_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
-def _home() -> Path:
+def _folder() -> Path:
     return sources.cache_directory().parent / "trankit"
 
 
 def python() -> Path:
-    """The Python that has Trankit: from the environment variable, or the one made here."""
+    """The Python that has Trankit: from the environment variable, or from `make_environment`."""
     named = os.environ.get(PYTHON_VARIABLE)
-    path = Path(named).expanduser() if named else _home() / "environment" / "bin" / "python"
+    path = Path(named).expanduser() if named else _folder() / "environment" / "bin" / "python"
     if not path.exists():
         raise ConfigError(
-            f"There is no Trankit environment ({path}).\n"
-            f"Make one: python -c 'from gest_dataset.gender.parsers import trankit; "
-            f"trankit.make_environment()', or "
-            f"set {PYTHON_VARIABLE} to the Python of an environment with {', '.join(PINNED)}."
+            f"There is no Trankit environment ({path}). Make one with python -c 'from "
+            f"gest_dataset.gender.parsers import trankit; trankit.make_environment()', or set "
+            f"{PYTHON_VARIABLE} to the Python of an environment with {', '.join(PINNED)}."
         )
     return path
 
 
 def make_environment(directory: Path | None = None) -> Path:
-    """Make an environment with the pinned versions, and give its Python; some 5 GB with CUDA."""
+    """Make an environment with the pinned versions (5 GB with CUDA) and return its Python."""
     base = shutil.which(PYTHON)
     if base is None:
         raise ConfigError(f"Trankit needs {PYTHON}, which is not on the PATH: install it and try again.")
-    folder = directory or _home() / "environment"
+    folder = directory or _folder() / "environment"
     interpreter = folder / "bin" / "python"
     try:
         subprocess.run([base, "-m", "venv", str(folder)], check=True)
@@ -67,8 +64,8 @@ def make_environment(directory: Path | None = None) -> Path:
         subprocess.run([str(interpreter), "-c", "import trankit"], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise ParserError(
-            f"The Trankit environment {folder} could not be made: {error}.\n"
-            f"What was said above tells why; delete the folder before another try."
+            f"The Trankit environment {folder} could not be made: {error}. Delete the folder before you try "
+            f"again."
         ) from error
     return interpreter
 
@@ -76,30 +73,23 @@ def make_environment(directory: Path | None = None) -> Path:
 def open_parser(language: str, model: Path | None) -> Parser:
     """The published pipeline of a language, or one that Trankit's TPipeline has trained.
 
-    `model` is then the `save_dir` of the training: it holds `<embedding>/customized` or
+    `model` is then the `save_dir` of the training, with `<embedding>/customized` or
     `<embedding>/customized-mwt`.
     """
-    if model is None:
-        name = LANGUAGES[language].name.lower()
-        directory, embedding, trained = _home() / "models", EMBEDDING, "published"
-    else:
-        directory, name, embedding, trained = _customized(model)
-    command = [str(python()), str(_WORKER), name, str(directory), embedding]
+    name, directory, embedding = LANGUAGES[language].name.lower(), _folder() / "models", EMBEDDING
+    trained = "published"
+    if model is not None:
+        taggers = sorted(model.glob("*/customized*/customized*.tagger.mdl"))
+        if not taggers:
+            raise ConfigError(
+                f"{model} has no Trankit pipeline. Give the save_dir that TPipeline was trained with (it has "
+                f"{EMBEDDING}/customized), or no model for the published pipeline."
+            )
+        name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
+        trained = hashlib.sha256(taggers[0].read_bytes()).hexdigest()
+    command = [str(python()), str(workers.SCRIPT), "trankit", name, str(directory), embedding]
 
-    def parse(texts: Sequence[str]) -> Iterator[workers.Parsed]:
-        return workers.parse_with_workers(command, texts, 1, chunk=_CHUNK)
+    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
+        return workers.parse_with_workers(command, texts, 1, _BATCH)
 
     return Parser(f"trankit {VERSION} {name} {embedding} {trained}", parse)
-
-
-def _customized(model: Path) -> tuple[Path, str, str, str]:
-    taggers = sorted(model.glob("*/customized*/customized*.tagger.mdl"))
-    if not taggers:
-        raise ConfigError(
-            f"{model} holds no pipeline of Trankit.\n"
-            f"Give the save_dir that TPipeline was trained with (it has {EMBEDDING}/customized), or no model "
-            f"for the published pipeline."
-        )
-    tagger = taggers[0]
-    category, embedding = tagger.parent.name, tagger.parent.parent.name
-    return model, category, embedding, hashlib.sha256(tagger.read_bytes()).hexdigest()

@@ -1,161 +1,333 @@
-"""Reasons that lie in a verb: words that complete one of the first person."""
+"""Anchors for adjectives and participles that complete a verb or a copula of the first person."""
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import Grammar
-from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.clauses import (
-    FINITE,
-    SUBJECTS,
-    attribute,
-    first_finite,
-    other_person,
-    stretch,
-)
-from gest_dataset.gender.rules.first import first_person
+import re
 
-_COMPLEMENTS = {"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"}
-_REFLEXIVE_OBJECTS = {"sa", "se", "seba", "sebe", "себя", "себе", "сябе"}
+from gest_dataset.gender.grammar import NOUNS
+from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, has_form, is_first_person
+from gest_dataset.gender.rules.subjects import first_person
+from gest_dataset.gender.tokens import Token
+
+_COMPLEMENTS = frozenset({"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"})
+_AFTER_ADJECTIVE = frozenset({"PUNCT", "CCONJ", "SCONJ", "ADP", "ADV", "PART", "PRON"})
+_OBLIQUE = frozenset({"Gen", "Dat", "Ins", "Loc"})
+# endings of verbs of the first person, on words that a tagger does not know
+_FIRST_PERSON = re.compile("...(am|im|em|ám|ím|ę|[ую]|[ую]с[ья]|[ая]м|[аиоя]х)$")
 
 
-def linking(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+def linking(c: Context) -> bool:
     """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
-    below = sentence.children(token)
-    if attribute(sentence, token, grammar) or any(
-        c.relation in SUBJECTS or c.form in grammar.others for c in below
-    ):
+    grammar, below = c.grammar, c.children
+    if c.is_attribute or has_form(below, grammar.other_pronouns):
         return False
-    possible = _after_infinitive(token, grammar)
-    infinitive = possible and any(other.form in grammar.infinitives for other in below)
-    for head in (token, *sentence.ancestors(token)):
-        if head is not token:
-            if head.form in grammar.auxiliaries or _links(sentence, head, grammar):
+    if any(child.relation in SUBJECTS for child in below):
+        return False
+    possible = _may_follow_infinitive(c)
+    infinitive = possible and has_form(below, grammar.copula_infinitives)
+    for head in (c.token, *c.sentence.ancestors(c.token)):
+        if head is not c.token:
+            if head.form in grammar.auxiliaries or _links(c.at(head)):
                 return True
-            if head.feats.get("Person") in {"2", "3"} and head.upos in FINITE:
+            if head.person in {"2", "3"} and head.upos in VERBS:
                 return False
-            near = (head, *sentence.children(head))
-            infinitive = infinitive or (possible and any(t.form in grammar.infinitives for t in near))
-            if infinitive and (
-                first_person(sentence, head, grammar) or _experiencer(sentence, head, grammar)
-            ):
+            near = c.sentence.children(head)
+            infinitive = infinitive or (possible and has_form((head, *near), grammar.copula_infinitives))
+            # *Мне нравится быть первой*: a dative of the first person, whose infinitive it is
+            dative = has_form(near, grammar.dative_pronouns)
+            if infinitive and (dative or first_person(c.at(head))):
                 return True
-        above = sentence.head(head)
-        if head.relation not in _COMPLEMENTS or (
-            head.relation == "amod" and above is not None and above.upos == "PRON"
-        ):
+        above = c.sentence.head(head)
+        of_pronoun = head.relation == "amod" and above is not None and above.upos == "PRON"
+        if head.relation not in _COMPLEMENTS or of_pronoun:
             return False
     return False
 
 
-def _after_infinitive(token: Token, grammar: Grammar) -> bool:
+def _may_follow_infinitive(c: Context) -> bool:
     """East Slavic (no auxiliaries) has an instrumental after *быть*, never a nominative."""
     return (
-        bool(grammar.auxiliaries)
-        or token.feats.get("Case") == "Ins"
-        or token.form in grammar.words.get("known_instrumental", {})
+        bool(c.grammar.auxiliaries)
+        or c.token.case == "Ins"
+        or c.token.form in c.grammar.words.get("listed_instrumental", {})
     )
 
 
-def _links(sentence: Tree, verb: Token, grammar: Grammar) -> bool:
-    """A verb of the table; *считаю*, which may take any object, only with a reflexive."""
-    return grammar.links(verb.form) or (
-        grammar.considers(verb.form)
-        and any(other.form in _REFLEXIVE_OBJECTS for other in stretch(sentence, verb))
+def _links(verb: Context) -> bool:
+    """A linking verb; *считаю*, which may take any object, only with a reflexive."""
+    form, grammar = verb.token.form, verb.grammar
+    return grammar.linking_verbs.fullmatch(form) is not None or (
+        grammar.considering_verbs.fullmatch(form) is not None
+        and has_form(verb.clause, grammar.reflexive_objects)
     )
 
 
-def _experiencer(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """*Мне нравится быть первой*: a dative of the first person, whose infinitive it is."""
-    return any(child.form in grammar.datives for child in sentence.children(token))
-
-
-def object_complement(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """*Меня считают сильной*: the word completes a verb whose object is the first person."""
-    head = sentence.head(token)
-    return (
-        head is not None
-        and head.upos == "VERB"
-        and token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
-        and not attribute(sentence, token, grammar)
-        and any(
-            c.form in grammar.objects and c.relation in {"obj", "iobj", "nsubj"}
-            for c in sentence.children(head)
-        )
-    )
-
-
-def linking_verb(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """A verb that takes an adjective for its subject stands around the word, wherever it hangs."""
-    around = stretch(sentence, token)
-    if attribute(sentence, token, grammar) or any(other.form in grammar.others for other in around):
+def linking_verb(c: Context) -> bool:
+    """The clause has a linking verb, wherever the word is attached."""
+    if c.is_attribute or has_form(c.clause, c.grammar.other_pronouns):
         return False
-    return any(_links(sentence, other, grammar) for other in around)
+    return any(_links(c.at(other)) for other in c.clause)
 
 
-def linking_nearby(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+def linking_nearby(c: Context) -> bool:
     """Such a verb, or the infinitive of one with a reason to be the speaker's: *muszę być silna*."""
-    around = stretch(sentence, token)
-    if attribute(sentence, token, grammar) or any(other.form in grammar.others for other in around):
+    grammar = c.grammar
+    if c.is_attribute or has_form(c.clause, grammar.other_pronouns):
         return False
-    return linking_verb(sentence, token, grammar) or (
-        _after_infinitive(token, grammar)
-        and any(other.form in grammar.infinitives for other in around)
+    return linking_verb(c) or (
+        _may_follow_infinitive(c)
+        and has_form(c.clause, grammar.copula_infinitives)
         and (
-            any(first_finite(other) or other.form in grammar.datives for other in around)
-            or unclaimed(sentence, token, grammar)
+            any(is_first_person(other) or other.form in grammar.dative_pronouns for other in c.clause)
+            or unclaimed(c)
         )
     )
 
 
-def depictive(sentence: Tree, token: Token, grammar: Grammar) -> bool:
+def linking_last(c: Context) -> bool:
+    """Beside a verb like *smatram se*, and no noun follows that the word belongs to."""
+    return linking_verb(c) and _closes(c)
+
+
+def object_complement(c: Context) -> bool:
+    """*Меня считают сильной*: the word completes a verb whose object is the first person."""
+    return (
+        c.head is not None
+        and c.head.upos == "VERB"
+        and c.token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
+        and not c.is_attribute
+        and any(
+            child.form in c.grammar.object_pronouns and child.relation in {"obj", "iobj", "nsubj"}
+            for child in c.sentence.children(c.head)
+        )
+    )
+
+
+def made(c: Context) -> bool:
+    """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word is attached."""
+    return (
+        has_form(c.before, c.grammar.object_pronouns) and any(map(_is_plural_verb, c.before)) and _closes(c)
+    )
+
+
+def taken_for(c: Context) -> bool:
+    """*Považují mě za přísného*: what others take the speaker for."""
+    preposition = next((t for t in reversed(c.before) if t.form in c.grammar.for_prepositions), None)
+    if preposition is None:
+        return False
+    before = [other for other in c.before if other.id < preposition.id]
+    return (
+        not any(other.upos in NOUNS for other in (*c.before, *c.after[:1]) if other.id >= preposition.id)
+        and has_form(before, c.grammar.accusative_pronouns)
+        and any(map(_is_plural_verb, before))
+    )
+
+
+def _is_plural_verb(token: Token) -> bool:
+    return token.upos in VERBS and token.number == "Plur"
+
+
+def considered(c: Context) -> bool:
+    """*Považuji se za trpělivou*: what the speaker takes himself or herself for."""
+    forms = [other.form for other in c.before]
+    return (
+        any(c.grammar.considering_verbs.fullmatch(form) for form in forms)
+        and not c.grammar.reflexives.isdisjoint(forms)
+        and not c.grammar.for_prepositions.isdisjoint(forms)
+        and not any(other.upos in NOUNS for other in (*c.before[-1:], *c.after[:1]))
+        and _ends_group(c)
+    )
+
+
+def depictive(c: Context) -> bool:
     """A nominative beside a verb of the first person describes its subject: *prichádzam pripravená*."""
-    head = sentence.head(token)
+    token, head = c.token, c.head
     return (
         head is not None
         and token.relation in {"xcomp", "advcl", "acl", "obl"}
-        and token.feats.get("Case") == "Nom"
-        and (first_finite(head) or head.form in grammar.certain)
-        and not attribute(sentence, token, grammar)
-        and not any(_names_another(c, grammar) for c in sentence.children(head))
+        and token.case == "Nom"
+        and (is_first_person(head) or head.form in c.grammar.first_person_verbs)
+        and not c.is_attribute
         and not any(
-            grammar.gender(t, "past") for t in stretch(sentence, token) if t is not token
-        )  # *suseda umývala okná a ja čítam*
-        and not any(c.relation in {"nsubj", "mark", "cop", "aux"} for c in sentence.children(token))
-    )
-
-
-def unclaimed(sentence: Tree, token: Token, grammar: Grammar) -> bool:
-    """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
-    around = stretch(sentence, token)
-    conditional = any(other.form in grammar.impersonal for other in around)
-    return not any(
-        other is not token
-        and (
-            other_person(other, grammar)
-            or (not conditional and grammar.gender(other, "past"))
-            or (
-                other.relation == "nsubj"
-                and (other.id < token.id or other.upos in {"PROPN", "PRON"})
-                and other.form not in grammar.pronouns
-                and other.feats.get("Case") == "Nom"
-                and len({other.feats.get("Gender"), token.feats.get("Gender"), None}) < 3
-                and not grammar.ends_first(other.form)
-            )
-            or (
-                other.upos in FINITE
-                and other.feats.get("Number") == "Plur"
-                and other.feats.get("VerbForm") in {"Fin", "Part"}
-            )
+            child.relation == "nsubj"
+            and child.form not in c.grammar.pronouns
+            and child.case in {"", "Nom"}
+            and child.number in {"", "Sing"}
+            for child in c.sentence.children(head)
         )
-        for other in around
+        # *suseda umývala okná a ja čítam*
+        and not any(c.grammar.gender(other, "past") for other in c.others)
+        and not any(child.relation in {"nsubj", "mark", "cop", "aux"} for child in c.children)
     )
 
 
-def _names_another(token: Token, grammar: Grammar) -> bool:
-    """A subject that a verb in the singular can have: others are the parser's mistakes."""
+def depicting(c: Context) -> bool:
+    """A verb of the first person stands around the word: *wracam do domu głodny*."""
+    speaks = has_form(c.others, c.grammar.first_person_verbs)
     return (
-        token.relation == "nsubj"
-        and token.form not in grammar.pronouns
-        and token.feats.get("Case", "Nom") == "Nom"
-        and token.feats.get("Number", "Sing") == "Sing"
+        _stands_free(c)
+        and c.token.feats.get("PronType") not in {"Dem", "Rel", "Int", "Int,Rel", "Tot"}
+        and _ends_group(c)
+        and not has_form(c.others, c.grammar.object_verbs)
+        and any(_acts(c, other) or _looks_first(c, other) for other in c.others)
+        and not any(
+            (c.is_other_person(other) and not (speaks and other.upos == "VERB"))
+            or (
+                not speaks
+                and other.relation == "nsubj"
+                and other.upos in NOUNS
+                and other.case == "Nom"
+                and agree(other, c.token)
+            )
+            for other in c.others
+        )
+    )
+
+
+def copular(c: Context) -> bool:
+    """The copula of the first person stands around the word, or its pronoun and no verb."""
+    grammar = c.grammar
+    if not _stands_free(c) or has_form(c.others, grammar.other_pronouns):
+        return False
+    if any(other.form in grammar.auxiliaries and not c.at(other).is_emphatic for other in c.others):
+        return True
+    return has_form(c.others, grammar.pronouns) and not any(
+        other.upos == "VERB" and not grammar.is_infinitive(other.form) for other in c.others
+    )
+
+
+def joined(c: Context) -> bool:
+    """The second of two adjectives, where the first has no gender: *bývám nervózní a bledá*."""
+    if c.start < 2:
+        return False
+    first, conjunction = c.tokens[c.start - 2 : c.start]
+    if conjunction.upos != "CCONJ" or first.upos != "ADJ":
+        return False
+    if c.before and c.clause[0].upos not in {"ADV", "PART"}:
+        return False
+    return _stands_free(c) and (copular(c.at(first)) or linking_nearby(c.at(first)))
+
+
+def as_child(c: Context) -> bool:
+    """*Като малка прекарвах*: as what the speaker did something."""
+    if c.previous is None or c.previous.form not in c.grammar.comparison_words:
+        return False
+    if c.following is not None and _may_describe(c, c.following):
+        return False
+    speaks = any(_acts(c, other) or other.form in c.grammar.auxiliaries for other in c.clause)
+    return speaks and not any(map(c.is_other_person, c.others))
+
+
+def as_opening(c: Context) -> bool:
+    """*Като момиче събирах салфетки*: it opens the sentence; elsewhere *плача като момиче* compares."""
+    return c.index == 1 and as_child(c)
+
+
+def unclaimed(c: Context) -> bool:
+    """Nothing around the word speaks of another person: its verb is the speaker's, whatever its tag."""
+    grammar = c.grammar
+    is_conditional = has_form(c.clause, grammar.impersonal_auxiliaries)
+    return not any(
+        c.is_other_person(other)
+        or (not is_conditional and grammar.gender(other, "past"))
+        or (
+            other.relation == "nsubj"
+            and (other.id < c.token.id or other.upos in {"PROPN", "PRON"})
+            and other.form not in grammar.pronouns
+            and other.case == "Nom"
+            and agree(other, c.token)
+            and not grammar.first_person_endings.search(other.form)
+        )
+        or (other.upos in VERBS and other.number == "Plur" and other.verb_form in {"Fin", "Part"})
+        for other in c.others
+    )
+
+
+def _acts(c: Context, token: Token) -> bool:
+    """A verb of the first person that is no auxiliary."""
+    return token.form in c.grammar.first_person_verbs or (
+        is_first_person(token) and token.form not in c.grammar.auxiliaries
+    )
+
+
+def _looks_first(c: Context, token: Token) -> bool:
+    """The ending of the first person on a word near the beginning, which a tagger does not know."""
+    place = token.id - 1 - c.start
+    before = c.clause[place - 1] if place else None
+    return (
+        (place < 2 or (before is not None and before.form in c.grammar.reflexives))
+        and token.upos not in {"ADJ", "DET", "PRON", "AUX"}
+        and (before is None or before.upos not in {"ADJ", "DET", "ADP", "NUM"})
+        and token.form not in c.grammar.comparison_words
+        and looks_first_person(token)
+    )
+
+
+def looks_first_person(token: Token) -> bool:
+    """The word has an ending of the first person of some Slavic language."""
+    return _FIRST_PERSON.search(token.form) is not None
+
+
+def _ends_group(c: Context) -> bool:
+    """The next word is no noun that the word may belong to: *dělám těžká rozhodnutí*."""
+    after = c.following
+    return after is None or after.upos in _AFTER_ADJECTIVE or (after.upos in NOUNS and after.case in _OBLIQUE)
+
+
+def _closes(c: Context) -> bool:
+    """No noun follows, and no preposition precedes: *из-за привлекательной внешности*."""
+    follows_preposition = any(other.upos in {"ADP", "DET"} for other in c.before[-2:])
+    return not follows_preposition and not any(other.upos in {"ADJ", *NOUNS} for other in c.after[:1])
+
+
+def _stands_free(c: Context) -> bool:
+    """The word is no attribute and does not follow a preposition."""
+    token, grammar, after = c.token, c.grammar, c.after[:1]
+    if c.begins_relative_clause or c.is_attribute:
+        return False
+    if token.feats.get("NumType") and after and after[0].upos != "ADP":
+        return False  # an ordinal with what it counts: *treći put*; *dolazim prvi* has none
+    previous = c.before[-1] if c.before else None
+    if has_form(c.before[-2:], grammar.future_particles) and (
+        previous is None or previous.form not in grammar.auxiliaries
+    ):
+        return False  # Bulgarian *да помогна*
+    if after and _may_describe(c, after[0]):
+        return False
+    if previous is None:
+        return not c.follows_noun
+    if previous.form in grammar.first_person_verbs or _looks_first(c, previous):
+        return True
+    before = next((other for other in reversed(c.before) if other.upos not in {"ADV", "PART"}), None)
+    allowed = grammar.degree_prepositions | grammar.auxiliaries | grammar.comparison_words
+    if before is not None and before.upos == "ADP" and before.form not in allowed:
+        return False
+    if has_form(c.before, grammar.first_person_verbs):
+        return before is None or before.upos not in {"DET", "ADJ", "NUM"}
+    return not (token.upos in NOUNS and _makes_noun(c, previous)) and not c.follows_noun
+
+
+def _makes_noun(c: Context, before: Token) -> bool:
+    """*tvog brata*: after an attribute, or after a noun, the word is a noun."""
+    if before.form in c.grammar.degree_adverbs:
+        return False
+    if before.upos in NOUNS:
+        return not any(child.relation == "case" for child in c.sentence.children(before))
+    return (
+        before.upos in {"DET", "ADJ", "NUM"}
+        and before.form not in c.grammar.auxiliaries
+        and (before.case != "" or before.feats.get("Definite") != "Def")
+    )
+
+
+def _may_describe(c: Context, noun: Token) -> bool:
+    """*запален колекционер*: the next word is a noun that the word may describe."""
+    if noun.form in c.grammar.generic_nouns:
+        return True
+    return (
+        noun.upos in NOUNS
+        and noun.case in {"", "Nom", "Acc"}
+        and noun.number != "Plur"
+        and noun.feats.get("Definite") != "Def"
+        and (c.token.upos != "ADJ" or agree(noun, c.token))
     )

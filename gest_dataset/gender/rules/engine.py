@@ -1,55 +1,47 @@
-"""The rule engine: every rule asks for a gendered word and for its reason to be the first person."""
+"""The rule engine: a rule finds a gendered word and the reason why it is about the first person."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gest_dataset.gender.grammars.grammar import UNKNOWN, Grammar
-from gest_dataset.gender.parsers.tokens import Token, Tree
-from gest_dataset.gender.rules.anchors import ANCHORS
-from gest_dataset.gender.rules.generic import misleading
-from gest_dataset.gender.rules.quotations import own_quotation
-
-# reasons that lie in another clause: beside somebody else's words it may be theirs
-_ACROSS = {"coordinated", "subordinate"}
-
-
-@dataclass(frozen=True)
-class Example:
-    """A sentence that a rule decides, and the words that it points at."""
-
-    language: str
-    text: str
-    gender: str
-    evidence: tuple[str, ...]
+from gest_dataset.gender.grammar import UNKNOWN, Grammar
+from gest_dataset.gender.rules.context import Context
+from gest_dataset.gender.rules.persons import is_misleading
+from gest_dataset.gender.rules.quotations import is_by_speaker
+from gest_dataset.gender.rules.subjects import coordinated, subordinate
+from gest_dataset.gender.tokens import Token, Tree
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`word` (a kind of the language's grammar) is evidence where `anchor` holds.
+    """A word of a `kind` (of the grammar) is evidence where the `anchor` holds.
 
-    Rules of rank 2 and 3 are weaker: they are asked only where no rule before them has found anything.
+    Rules of rank 2 apply only where rules of rank 1 find nothing, and those of rank 3 after them.
     """
 
+    rank: int
     name: str
-    word: str
-    anchor: str
-    examples: tuple[Example, ...] = ()
-    rank: int = 1
+    kind: str
+    anchor: Callable[[Context], bool]
+
+    @property
+    def looks_across_clauses(self) -> bool:
+        return self.anchor in (coordinated, subordinate)
 
 
 @dataclass(frozen=True)
 class Finding:
-    rule: str
+    """A word that a rule finds, and its gender."""
+
+    rule: Rule
     gender: str
     token: Token
-    place: int = 0  # of the sentence
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the rules say of one text: `conflict` where they disagree, and then nothing is known."""
+    """The gender of a text; if rules of one rank disagree, it is a conflict and the gender is unknown."""
 
     gender: str
     rule: str
@@ -60,60 +52,59 @@ class Decision:
 NOTHING = Decision(UNKNOWN, "", (), False)
 
 
-def findings(sentence: Tree, rules: Iterable[Rule], grammar: Grammar, place: int = 0) -> Iterator[Finding]:
+def contexts_of(sentence: Tree, grammar: Grammar) -> list[Context]:
+    """The words of a sentence with their contexts."""
+    return [Context(sentence, token, grammar) for token in sentence.tokens]
+
+
+def findings(contexts: Sequence[Context], rules: Iterable[Rule]) -> Iterator[Finding]:
+    """All findings of some rules in one sentence."""
     for rule in rules:
-        anchor = ANCHORS[rule.anchor]
-        for token in sentence.tokens:
-            gender = grammar.gender(token, rule.word)
-            if (
-                gender is not None
-                and anchor(sentence, token, grammar)
-                and not misleading(sentence, token, rule.word, grammar)
-            ):
-                yield Finding(rule.name, gender, token, place)
+        for context in contexts:
+            gender = context.grammar.gender(context.token, rule.kind)
+            if gender is not None and rule.anchor(context) and not is_misleading(context, rule.kind):
+                yield Finding(rule, gender, context.token)
 
 
 def decide(
     sentences: Sequence[Tree],
     rules: Sequence[Rule],
     grammar: Grammar,
-    skipped: Sequence[tuple[int, int]] = (),
+    quotations: Sequence[tuple[int, int]] = (),
 ) -> Decision:
-    """All rules of a rank on all sentences; the first rank that finds something decides.
+    """The decision of the first rank that finds something in any sentence.
 
-    Words in the `skipped` spans of the text are somebody else's, but for quotations that the speaker
-    introduces as their own; these are asked where nothing else says anything.
+    Words in `quotations` (spans of the text) are somebody else's. Quotations that the speaker introduces
+    count if nothing else does.
     """
-    decision = _outside(sentences, rules, grammar, skipped)
-    others = [span for span in skipped if not own_quotation(sentences, span, grammar)]
-    if decision is NOTHING and len(others) < len(skipped):
-        return _outside(sentences, rules, grammar, others)
+    contexts = [contexts_of(sentence, grammar) for sentence in sentences]
+    decision = _decide_outside(contexts, rules, quotations)
+    others = [span for span in quotations if not is_by_speaker(sentences, span, grammar)]
+    if decision is NOTHING and len(others) < len(quotations):
+        return _decide_outside(contexts, rules, others)
     return decision
 
 
-def _outside(
-    sentences: Sequence[Tree],
-    rules: Sequence[Rule],
-    grammar: Grammar,
-    skipped: Sequence[tuple[int, int]],
+def _decide_outside(
+    sentences: Sequence[Sequence[Context]], rules: Sequence[Rule], quotations: Sequence[tuple[int, int]]
 ) -> Decision:
-    """What the rules find outside of the skipped spans."""
+    """The decision without the words in quotations."""
     for rank in sorted({rule.rank for rule in rules}):
-        ranked = [rule for rule in rules if rule.rank == rank and not (skipped and rule.anchor in _ACROSS)]
-        said = [
-            finding
-            for place, sentence in enumerate(sentences)
-            for finding in findings(sentence, ranked, grammar, place)
-            if not any(start <= finding.token.start < end for start, end in skipped)
+        # the other clause may be somebody else's
+        ranked = [r for r in rules if r.rank == rank and not (quotations and r.looks_across_clauses)]
+        found = [
+            (place, finding)
+            for place, contexts in enumerate(sentences)
+            for finding in findings(contexts, ranked)
+            if not any(start <= finding.token.start < end for start, end in quotations)
         ]
-        if said:
-            genders = {finding.gender for finding in said}
-            order = {rule.name: place for place, rule in enumerate(ranked)}
-            tokens = {(finding.place, finding.token.id): finding.token for finding in said}
+        if found:
+            genders = {finding.gender for _, finding in found}
+            tokens = {(place, finding.token.id): finding.token for place, finding in found}
             return Decision(
                 gender=genders.pop() if len(genders) == 1 else UNKNOWN,
-                rule=min((finding.rule for finding in said), key=order.__getitem__),
-                tokens=tuple(tokens[place] for place in sorted(tokens)),
-                conflict=len({finding.gender for finding in said}) > 1,
+                rule=min((finding.rule for _, finding in found), key=ranked.index).name,
+                tokens=tuple(tokens[key] for key in sorted(tokens)),
+                conflict=len({finding.gender for _, finding in found}) > 1,
             )
     return NOTHING

@@ -1,79 +1,173 @@
-"""Rules of rank 3: nouns of persons whose masculine and feminine are both in general use."""
+"""Anchors for nouns that say what the speaker is, and the check for nouns that women and men use alike."""
 
 from __future__ import annotations
 
-from gest_dataset.gender.grammars.grammar import FEMALE, MALE
-from gest_dataset.gender.rules.engine import Example, Rule
+import re
+from collections.abc import Sequence
 
-PERSONS = (
-    Rule(
-        "person",
-        "person",
-        "predicative",
-        rank=3,
-        examples=(Example("cs", "Jsem zpěvačka.", FEMALE, ("zpěvačka",)),),
-    ),
-    Rule(
-        "feminine",
-        "feminine",
-        "predicative",
-        rank=3,
-        examples=(Example("bg", "Аз съм учителка.", FEMALE, ("учителка",)),),
-    ),
-    Rule(
-        "person-as",
-        "person",
-        "as_person",
-        rank=3,
-        examples=(Example("hr", "Radim kao konobar.", MALE, ("konobar",)),),
-    ),
-    Rule(
-        "person-opening",
-        "person",
-        "as_opening",
-        rank=3,
-        examples=(Example("bg", "Като момиче събирах салфетки.", FEMALE, ("момиче",)),),
-    ),
-    Rule(
-        "feminine-as",
-        "feminine",
-        "as_person",
-        rank=3,
-        examples=(Example("hr", "Radim kao profesorica.", FEMALE, ("profesorica",)),),
-    ),
-    Rule(
-        "person-instrumental",
-        "person_instrumental",
-        "serving",
-        rank=3,
-        examples=(Example("ru", "Я работаю официантом.", MALE, ("официантом",)),),
-    ),
-    Rule(
-        "feminine-instrumental",
-        "feminine_instrumental",
-        "serving",
-        rank=3,
-        examples=(Example("pl", "Jestem bibliotekarką.", FEMALE, ("bibliotekarką",)),),
-    ),
-    Rule(
-        "masculine",
-        "masculine",
-        "predicative",
-        rank=3,
-        examples=(Example("sl", "Po poklicu sem mizar.", MALE, ("mizar",)),),
-    ),
-    Rule(
-        "masculine-as",
-        "masculine",
-        "as_person",
-        rank=3,
-        examples=(Example("cs", "Pracuju jako řezník na tržnici.", MALE, ("řezník",)),),
-    ),
-    Rule(
-        "masculine-instrumental",
-        "masculine_instrumental",
-        "serving",
-        rank=3,
-        examples=(Example("pl", "Jestem zapalonym wędkarzem.", MALE, ("wędkarzem",)),),
-    ),
+from gest_dataset.gender.grammar import NOUNS
+from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, has_form, is_first_person
+from gest_dataset.gender.tokens import Token
+
+_WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a preposition and the noun
+_PAST = re.compile("past|past_.*")
+# kinds of words that describe a noun
+_DESCRIBING = re.compile(
+    "accusative|adjective|adjective_as_.*|instrumental|instrumental_shape|listed|listed_instrumental|participle"
+    "|participle_as_other|shape|short|state"
 )
+_MAX_DISTANCE = 6  # words between a noun and its second adjective
+
+
+def predicative(c: Context) -> bool:
+    """A nominative beside the copula or, without a verb, beside the pronoun: *jsem zpěvačka*."""
+    grammar = c.grammar
+    others = [other for other in _joined_clauses(c) if other is not c.token]
+    before = _before_group(c)
+    if before is not None and (
+        before.upos == "ADP"
+        or before.form in grammar.comparison_words
+        # a noun that it may belong to; *povoláním zedník* has an instrumental
+        or (before.upos in NOUNS and before.case in {"", "Nom", "Acc"})
+    ):
+        return False
+    if has_form(others, grammar.other_pronouns):
+        return False
+    if _is_wished(c, others) or (before is not None and grammar.linking_verbs.fullmatch(before.form)):
+        return True
+    speaker = grammar.auxiliaries or grammar.pronouns
+    return has_form(others, speaker) and not any(
+        # *убеден вегетарианец*: a participle just before the noun describes it
+        _predicates(c, other) and not (other.id == c.token.id - 1 and other.verb_form == "Part")
+        for other in others
+    )
+
+
+def _joined_clauses(c: Context) -> Sequence[Token]:
+    """The clause of the word, with that of a noun before *and*: *sem planinka in pevka*."""
+    speaks = has_form(c.clause, c.grammar.auxiliaries | c.grammar.pronouns)
+    if not speaks and c.start > 1 and c.tokens[c.start - 1].upos == "CCONJ":
+        noun = c.tokens[c.start - 2]
+        return [*c.at(noun).clause, *c.clause] if noun.upos in NOUNS else c.clause
+    return c.clause
+
+
+def _is_wished(c: Context, others: Sequence[Token]) -> bool:
+    """*Želim postati pjevačica*: an infinitive of *to be* before the noun, and a verb of the speaker."""
+    before = [other for other in others if other.id < c.token.id]
+    verbs = [other for other in before if other.form in c.grammar.copula_infinitives]
+    return (
+        bool(verbs)
+        and not any(other.upos in NOUNS for other in before if other.id > verbs[-1].id)
+        and any(map(is_first_person, before))
+    )
+
+
+def _predicates(c: Context, token: Token) -> bool:
+    """A verb with a meaning of its own, whose object or subject the noun may be."""
+    grammar = c.grammar
+    return (
+        (token.upos in VERBS or token.verb_form in {"Conv", "Inf"})
+        and token.feats.get("Voice") != "Pass"
+        and token.form not in grammar.auxiliaries
+        and token.form not in grammar.first_person_verbs
+        and token.form not in grammar.impersonal_copulas
+        and not grammar.working_verbs.fullmatch(token.form)
+    )
+
+
+def as_person(c: Context) -> bool:
+    """*As* before the noun, and before it a verb of the first person: *radim kao konobar*."""
+    grammar, before = c.grammar, _before_group(c)
+    if before is None or before.form not in grammar.comparison_words:
+        return False
+    clause = [before]
+    for other in reversed(c.tokens[: before.id - 1]):
+        if other.upos in {"PUNCT", "SCONJ", "CCONJ"}:
+            break
+        clause.append(other)
+    has_object = any(
+        other.upos == "PRON" and other.case in {"Acc", "Dat"} and "Reflex" not in other.feats
+        for other in clause
+    )
+    return any(grammar.working_verbs.fullmatch(other.form) for other in clause) or (
+        c.token.case != ""
+        and not has_object
+        and any(is_first_person(other) or other.form in grammar.auxiliaries for other in clause)
+    )
+
+
+def serving(c: Context) -> bool:
+    """An instrumental beside a verb that takes one for its subject: *я работаю официантом*."""
+    grammar, before = c.grammar, _before_group(c)
+    if before is not None and before.upos == "ADP":
+        return False
+    if has_form(c.others, grammar.other_pronouns):
+        return False
+    is_copular = any(
+        other.form in grammar.auxiliaries
+        or grammar.working_verbs.fullmatch(other.form)
+        or grammar.linking_verbs.fullmatch(other.form)
+        for other in c.others
+    )
+    is_wished = has_form(c.others, grammar.copula_infinitives) and any(map(is_first_person, c.others))
+    # *Som obklopená učiteľkou*: another predicate has the instrumental
+    return (is_copular or is_wished) and not any(
+        other.upos in {"ADJ", "VERB"} and other.verb_form == "Part" and other.case in {"", "Nom"}
+        for other in c.others
+    )
+
+
+def _before_group(c: Context) -> Token | None:
+    """The word before the noun and its attributes."""
+    borders = c.grammar.comparison_words | c.grammar.auxiliaries
+    for other in reversed(c.tokens[: c.index]):
+        if other.upos not in _WITHIN or other.form in borders:
+            return other
+    return None
+
+
+def is_misleading(c: Context, kind: str) -> bool:
+    """The word agrees with a noun that says nothing of the speaker, is a name, or has a preposition."""
+    if _PAST.fullmatch(kind):
+        # *Изкачвал съм Мусала*: a capital letter that no beginning explains
+        if c.token.text[:1].isupper() and c.previous is not None and c.previous.upos != "PUNCT":
+            return True
+        # Belarusian *да пераездаў*: a genitive that the tagger takes for a verb
+        return not c.grammar.auxiliaries and c.previous is not None and c.previous.upos == "ADP"
+    if _is_neutral(c, c.token):
+        return True
+    return _DESCRIBING.fullmatch(kind) is not None and (_precedes_neutral(c) or _follows_neutral(c))
+
+
+def _is_neutral(c: Context, noun: Token) -> bool:
+    """*osoba*, not the genitive plural of *do otrok*, which looks like a nominative."""
+    return noun.form in c.grammar.neutral_nouns and (
+        noun.case not in {"Gen", "Dat", "Loc"} or noun.number != "Plur"
+    )
+
+
+def _precedes_neutral(c: Context) -> bool:
+    """*jsem docela klidný člověk*, whatever the tagger makes of the words."""
+    for other in c.tokens[c.token.id :][:3]:
+        if _is_neutral(c, other):
+            return True
+        if other.upos not in BETWEEN:
+            return False
+    return False
+
+
+def _follows_neutral(c: Context) -> bool:
+    """*Я личность творческая и немного рассеянная*; after *as*, *jako osoba*, the speaker comes first."""
+    grammar = c.grammar
+    for other in reversed(c.tokens[max(0, c.index - _MAX_DISTANCE) : c.index]):
+        if _is_neutral(c, other):
+            first = other.id - 1
+            return first == 0 or c.tokens[first - 1].form not in grammar.comparison_words
+        if other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ","):
+            return False
+        if other.form in grammar.pronouns:
+            return False
+        if is_first_person(other) and other.form not in grammar.auxiliaries:
+            return False
+    return False

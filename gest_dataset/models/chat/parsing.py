@@ -10,7 +10,7 @@ from pathlib import Path
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import Detection, TextWarning, detect, languages
 from gest_dataset.gender.characters import characters
-from gest_dataset.gender.parsers import table
+from gest_dataset.gender.parsers import open_parser
 from gest_dataset.probes.pronouns import Character
 
 UDPIPE = "udpipe"  # what reads answers where nothing else is said
@@ -52,4 +52,4 @@ def parsing(language: str, parser: str = UDPIPE, model: str | Path | None = None
             f"There are no rules for the language {language!r}; choose one of {', '.join(languages())}."
         )
     path = Path(model).expanduser() if model is not None else None
-    return Parsing(language, parser, path, table.open_parser(parser, language, path).signature)
+    return Parsing(language, parser, path, open_parser(parser, language, path).signature)

@@ -1,4 +1,4 @@
-"""Next-sentence fine-tuning: language models learn whether a sentence follows another one."""
+"""Next-sentence fine-tuning: a language model learns whether a sentence follows another one."""
 
 from gest_dataset.studies.nsp.training import Plan, Trained, train
 

@@ -1,47 +1,62 @@
-"""Next-sentence fine-tuning on transformers' Trainer (section 5.2 of Oeztuerk et al., 2023).
+"""Next-sentence fine-tuning with transformers' Trainer (section 5.2 of Öztürk et al., 2023).
 
-A folder is a training: pairs and checkpoints are below `.nsp-training/`, the record `nsp.json` is written
-when data and model are known to be good, and the model is there when the record has a result. The same call
-goes on from the last whole checkpoint, to the same weights as without the interrupt where the device computes
-the same twice.
+Pairs and checkpoints are in DIR/.nsp-training; nsp.json has the settings, and the result once the model is
+complete. The same call resumes from the last checkpoint.
 """
 
 from __future__ import annotations
 
 import math
+import shlex
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from tqdm.auto import tqdm
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from huggingface_hub import ModelCardData
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from transformers import (
+    AutoModelForSequenceClassification,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+    set_seed,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from gest_dataset.errors import ModelError, SettingError
-from gest_dataset.models.device import pick_device
+from gest_dataset.models.device import pick_device, pick_dtype
+from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
+from gest_dataset.models.pretrained import read
+from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
+from gest_dataset.runs.claims import claim_same
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import folder_lock, parse_json
-from gest_dataset.studies.nsp import folder, pairs
-from gest_dataset.studies.nsp.corpus import documents, source_of
-from gest_dataset.studies.nsp.model import Learner, collator, kind_of, mixed, open_learner
+from gest_dataset.storage import LOCK, atomic_path, folder_lock, parse_json, write_json
+from gest_dataset.studies.nsp import pairs
+from gest_dataset.studies.nsp.corpus import parse_source, read_documents
+from gest_dataset.version import __version__
 
-# The core's learning rate where none is given: the paper's of mGPT-2 and mT5, and BERT's of its fine-tuning
+# Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
 LEARNING_RATES = {"causal": 5e-6, "seq2seq": 1e-4, "masked": 2e-5}
-_CHECKPOINTS = 20  # in a training: what a kill can cost is a twentieth
-_STATE = "trainer_state.json"  # what the Trainer writes last into a checkpoint
+LABELS = {pairs.NEXT: "is next", pairs.NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
+RECORD, TRAINING, CARD = "nsp.json", ".nsp-training", "README.md"
+MAX_TOKENS = 256  # of a pair, as in the authors' code
+PAD = "<|padding|>"
+_CHECKPOINTS = 20
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is learnt from what, and how; the defaults are the paper's, of batches that fit today's GPUs.
+    """The settings of a training; the defaults are the paper's.
 
-    `data` are files or data sets as `NAME:CONFIG`, `text` their column of documents. `batch_size` pairs are
-    in a pass, and `accumulate` passes in an update. It ends after `epochs` or `max_steps` updates, whichever
-    comes first: 15,625 of 64 pairs are the paper's million. `learning_rate` None is that of the model's kind.
+    `data` are files or data sets as `NAME:CONFIG`, `text` is their column of documents. An update has
+    `accumulate` batches of `batch_size` pairs. Training ends after `epochs` or `max_steps` updates: 15,625 of
+    64 pairs are the paper's million. A `learning_rate` of None is that of the model's kind.
     """
 
     model: str
@@ -59,10 +74,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished training: its folder, the pairs, the updates, and how many held-out pairs it gets right.
+    """A finished training.
 
-    `accuracy` has 95 % bounds in which the pairs of a document count as one unit; `is_next` and
-    `is_not_next` are the shares of either label's pairs that are right.
+    `accuracy` is the share of held-out pairs that are right, with 95 % bounds over documents; `is_next` and
+    `is_not_next` are the shares for either label.
     """
 
     folder: Path
@@ -75,6 +90,49 @@ class Trained:
     is_not_next: float
 
 
+@dataclass(frozen=True)
+class Classifier:
+    """A model in float32 with a new head of two labels, and its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+    head: Sequence[torch.nn.Parameter]
+    max_tokens: int
+    revision: str | None
+
+    def collate(self, batch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The tensors of pairs, tokenized as `gest score` does."""
+        encoded = self.tokenizer(
+            [pair["first"] for pair in batch],
+            [pair["second"] for pair in batch],
+            truncation="longest_first",
+            max_length=self.max_tokens,
+            padding=True,
+            return_tensors="pt",
+            return_token_type_ids=accepts_type_ids(self.tokenizer, self.model),
+        )
+        return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
+
+
+@dataclass
+class _SingleDevice(TrainingArguments):
+    """The Trainer on one chosen device, instead of all GPUs."""
+
+    chosen: str = "cpu"
+
+    @property
+    def device(self) -> torch.device:
+        _ = super().device  # initializes accelerate
+        device = torch.device(self.chosen)
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        return device
+
+    @property
+    def n_gpu(self) -> int:
+        return int(self.chosen != "cpu")
+
+
 def train(
     plan: Plan,
     output: str | Path,
@@ -83,191 +141,221 @@ def train(
     command: Sequence[str] = (),
     progress: bool = True,
 ) -> Trained:
-    """Fine-tune a model, or go on with that, and write it to a folder that `gest score` takes.
-
-    `command` is what the record says that it was called with.
-    """
+    """Fine-tune a model, or resume its training, and write it to a folder that `gest score` takes."""
     out = Path(output)
-    kind, place = kind_of(plan.model), pick_device(device)
-    sources = [source_of(data, plan.text) for data in plan.data]
+    kind, chosen = _check_kind(plan.model), pick_device(device)
+    sources = [parse_source(data, plan.text) for data in plan.data]
     if not sources:
-        raise SettingError("There is nothing to learn from: name a file or a data set.")
-    rates = {"learning rate": plan.learning_rate, "head's learning rate": plan.head_learning_rate}
-    for name, rate in rates.items():
+        raise SettingError("There are no training data. Name a file or a data set.")
+    for rate in (plan.learning_rate, plan.head_learning_rate):
         if rate is not None and not 0 < rate < math.inf:
-            raise SettingError(f"The {name} is {rate:g}: nothing is learnt from that. Give one above 0.")
+            raise SettingError(f"A learning rate of {rate:g} trains nothing. Use a positive number.")
     settings = asdict(plan) | {
-        "data": [source.told() for source in sources],
+        "data": [asdict(source) | {"sha256": source.sha256} for source in sources],
         "kind": kind,
         "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
-        "dtype": mixed(plan.dtype, place, kind),
+        "dtype": _mixed_precision(plan.dtype, chosen, kind),
     }
-    found = folder.claim_training(out, settings)
+    record = claim_same(
+        out / RECORD,
+        lambda path: path.with_name(RECORD).exists() or path.name in (LOCK, TRAINING),
+        settings,
+        "gest study nsp",
+        "a training",
+    )
     with folder_lock(out):
-        if found is None or folder.RESULT not in found:
-            below = out / folder.TRAINING
-            if found is None:
-                shutil.rmtree(below, ignore_errors=True)  # pairs of a call that was wrong, or killed
-            most = plan.max_steps * plan.batch_size * plan.accumulate
-            counts = pairs.prepare(documents(sources, plan.seed), below, most, plan.seed, progress)
-            learner = open_learner(plan.model, plan.seed)
-            folder.begin(out, settings, command)  # from here on other settings are refused
-            state = _fit(learner, settings, counts, below, place, progress)
-            result = {
-                "counts": asdict(counts),
-                "steps": state.global_step,
-                **_tested(learner, pairs.columns_of(below / pairs.TEST), place, settings, progress),
-                "losses": [(entry["step"], entry["loss"]) for entry in state.log_history if "loss" in entry],
-            }
-            found = folder.finish(out, learner, settings, result, command)
-        shutil.rmtree(out / folder.TRAINING, ignore_errors=True)
-    return trained(out, found[folder.RESULT])
+        work = out / TRAINING
+        if record is None:
+            shutil.rmtree(work, ignore_errors=True)  # pairs of other data
+        if record is None or "result" not in record:
+            limit = plan.max_steps * plan.batch_size * plan.accumulate
+            documents = read_documents(sources, plan.seed)
+            counts = pairs.write_pairs(documents, work, limit, plan.seed, progress)
+            classifier = load_classifier(plan.model, plan.seed)
+            record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
+            write_json(out / RECORD, record)
+            result = _fit_and_test(classifier, settings, counts, work, chosen, progress)
+            record |= {"revision": classifier.revision, "result": result}
+            _save(classifier, out, record)
+        shutil.rmtree(work, ignore_errors=True)
+    result = {name: value for name, value in record["result"].items() if name != "losses"}
+    return Trained(**{**result, "folder": out, "counts": pairs.Counts(**result["counts"])})
 
 
-def trained(out: Path, result: dict[str, Any]) -> Trained:
-    """What a record says in the end."""
-    told = {name: value for name, value in result.items() if name in Trained.__dataclass_fields__}
-    return Trained(**{**told, "folder": out, "counts": pairs.Counts(**result["counts"])})
+def _check_kind(model: str) -> str:
+    """The kind of a model that can be trained."""
+    if model.endswith(".gguf"):
+        raise SettingError(f"{model}: GGUF files cannot be trained. Give the model's Hub id or its folder.")
+    name, kind = name_and_kind(model)
+    if kind == NSP:
+        raise ModelError(f"{name!r} has a classification head already. Give its base model.")
+    return kind
 
 
-# ---- the Trainer -------------------------------------------------------------------------------------------
+def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
+    """The number type of the forward passes; weights are always float32.
+
+    `auto` avoids float16 for encoder-decoder models, which overflow, and for devices without loss scaling.
+    """
+    chosen = pick_dtype(dtype, device)
+    if chosen == torch.float16 and dtype == "auto" and (kind == SEQ2SEQ or device.type != "cuda"):
+        chosen = torch.float32
+    if chosen == torch.float16 and device.type != "cuda":
+        raise SettingError(f"Training in float16 needs CUDA, not {device.type}. Use float32 or auto.")
+    return str(chosen).removeprefix("torch.")
 
 
-@dataclass
-class _OnePlace(TrainingArguments):
-    """Settings for one device, which is said: the Trainer by itself takes all that it finds."""
-
-    place: str = "cpu"
-
-    @property
-    def device(self) -> torch.device:
-        _ = super().device  # begins what accelerate keeps of the process
-        place = torch.device(self.place)
-        if place.type == "cuda":
-            torch.cuda.set_device(place)
-        return place
-
-    @property
-    def n_gpu(self) -> int:
-        return int(self.place != "cpu")
-
-
-class _Bar(TrainerCallback):
-    """A progress bar of updates that begins with what is done; none without a terminal."""
-
-    def __init__(self, shown: bool) -> None:
-        self.disable = None if shown else True
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self.bar = tqdm(
-            total=state.max_steps, initial=state.global_step, desc="updates", unit="", disable=self.disable
-        )
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self.bar.update(1)
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        if logs and "loss" in logs:
-            self.bar.set_postfix(loss=f"{logs['loss']:.3f}")
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self.bar.close()
+def load_classifier(name: str, seed: int) -> Classifier:
+    """The model with a new head; it is first loaded as a language model, which checks its files."""
+    language_model = load_model(name, "cpu", "float32")
+    model_type = language_model.model.config.model_type
+    if model_type not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES:
+        raise ModelError(f"transformers has no classifier for {name!r} (type {model_type!r}).")
+    tokenizer, revision = language_model.tokenizer, language_model.revision
+    del language_model
+    set_seed(seed)
+    model, info = read(
+        AutoModelForSequenceClassification,
+        name,
+        revision=revision,
+        dtype=torch.float32,
+        id2label=LABELS,
+        label2id={label: number for number, label in LABELS.items()},
+        output_loading_info=True,
+    )
+    head = [weights for key, weights in model.named_parameters() if key in set(info["missing_keys"])]
+    if tokenizer.pad_token_id is None:
+        # a token of its own, as in the authors' code: the classifier reads the last token before the padding
+        tokenizer.add_special_tokens({"pad_token": PAD})
+        if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+            model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+    tokenizer.padding_side = "right"
+    limit = make_probe_tokenizer(tokenizer, model, NSP).limit
+    return Classifier(model, tokenizer, head, min(MAX_TOKENS, limit or MAX_TOKENS), revision)
 
 
-def _fit(
-    learner: Learner,
-    settings: dict[str, Any],
+def _fit_and_test(
+    classifier: Classifier,
+    settings: Mapping[str, Any],
     counts: pairs.Counts,
-    below: Path,
-    place: torch.device,
+    work: Path,
+    device: torch.device,
     progress: bool,
-) -> Any:
-    """Train to the end, from the last checkpoint where there is one; the Trainer's state."""
-    together = settings["batch_size"] * settings["accumulate"]
-    steps = min(settings["max_steps"], settings["epochs"] * -(-counts.train // together))
-    arguments = _OnePlace(
-        output_dir=str(below),
-        place=str(place),
-        use_cpu=place.type == "cpu",
+) -> dict[str, Any]:
+    """Train from the last checkpoint, and test on the held-out pairs."""
+    per_update = settings["batch_size"] * settings["accumulate"]
+    steps = min(settings["max_steps"], settings["epochs"] * -(-counts.train // per_update))
+    arguments = _SingleDevice(
+        output_dir=str(work),
+        chosen=str(device),
+        use_cpu=device.type == "cpu",
         max_steps=steps,
         per_device_train_batch_size=settings["batch_size"],
+        per_device_eval_batch_size=settings["batch_size"],
         gradient_accumulation_steps=settings["accumulate"],
         learning_rate=settings["learning_rate"],
-        # as in the authors' code, where the cosine has one cycle
         lr_scheduler_type="cosine",
-        warmup_steps=steps // 100 + 1,
+        warmup_steps=steps // 100 + 1,  # as in the authors' code
         fp16=settings["dtype"] == "float16",
         bf16=settings["dtype"] == "bfloat16",
         seed=settings["seed"],
         save_steps=max(1, steps // _CHECKPOINTS),
-        save_total_limit=2,  # the one before is whole while the next one is written
+        save_total_limit=2,  # a kill can damage the last one
         logging_steps=max(1, steps // 100),
         remove_unused_columns=False,
-        dataloader_pin_memory=place.type == "cuda",
-        disable_tqdm=True,
+        dataloader_pin_memory=device.type == "cuda",
+        disable_tqdm=not (progress and sys.stderr.isatty()),
         report_to="none",
     )
-    model = learner.model.to(place)
-    head = {id(parameter) for parameter in learner.head}
-    core = [parameter for parameter in model.parameters() if id(parameter) not in head]
+    model = classifier.model.to(device)
+    head = {id(weights) for weights in classifier.head}
+    body = [weights for weights in model.parameters() if id(weights) not in head]
     optimizer = torch.optim.AdamW(
         [
-            {"params": core, "lr": settings["learning_rate"]},
-            {"params": list(learner.head), "lr": settings["head_learning_rate"]},
+            {"params": body, "lr": settings["learning_rate"]},
+            {"params": list(classifier.head), "lr": settings["head_learning_rate"]},
         ],
         weight_decay=0.0,
     )
     trainer = Trainer(
         model=model,
         args=arguments,
-        data_collator=collator(learner),
-        train_dataset=pairs.columns_of(below / pairs.TRAIN),
+        data_collator=classifier.collate,
+        train_dataset=pairs.read_pairs(work / pairs.TRAIN),
         optimizers=(optimizer, None),
-        callbacks=[_Bar(progress)],
+        preprocess_logits_for_metrics=_logits,
     )
     trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=_last_checkpoint(below))
-    return trainer.state
+    trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    test = pairs.read_pairs(work / pairs.TEST)
+    logits = trainer.predict(test).predictions
+    if not np.isfinite(logits).all():
+        raise ModelError(
+            "The training diverged: the outputs are not finite. Use a lower learning rate, or float32, "
+            "in a new folder."
+        )
+    labels = np.array(test["label"])
+    hits = logits.argmax(axis=-1) == labels
+    return {
+        "counts": asdict(counts),
+        "steps": trainer.state.global_step,
+        **proportion("accuracy", hits, np.array(test["document"])),
+        "is_next": float(hits[labels == pairs.NEXT].mean()),
+        "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
+        "losses": [(entry["step"], entry["loss"]) for entry in trainer.state.log_history if "loss" in entry],
+    }
 
 
-def _last_checkpoint(below: Path) -> str | None:
-    """The newest whole checkpoint; what a kill has left half-written is removed."""
-    found = {int(path.name.rpartition("-")[2]): path for path in below.glob(f"{PREFIX_CHECKPOINT_DIR}-*")}
-    for _, path in sorted(found.items(), reverse=True):
+def _logits(outputs: Any, _: Any) -> Any:
+    """The logits of a batch; encoder-decoder models return further outputs."""
+    return outputs[0] if isinstance(outputs, tuple) else outputs
+
+
+def _last_checkpoint(work: Path) -> str | None:
+    """The newest complete checkpoint; the Trainer writes its state last."""
+    checkpoints = work.glob(f"{PREFIX_CHECKPOINT_DIR}-*")
+    for path in sorted(checkpoints, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True):
         try:
-            parse_json((path / _STATE).read_text(encoding="utf-8"))
+            parse_json((path / "trainer_state.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            shutil.rmtree(path)
+            shutil.rmtree(path)  # a kill interrupted it
         else:
             return str(path)
     return None
 
 
-def _tested(
-    learner: Learner, data: Any, place: torch.device, settings: dict[str, Any], progress: bool
-) -> dict[str, float]:
-    """The shares of held-out pairs whose likelier label is the right one."""
-    collate, model = collator(learner), learner.model.eval()
-    right: list[bool] = []
-    bar = tqdm(total=len(data), desc="held-out pairs", unit="", disable=None if progress else True)
-    with bar, torch.inference_mode():
-        for start in range(0, len(data), settings["batch_size"]):
-            stop = min(start + settings["batch_size"], len(data))
-            batch = {
-                name: values.to(place)
-                for name, values in collate([data[number] for number in range(start, stop)]).items()
-            }
-            logits = model(**batch).logits
-            if not torch.isfinite(logits).all():
-                raise ModelError(
-                    "The training has gone astray: the model's answers are no numbers any more. Try a lower "
-                    "learning rate, or float32 if it was not, in a new folder."
-                )
-            right += (logits.argmax(dim=-1) == batch["labels"]).tolist()
-            bar.update(stop - start)
-    hits, labels = np.array(right), np.array(data["label"])
-    return {
-        **proportion("accuracy", hits, np.array(data["document"])),
-        "is_next": float(hits[labels == pairs.NEXT].mean()),
-        "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
-    }
+def _save(classifier: Classifier, out: Path, record: dict[str, Any]) -> None:
+    """Write the model, its card, and the record with the result last."""
+    classifier.tokenizer("")  # resets the truncation and padding of the training
+    classifier.model.save_pretrained(out)
+    classifier.tokenizer.save_pretrained(out)
+    settings, result = record["settings"], record["result"]
+    name = settings["model"]
+    header = ModelCardData(
+        base_model=None if Path(name).exists() else name,
+        datasets=[source["name"] for source in settings["data"] if source["sha256"] is None] or None,
+        library_name="transformers",
+        pipeline_tag="text-classification",
+        tags=["next-sentence-prediction", "stereoset"],
+    )
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    card = environment.get_template("card.md.jinja").render(
+        header=str(header),
+        name=Path(name).name,
+        settings=settings,
+        result=result,
+        counts=result["counts"],
+        labels=LABELS,
+        revision=record["revision"],
+        command=shlex.join(record["command"]),
+        version=__version__,
+    )
+    with atomic_path(out / CARD) as partial:
+        partial.write_text(card, encoding="utf-8")
+    write_json(out / RECORD, record)

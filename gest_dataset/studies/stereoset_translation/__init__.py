@@ -1,1 +1,5 @@
-"""StereoSet in another language: translation, checks and the folder of the result."""
+"""StereoSet in other languages: translation, checks, and the folder of the result."""
+
+from gest_dataset.studies.stereoset_translation.folder import translate_stereoset
+
+__all__ = ["translate_stereoset"]

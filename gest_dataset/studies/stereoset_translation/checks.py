@@ -1,8 +1,7 @@
-"""What can be wrong with a translation of StereoSet, as far as a rule sees it.
+"""Rules that find problems in a translation of StereoSet.
 
-Section 5.1 of Oeztuerk et al. (2023): all data sets were checked for punctuation errors and for the placement
-of BLANK. A kind of problem either leaves its sample out, because the config has no place for it, or is for a
-person to look at.
+Section 5.1 of Öztürk et al. (2023) checked punctuation and the place of BLANK. Some problems make a sample
+unusable; the others are listed for a person to check.
 """
 
 from __future__ import annotations
@@ -15,25 +14,25 @@ import regex
 from gest_dataset.builders.stereoset import BLANK, CANDIDATES, word_in_place
 
 MISSING = "no translation"
-LOST = "BLANK is lost, or there are more"
+LOST = "BLANK is missing, or there are too many"
 SAME_CANDIDATES = "two candidates are the same"
-NOT_IN_PLACE = "the word cannot be found in its sentence"
-JOINED = "BLANK is a part of a word"
-BEHIND = "BLANK stands behind the end of the sentence"
-END = "another mark at the end"
-PUNCTUATION = "punctuation is doubled, torn off or not closed"
-UNTRANSLATED = "the same as the English text"
-MARKED = "the word has punctuation, the English one has none"
-CAPITAL = "the word begins with a capital letter, the English one does not"
-# Whether a sample that has it is left out
-KINDS: dict[str, bool] = {
+NOT_IN_PLACE = "the word is not found in its sentence"
+JOINED = "BLANK is part of a word"
+AFTER_END = "BLANK comes after the end of the sentence"
+END = "different punctuation at the end"
+PUNCTUATION = "punctuation is doubled, detached or unbalanced"
+UNTRANSLATED = "same as the English text"
+EXTRA_PUNCTUATION = "the word has punctuation, the English one has none"
+CAPITAL = "the word has a capital letter, the English one has none"
+# Whether a sample with the problem is left out
+PROBLEMS: dict[str, bool] = {
     **dict.fromkeys((MISSING, LOST, SAME_CANDIDATES, NOT_IN_PLACE), True),
-    **dict.fromkeys((JOINED, BEHIND, END, PUNCTUATION, UNTRANSLATED, MARKED, CAPITAL), False),
+    **dict.fromkeys((JOINED, AFTER_END, END, PUNCTUATION, UNTRANSLATED, EXTRA_PUNCTUATION, CAPITAL), False),
 }
 
-_CAPITALS = frozenset({"de"})  # where nouns begin with one
-_WORDS = 4  # a shorter text may be the same in two languages: a name, "No, no!"
-# The marks that end a sentence, in all scripts, and what they are here
+_CAPITALIZED = frozenset({"de"})  # languages with capitalized nouns
+_MIN_WORDS = 4  # shorter texts can be the same in two languages: names, "No, no!"
+# The marks that end a sentence in any script
 _ENDS = {
     **dict.fromkeys(".。．।։።", "."),
     **dict.fromkeys("?？؟;", "?"),
@@ -41,50 +40,50 @@ _ENDS = {
     "…": "…",
 }
 _CLOSING = regex.compile(r"[\s\p{Pe}\p{Pf}\p{Pi}\"'’]+$")
-# of a script with spaces between words
+# letters of scripts with spaces between words
 _LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
 _JOINED = regex.compile(rf"(?V1){_LETTER}{BLANK}|{BLANK}{_LETTER}")
-_BEHIND = regex.compile(rf"[.!?…।。][\"'”»“]?\s+{BLANK}\W*$")
+_AFTER_END = regex.compile(rf"[.!?…।。][\"'”»“]?\s+{BLANK}\W*$")
 _BROKEN = regex.compile(r"\s[,.](?!\.|\d)|[,;:]\s*[,;:.]|(?<!\.)\.\.(?!\.)|[!?]\.(?!\.)")
-_BRACKETS = (("(", ")"), ("[", "]"))
-_QUOTES = ('"', "“”„", "«»")  # which one opens, languages do not agree on
-_PUNCTUATION = regex.compile(r"[.,;:!?…。।]")
+_BRACKETS = ("()", "[]")
+_QUOTES = ('"', "“”„", "«»")  # languages differ in which one opens
+_PUNCTUATION = regex.compile(r"[.,;:!?…।。]")
 
 
-def of_sentence(source: str, made: str) -> Iterator[str]:
-    """The kinds of problems of a translated sentence."""
-    if len(source.split()) >= _WORDS and made.casefold() == source.casefold():
+def check_sentence(source: str, translation: str) -> Iterator[str]:
+    """The problems of a translated sentence."""
+    if len(source.split()) >= _MIN_WORDS and translation.casefold() == source.casefold():
         yield UNTRANSLATED
-    if _end(made) != _end(source):
+    if _end_mark(translation) != _end_mark(source):
         yield END
-    if _is_broken(made) and not _is_broken(source):
+    if _is_broken(translation) and not _is_broken(source):
         yield PUNCTUATION
 
 
-def of_context(source: str, made: str) -> Iterator[str]:
-    """Those of a sentence with BLANK in it."""
-    if made.count(BLANK) != source.count(BLANK):
+def check_context(source: str, translation: str) -> Iterator[str]:
+    """The problems of a translated sentence with BLANK."""
+    if translation.count(BLANK) != source.count(BLANK):
         yield LOST
         return
-    yield from of_sentence(source, made)
-    if _JOINED.search(made) and not _JOINED.search(source):
+    yield from check_sentence(source, translation)
+    if _JOINED.search(translation) and not _JOINED.search(source):
         yield JOINED
-    if _BEHIND.search(made) and not _BEHIND.search(source):
-        yield BEHIND
+    if _AFTER_END.search(translation) and not _AFTER_END.search(source):
+        yield AFTER_END
 
 
-def of_word(source: str, made: str, language: str) -> Iterator[str]:
-    """Those of a word that is put into the place of BLANK."""
-    if BLANK in made:
+def check_word(source: str, translation: str, language: str) -> Iterator[str]:
+    """The problems of a translated word that fills BLANK."""
+    if BLANK in translation:
         yield NOT_IN_PLACE
-    if _PUNCTUATION.search(made) and not _PUNCTUATION.search(source):
-        yield MARKED
-    if language not in _CAPITALS and made[:1].isupper() and not source[:1].isupper():
+    if _PUNCTUATION.search(translation) and not _PUNCTUATION.search(source):
+        yield EXTRA_PUNCTUATION
+    if language not in _CAPITALIZED and translation[:1].isupper() and not source[:1].isupper():
         yield CAPITAL
 
 
-def of_candidates(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Fields of a whole row with the kinds of problems that they have together."""
+def check_candidates(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The problems of a row's candidates together, with their fields."""
     within = "stereotype_word" in row
     fields = {name: f"{name}_word" if within else name for name in CANDIDATES.values()}
     texts = Counter(row[field].casefold() for field in fields.values())
@@ -95,10 +94,10 @@ def of_candidates(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield field, NOT_IN_PLACE
 
 
-def _end(text: str) -> str:
-    """The mark at the end of a sentence; quotation marks and brackets behind it do not count.
+def _end_mark(text: str) -> str:
+    """The mark at the end of a sentence, before quotation marks and brackets.
 
-    >>> _end("“Stop!”"), _end("Wait ..."), _end("No end")
+    >>> _end_mark("“Stop!”"), _end_mark("Wait ..."), _end_mark("No end")
     ('!', '…', '')
     """
     text = _CLOSING.sub("", text)
@@ -106,6 +105,6 @@ def _end(text: str) -> str:
 
 
 def _is_broken(text: str) -> bool:
-    unclosed = any(text.count(left) != text.count(right) for left, right in _BRACKETS)
+    unbalanced = any(text.count(left) != text.count(right) for left, right in _BRACKETS)
     odd = any(sum(map(text.count, quotes)) % 2 for quotes in _QUOTES)
-    return unclosed or odd or _BROKEN.search(text) is not None
+    return unbalanced or odd or _BROKEN.search(text) is not None

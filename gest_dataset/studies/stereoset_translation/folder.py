@@ -1,13 +1,14 @@
-"""A folder of StereoSet in another language: two configs, their card, and the problems for a person."""
+"""The folder of a StereoSet translation: two configs, their card, and the problems for a person to check."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import datasets
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import STEREOSET
@@ -16,38 +17,95 @@ from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
 from gest_dataset.data.card import card_header, dataset_info
 from gest_dataset.data.folder import CARD, SUMS, write_config
+from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.claims import claim_same
-from gest_dataset.storage import LOCK, atomic_path, csv_text, write_json
-from gest_dataset.studies.stereoset_translation import checks
-from gest_dataset.studies.stereoset_translation.translate import Cell, Corrections, Made, Row, fields_of
+from gest_dataset.storage import LOCK, atomic_path, csv_text, folder_lock, write_json
+from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
+from gest_dataset.studies.stereoset_translation.translate import (
+    MARKERS,
+    Cell,
+    Row,
+    TranslatedTest,
+    translate_test,
+    translated_fields,
+)
+from gest_dataset.translation import open_translator
+from gest_dataset.translation.samples import is_file
+from gest_dataset.translation.translator import TranslationError
+from gest_dataset.translation.work import ask
 from gest_dataset.version import __version__
 
-RECORD, PROBLEMS, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
+RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
 _KEYS = ("test", "id", "field")
 _COLUMNS = (*_KEYS, "source", "translation", "context", "problem", "left_out", "correction")
 
 
-def claim_stereoset(out: Path, settings: Mapping[str, Any]) -> None:
-    """Make the folder, or take one of the same translator, language and English rows."""
-    configs = {config_name(test, code) for test in TESTS for code in LANGUAGES}
-    own = {CARD, SUMS, RECORD, PROBLEMS, CORRECTIONS, *configs} if (out / RECORD).exists() else set()
-    what = "a translation of StereoSet"
-    claim_same(out / RECORD, {*own, LOCK}, settings, "gest study translate-stereoset", what)
+def translate_stereoset(
+    language: str,
+    system: str,
+    output: Path,
+    corrections: Path | None = None,
+    limit: int | None = None,
+    command: Sequence[str] = (),
+    **loading: Any,
+) -> list[TranslatedTest]:
+    """Translate both tests into a folder of configs, and add the configs to the user's own.
+
+    `corrections` is problems.csv with its column `correction` filled in. `loading` is for `open_translator`.
+    """
+    translator = open_translator(system, language, **loading)
+    names = {test: config_name(test, SOURCE) for test in TESTS}
+    english = {test: rows_of(name).to_list()[:limit] for test, name in names.items()}
+    settings = {
+        "system": translator.name,
+        "revision": translator.revision,
+        "translator": translator.settings,
+        "language": language,
+        "limit": limit,
+        "data_fingerprint": {name: fingerprint_of(name) for name in names.values()},
+    }
+    own = {LOCK}
+    if (output / RECORD).exists():
+        own |= {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
+        own |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
+    owner = "a translation of StereoSet"
+    claim_same(output / RECORD, own, settings, "gest study translate-stereoset", owner)
+    if corrections is not None and not corrections.is_file():
+        raise ConfigError(f"{corrections} does not exist.")
+    corrected: dict[Cell, str] = {}
+    for path in (output / CORRECTIONS, corrections):  # a newer correction replaces an older one
+        if path is not None and path.exists():
+            corrected |= read_corrections(path, english)
+    markers = MARKERS[:1] if is_file(system) else MARKERS
+    with folder_lock(output):
+        tests = [
+            translate_test(
+                test, rows, language, lambda texts: ask(texts, translator, language), markers, corrected
+            )
+            for test, rows in english.items()
+        ]
+        if not any(test.rows for test in tests):
+            problem = tests[0].problems[0]
+            raise TranslationError(f"No sample could be translated ({problem.detail or problem.kind}).")
+        _write_folder(output, language, tests, corrected, settings, command)
+        if language not in RELEASED:
+            _add_configs(language, tests, translator.name)
+    return tests
 
 
 def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
-    """The filled cells of the column `correction`; each has to name a text of StereoSet."""
+    """The filled cells of the column `correction`."""
     table = read_table(path)
     columns = [table.texts(name) for name in (*_KEYS, "correction")]
     known = {
         Cell(test, row["id"], name)
         for test, rows in english.items()
         for row in rows
-        for name in fields_of(test)
+        for name in translated_fields(test)
     }
     corrections: dict[Cell, str] = {}
     for number, (*key, text) in enumerate(zip(*columns, strict=True), start=1):
@@ -55,153 +113,99 @@ def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[C
             continue
         cell = Cell(*key)
         if cell not in known:
-            raise DataError.at(path, f"row {number}", f"there is no text {'/'.join(key)} in StereoSet")
+            raise DataError.at(path, f"row {number}", f"StereoSet has no text {'/'.join(key)}")
         if corrections.setdefault(cell, text.strip()) != text.strip():
-            raise DataError.at(path, f"row {number}", f"{'/'.join(key)} is corrected twice, and differently")
+            raise DataError.at(path, f"row {number}", f"{'/'.join(key)} has two different corrections")
     return corrections
 
 
-def kept_corrections(out: Path, given: Path | None, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
-    """All corrections that this folder was ever given; a newer one takes the place of an older one."""
-    if given is not None and not given.is_file():
-        raise ConfigError(f"There is no file {given}.")
-    paths = [path for path in (out / CORRECTIONS, given) if path is not None and path.exists()]
-    corrections: dict[Cell, str] = {}
-    for path in paths:
-        corrections |= read_corrections(path, english)
-    return corrections
-
-
-def write_stereoset(
+def _write_folder(
     out: Path,
     language: str,
-    made: Sequence[Made],
-    corrections: Corrections,
+    tests: Sequence[TranslatedTest],
+    corrections: Mapping[Cell, str],
     settings: Mapping[str, Any],
     command: Sequence[str],
 ) -> None:
-    """Write the settings first, then what a person has given, and the card last: what it names is whole."""
-    record = told(made, settings, command)
-    write_json(out / RECORD, record)
-    if corrections:
-        rows = [(cell.test, cell.id, cell.field, text) for cell, text in corrections.items()]
-        _write_csv(out / CORRECTIONS, (*_KEYS, "correction"), rows)
-    _write_csv(out / PROBLEMS, _COLUMNS, _problems(made))
-    infos = {}
-    for one in (one for one in made if one.rows):
-        data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
-        name = config_name(one.test, language)
-        infos[name] = dataset_info(data.features, data.data.table, write_config(out, name, data.data.table))
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(_card(language, infos, record), encoding="utf-8")
-
-
-def keep(language: str, made: Sequence[Made], system: str) -> list[str]:
-    """Add the configs for good, as `load_dataset("gest", NAME)` reads them; the names that they have.
-
-    Those of an earlier translation give way: their folder has them still. A language that StereoSet was
-    released in has its own.
-    """
-    if language in RELEASED:
-        return []
-    spoken = LANGUAGES[language].name
-    configs = [
-        (
-            NewConfig(
-                name=config_name(one.test, language),
-                family=STEREOSET,
-                description=f"StereoSet, {one.test} test, in {spoken}, translated by {system}",
-                languages=(language,),
-                licence=sources.licences([source(one.test, SOURCE)]),
-                fields=FIELDS[one.test],
-                dropped=one.left_out,
-            ),
-            one.rows,
-        )
-        for one in made
-        if one.rows
-    ]
-    return [config.name for config in add_configs(configs, replace=True)]
-
-
-def _problems(made: Sequence[Made]) -> Iterable[tuple[str, ...]]:
-    """What leaves a sample out comes first."""
-    problems = [problem for one in made for problem in one.problems]
-    for problem in sorted(problems, key=lambda problem: not checks.KINDS[problem.kind]):
-        cell, out = problem.cell, "yes" if checks.KINDS[problem.kind] else "no"
-        told = f"{problem.kind}: {problem.why}" if problem.why else problem.kind
-        texts = (problem.source, problem.translation, problem.context, told)
-        yield (cell.test, cell.id, cell.field, *texts, out, "")
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    with atomic_path(path) as partial:
-        partial.write_bytes(csv_text(columns, rows).encode())
-
-
-def told(made: Sequence[Made], settings: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
-    """What translation.json holds."""
-    return {
+    """Write the settings first and the card last."""
+    record = {
         "command": list(command),
         "settings": dict(settings),
         "gest_dataset": __version__,
         "tests": {
             one.test: {
-                "samples": one.asked,
+                "samples": one.samples,
                 "rows": len(one.rows),
                 "corrected_texts": one.corrected,
-                "contexts_by_mark": dict(one.marks),
-                "samples_by_problem": one.kinds,
+                "contexts_by_marker": dict(one.markers),
+                "samples_by_problem": one.samples_by_problem,
             }
-            for one in made
+            for one in tests
         },
     }
-
-
-def _card(language: str, infos: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    settings, spoken = record["settings"], LANGUAGES[language].name
-    title = f"StereoSet in {spoken}"
-    counts = "\n".join(
-        f"| {test} | {one['samples']:,} | {one['rows']:,} | {one['corrected_texts']:,} |"
-        for test, one in record["tests"].items()
+    write_json(out / RECORD, record)
+    if corrections:
+        rows = [(cell.test, cell.id, cell.field, text) for cell, text in corrections.items()]
+        _write_text(out / CORRECTIONS, csv_text((*_KEYS, "correction"), rows))
+    problems = sorted((p for one in tests for p in one.problems), key=lambda problem: not problem.leaves_out)
+    lines = []
+    for problem in problems:
+        cell, kind = problem.cell, f"{problem.kind}: {problem.detail}" if problem.detail else problem.kind
+        texts = (problem.source, problem.translation, problem.context, kind)
+        lines.append((cell.test, cell.id, cell.field, *texts, "yes" if problem.leaves_out else "no", ""))
+    _write_text(out / PROBLEMS_FILE, csv_text(_COLUMNS, lines))
+    infos = {}
+    for one in tests:
+        if one.rows:
+            data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
+            name = config_name(one.test, language)
+            infos[name] = dataset_info(
+                data.features, data.data.table, write_config(out, name, data.data.table)
+            )
+    title = f"StereoSet in {LANGUAGES[language].name}"
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-    problems = "\n".join(
-        f"| {test} | {kind} | {number:,} | {'yes' if checks.KINDS[kind] else 'no'} |"
-        for test, one in record["tests"].items()
-        for kind, number in one["samples_by_problem"].items()
+    card = environment.get_template("card.md.jinja").render(
+        header=card_header(title, [language, "en"], infos),
+        title=title,
+        system=settings["system"],
+        version=__version__,
+        command=shlex.join(command),
+        tests=record["tests"],
+        left_out=PROBLEMS,
+        problems_file=PROBLEMS_FILE,
+        family=STEREOSET,
     )
-    return f"""---
-{card_header(title, [language, "en"], dict(infos))}
----
+    _write_text(out / CARD, card)
 
-# {title}
 
-The samples of StereoSet as `{settings["system"]}` translated them, in the format of the configs
-`stereoset_LANGUAGE_intrasentence` and `…_intersentence`. Written by `gest study translate-stereoset` of
-gest-dataset {__version__}:
+def _write_text(path: Path, text: str) -> None:
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
-```bash
-{shlex.join(record["command"])}
-```
 
-| test | samples in English | here | texts that a person gave |
-| --- | ---: | ---: | ---: |
-{counts}
-
-What rules found and no person has looked at (`{PROBLEMS}` has every text):
-
-| test | problem | samples | left out |
-| --- | --- | ---: | --- |
-{problems}
-
-A machine translation: whether a stereotype is one in this language, and whether words agree with their
-sentence, nobody has checked but where a text was given by a person. The sentences state stereotypes, to
-measure models with: never train on them. {STEREOSET.limits}
-
-The English samples are StereoSet's (<{STEREOSET.homepage}>); the translations come with the terms of the
-system that made them. To cite:
-
-```bibtex
-{STEREOSET.citation}
-```
-"""
+def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) -> None:
+    """Add the configs to the user's own, replacing those of an earlier translation."""
+    configs = [
+        (
+            NewConfig(
+                name=config_name(one.test, language),
+                family=STEREOSET,
+                description=(
+                    f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}"
+                ),
+                languages=(language,),
+                licence=sources.licences([source(one.test, SOURCE)]),
+                fields=FIELDS[one.test],
+                dropped=one.dropped,
+            ),
+            one.rows,
+        )
+        for one in tests
+        if one.rows
+    ]
+    add_configs(configs, replace=True)

@@ -1,9 +1,8 @@
-"""StereoSet in another language: translated by a system, checked by rules, corrected by a person.
+"""Translate the samples of StereoSet (section 5.1 of Öztürk et al., 2023).
 
-Section 5.1 of Oeztuerk et al. (2023): contexts are translated with BLANK kept as it is, candidate words and
-targets on their own, and a sentence is its context with the word in the place of BLANK. Between sentences
-every sentence is translated. The authors kept BLANK with Amazon's terminology; here any system is asked with
-marks that most of them leave alone, one after the other, until each BLANK is there again.
+Contexts keep their BLANK, candidate words and targets are translated on their own, and a sentence is its
+context with the word in place of BLANK. Between sentences every sentence is translated. The authors protected
+BLANK with Amazon's terminology; here a context is sent with several markers until each BLANK comes back.
 """
 
 from __future__ import annotations
@@ -17,21 +16,19 @@ import regex
 
 from gest_dataset.builders.stereoset import BLANK, CANDIDATES, TESTS
 from gest_dataset.studies.stereoset_translation import checks
-from gest_dataset.translation.samples import is_file
 from gest_dataset.translation.translator import Translation
 
 Row = dict[str, Any]
-# From English texts to translations by text
-Ask = Callable[[Sequence[str]], Mapping[str, Translation]]
+Translate = Callable[[Sequence[str]], Mapping[str, Translation]]  # English texts -> translations by text
 
-# What stands for BLANK when a system is asked; a file of translations is looked up as it is
-MARKS = (BLANK, f"[{BLANK}]", "XYZ")
-_STOP = regex.compile(r"(?<=\w)\s*[.。।]$")
+MARKERS = (BLANK, f"[{BLANK}]", "XYZ")
+WITHIN = TESTS[0]
+_FULL_STOP = regex.compile(r"(?<=\w)\s*[.。।]$")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Which text of which sample; as a row of a file of corrections names it."""
+    """One text of a sample."""
 
     test: str
     id: str
@@ -40,135 +37,128 @@ class Cell:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a text; `context` is what a word stands in, `why` what the translator says."""
+    """A problem of a translated text; `context` is the sentence of a word."""
 
     cell: Cell
     source: str
     translation: str
     kind: str
+    detail: str = ""
     context: str = ""
-    why: str = ""
 
-
-Corrections = Mapping[Cell, str]
+    @property
+    def leaves_out(self) -> bool:
+        return checks.PROBLEMS[self.kind]
 
 
 @dataclass
-class Made:
-    """One test: its rows, the problems of all samples, and how many BLANKs came back with which mark."""
+class TranslatedTest:
+    """The rows of a test, the problems of all samples, and the number of contexts by marker."""
 
     test: str
-    asked: int
+    samples: int
     rows: list[Row] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    marks: Counter[str] = field(default_factory=Counter)
+    markers: Counter[str] = field(default_factory=Counter)
     corrected: int = 0
 
     @property
-    def kinds(self) -> dict[str, int]:
-        """The number of samples that have a problem, by its kind."""
-        samples = {(problem.kind, problem.cell.id) for problem in self.problems}
-        found = Counter(kind for kind, _ in samples)
-        return {kind: found[kind] for kind in checks.KINDS if found[kind]}
+    def samples_by_problem(self) -> dict[str, int]:
+        ids = {(problem.kind, problem.cell.id) for problem in self.problems}
+        counts = Counter(kind for kind, _ in ids)
+        return {kind: counts[kind] for kind in checks.PROBLEMS if counts[kind]}
 
     @property
-    def left_out(self) -> dict[str, int]:
-        """The number of samples that are left out, each for the first of its reasons."""
+    def dropped(self) -> dict[str, int]:
+        """The number of samples that are left out, by their first problem."""
         first: dict[str, str] = {}
         for problem in self.problems:
-            if checks.KINDS[problem.kind]:
+            if problem.leaves_out:
                 first.setdefault(problem.cell.id, problem.kind)
         return dict(Counter(first.values()))
 
 
-def fields_of(test: str) -> tuple[str, ...]:
-    """The fields of a test that are translated; the sentences within follow from the words."""
-    suffix = "_word" if test == TESTS[0] else ""
+def translated_fields(test: str) -> tuple[str, ...]:
+    """The fields of a test that are translated; sentences within follow from the words."""
+    suffix = "_word" if test == WITHIN else ""
     return ("target", "context", *(f"{name}{suffix}" for name in CANDIDATES.values()))
 
 
 def translate_test(
-    test: str, rows: Sequence[Row], system: str, language: str, ask: Ask, corrections: Corrections
-) -> Made:
-    """The samples of a test in a language, and the problems, also of those that are left out."""
-    made = Made(test, len(rows))
-    within = test == TESTS[0]
-    others = [row[name] for row in rows for name in fields_of(test) if not (within and name == "context")]
-    answers = dict(ask(list(dict.fromkeys(others))))
-    contexts = _contexts([row["context"] for row in rows], system, ask, made.marks) if within else {}
+    test: str,
+    rows: Sequence[Row],
+    language: str,
+    translate: Translate,
+    markers: Sequence[str],
+    corrections: Mapping[Cell, str],
+) -> TranslatedTest:
+    """Translate and check the samples of a test; corrections replace translations."""
+    result = TranslatedTest(test, len(rows))
+    marked = {"context"} if test == WITHIN else set()
+    fields = translated_fields(test)
+    texts = [row[name] for row in rows for name in fields if name not in marked]
+    translations = dict(translate(list(dict.fromkeys(texts))))
+    contexts: dict[str, Translation] = {}
+    if test == WITHIN:
+        contexts = _translate_contexts([row["context"] for row in rows], translate, markers, result.markers)
     for row in rows:
         new, problems = dict(row), []
-        for name in fields_of(test):
+        for name in fields:
             cell, source = Cell(test, row["id"], name), row[name]
-            answer = contexts[source] if within and name == "context" else answers[source]
+            translation = (contexts if name in marked else translations)[source]
+            new[name] = "" if translation.problem else translation.translation
             if cell in corrections:
                 new[name] = corrections[cell]
-                made.corrected += 1
-            elif answer.problem:
-                new[name] = ""
-            else:
-                new[name] = (
-                    _word(source, answer.translation) if name.endswith("_word") else answer.translation
-                )
-            for kind in _kinds(name, source, new[name], language):
-                # a person has looked at what is no hindrance
-                if checks.KINDS[kind] or cell not in corrections:
-                    why = answer.problem if kind == checks.MISSING else ""
-                    problems.append(Problem(cell, source, new[name], kind, why=why))
-        problems += _of_row(test, row, new, problems)
-        if within:
-            problems = [_in_context(problem, new["context"]) for problem in problems]
-        made.problems += problems
-        if not any(checks.KINDS[problem.kind] for problem in problems):
-            made.rows.append(new)
-    return made
+                result.corrected += 1
+            elif name.endswith("_word"):
+                new[name] = _strip_full_stop(source, new[name])
+            for kind in _check_text(name, source, new[name], language):
+                # a corrected text was checked by a person
+                if checks.PROBLEMS[kind] or cell not in corrections:
+                    detail = translation.problem if kind == checks.MISSING else ""
+                    problems.append(Problem(cell, source, new[name], kind, detail))
+        if not any(problem.leaves_out for problem in problems):
+            if test == WITHIN:
+                for name in CANDIDATES.values():
+                    new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
+            for name, kind in checks.check_candidates(new):
+                problems.append(Problem(Cell(test, row["id"], name), row[name], new[name], kind))
+        for problem in problems:
+            is_word = problem.cell.field.endswith("_word")
+            result.problems.append(replace(problem, context=new["context"] if is_word else ""))
+        if not any(problem.leaves_out for problem in problems):
+            result.rows.append(new)
+    return result
 
 
-def _of_row(test: str, row: Row, new: Row, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Fill the sentences of a row that has all its texts, and look at its candidates together."""
-    if any(checks.KINDS[problem.kind] for problem in problems):
-        return
-    if test == TESTS[0]:
-        new |= {name: new["context"].replace(BLANK, new[f"{name}_word"]) for name in CANDIDATES.values()}
-    for name, kind in checks.of_candidates(new):
-        yield Problem(Cell(test, row["id"], name), row[name], new[name], kind)
-
-
-def _kinds(name: str, source: str, made: str, language: str) -> Iterator[str]:
-    if not made.strip():
+def _check_text(field: str, source: str, translation: str, language: str) -> Iterator[str]:
+    if not translation.strip():
         yield checks.MISSING
-    elif name == "target":
-        return
-    elif name.endswith("_word"):
-        yield from checks.of_word(source, made, language)
-    else:
-        yield from checks.of_context(source, made)
+    elif field.endswith("_word"):
+        yield from checks.check_word(source, translation, language)
+    elif field != "target":
+        yield from checks.check_context(source, translation)
 
 
-def _contexts(contexts: Sequence[str], system: str, ask: Ask, marks: Counter[str]) -> dict[str, Translation]:
-    """Translations with as many BLANKs as there were, with the first mark that gives them; else the first."""
-    found: dict[str, Translation] = {}
+def _translate_contexts(
+    contexts: Sequence[str], translate: Translate, markers: Sequence[str], counts: Counter[str]
+) -> dict[str, Translation]:
+    """Translations with the first marker that keeps every BLANK; else those with the first marker."""
+    complete: dict[str, Translation] = {}
     first: dict[str, Translation] = {}
-    for mark in MARKS[:1] if is_file(system) else MARKS:
-        missing = [text for text in dict.fromkeys(contexts) if text not in found]
-        answers = ask([text.replace(BLANK, mark) for text in missing])
+    for marker in markers:
+        missing = [text for text in dict.fromkeys(contexts) if text not in complete]
+        translations = translate([text.replace(BLANK, marker) for text in missing])
         for text in missing:
-            answer = answers[text.replace(BLANK, mark)]
-            made = Translation(text, answer.translation.replace(mark, BLANK), answer.problem)
-            first.setdefault(text, made)
-            if not made.problem and made.translation.count(BLANK) == text.count(BLANK):
-                found[text] = made
-                marks[mark] += 1
-    return {text: found.get(text, first[text]) for text in contexts}
+            answer = translations[text.replace(BLANK, marker)]
+            translation = Translation(text, answer.translation.replace(marker, BLANK), answer.problem)
+            first.setdefault(text, translation)
+            if not answer.problem and translation.translation.count(BLANK) == text.count(BLANK):
+                complete[text] = translation
+                counts[marker] += 1
+    return first | complete
 
 
-def _word(source: str, made: str) -> str:
-    """A word as it stands in a sentence: without the full stop that many systems put behind everything."""
-    made = made.strip()
-    return made if _STOP.search(source) else _STOP.sub("", made)
-
-
-def _in_context(problem: Problem, context: str) -> Problem:
-    if problem.cell.field in ("context", "target"):
-        return problem
-    return replace(problem, context=context)
+def _strip_full_stop(source: str, word: str) -> str:
+    """A word without the full stop that many systems add."""
+    return word.strip() if _FULL_STOP.search(source) else _FULL_STOP.sub("", word.strip())

@@ -12,9 +12,8 @@ import pytest
 
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.studies.nsp import pairs
-from gest_dataset.studies.nsp.corpus import Document, documents, source_of
-from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT, Counts, columns_of, pairs_of, prepare
-from gest_dataset.studies.nsp.sentences import split
+from gest_dataset.studies.nsp.corpus import Document, parse_source, read_documents, split_sentences
+from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT, Counts, make_pairs, read_pairs, write_pairs
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +41,7 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_sentences(text: str, sentences: list[str]) -> None:
-    assert list(split(text)) == sentences
+    assert split_sentences(text) == sentences
 
 
 def numbered(made: list[Document]) -> list[tuple[int, Document]]:
@@ -51,7 +50,7 @@ def numbered(made: list[Document]) -> list[tuple[int, Document]]:
 
 def test_half_of_the_pairs_follow_and_the_others_are_of_other_documents() -> None:
     made = [[f"{d}-{place}" for place in range(4)] for d in range(30)]
-    found = list(pairs_of(numbered(made), random.Random(0)))
+    found = list(make_pairs(numbered(made), random.Random(0)))
     follows = {(p.first, p.second) for p in found if p.label == NEXT}
     assert follows == {(f"{d}-{i}", f"{d}-{i + 1}") for d in range(30) for i in range(3)}
     others = [pair for pair in found if pair.label == NOT_NEXT]
@@ -61,23 +60,23 @@ def test_half_of_the_pairs_follow_and_the_others_are_of_other_documents() -> Non
         assert (pair.document == int(pair.second.split("-")[0])) == (pair.label == NEXT)
     # any other sentence may be drawn, a first and a last one too
     assert set(Counter(pair.second.split("-")[1] for pair in others)) == {"0", "1", "2", "3"}
-    assert found == list(pairs_of(numbered(made), random.Random(0)))
+    assert found == list(make_pairs(numbered(made), random.Random(0)))
 
 
 def test_the_random_sentence_is_never_the_next_one() -> None:
     """Not even where another document is a copy; where nothing else is to be had there is no pair."""
     same = [["a", "b"], ["a", "b"], ["a", "b"]]
-    assert {pair.second for pair in pairs_of(numbered(same), random.Random(0)) if pair.label == NOT_NEXT} == {
-        "a"
-    }
-    assert list(pairs_of(numbered([["a", "a"]] * 3), random.Random(0))) == []
-    assert list(pairs_of(numbered([["a", "b"]]), random.Random(0))) == []
+    assert {
+        pair.second for pair in make_pairs(numbered(same), random.Random(0)) if pair.label == NOT_NEXT
+    } == {"a"}
+    assert list(make_pairs(numbered([["a", "a"]] * 3), random.Random(0))) == []
+    assert list(make_pairs(numbered([["a", "b"]]), random.Random(0))) == []
 
 
 def test_the_last_document_alone_is_paired_with_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "_TOGETHER", 4)
+    monkeypatch.setattr(pairs, "_WINDOW", 4)
     made = [[f"{d}-0", f"{d}-1"] for d in range(9)]
-    found = list(pairs_of(numbered(made), random.Random(0)))
+    found = list(make_pairs(numbered(made), random.Random(0)))
     assert Counter(pair.document for pair in found) == dict.fromkeys(range(9), 2)
     (last,) = (pair for pair in found if pair.document == 8 and pair.label == NOT_NEXT)
     assert last.second.split("-")[0] in {"4", "5", "6", "7"}
@@ -86,8 +85,8 @@ def test_the_last_document_alone_is_paired_with_those_before(monkeypatch: pytest
 def test_no_sentence_of_a_held_out_document_is_learnt_from(tmp_path: Path) -> None:
     made = [[f"{d}-{place}" for place in range(9)] for d in range(300)]
     made[7] = ["only one"]
-    counts = prepare(made, tmp_path, 10_000, seed=0, progress=False)
-    train, test = (columns_of(tmp_path / name).to_pandas() for name in (pairs.TRAIN, pairs.TEST))
+    counts = write_pairs(made, tmp_path, 10_000, seed=0, progress=False)
+    train, test = (read_pairs(tmp_path / name).to_pandas() for name in (pairs.TRAIN, pairs.TEST))
     assert counts == Counts(documents=300, short=1, train=len(train), test=len(test))
     held_out = set(test["first"].str.split("-").str[0])
     assert len(held_out) == 30
@@ -96,7 +95,7 @@ def test_no_sentence_of_a_held_out_document_is_learnt_from(tmp_path: Path) -> No
     assert test.groupby("document").size().eq(10).all()  # of five sentences each
     assert (test["label"].mean(), train["label"].mean()) == (0.5, 0.5)
     # what is written is taken, whatever the data are by then
-    assert prepare([], tmp_path, 5, seed=1, progress=False) == counts
+    assert write_pairs([], tmp_path, 5, seed=1, progress=False) == counts
 
 
 def test_no_more_than_is_wanted(tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_no_more_than_is_wanted(tmp_path: Path) -> None:
             number += 1
             yield [f"{number}-{place}" for place in range(5)]
 
-    counts = prepare(forever(), tmp_path, 1000, seed=0, progress=False)  # type: ignore[arg-type]
+    counts = write_pairs(forever(), tmp_path, 1000, seed=0, progress=False)  # type: ignore[arg-type]
     assert (counts.train, counts.test) == (1000, 200 * 2 * 4)
     assert counts.documents < 2100
 
@@ -130,7 +129,7 @@ def test_files_of_documents(tmp_path: Path, kind: str) -> None:
     else:
         cells = MADE if kind == "lists" else TEXTS
         path.write_text("".join(json.dumps({"body": cell}) + "\n" for cell in cells))
-    found = list(documents([source_of(str(path), "body")], seed=0))
+    found = list(read_documents([parse_source(str(path), "body")], seed=0))
     assert sorted(found) == sorted(MADE)
     assert kind != "txt" or found == MADE
 
@@ -142,17 +141,17 @@ def test_a_data_set_by_its_name_and_config(tmp_path: Path) -> None:
         pd.DataFrame({"text": [text]}).to_parquet(tmp_path / "wiki" / config / "train.parquet")
     names = "".join(f"- config_name: {c}\n  data_files: {c}/train.parquet\n" for c in ("en", "de"))
     (tmp_path / "wiki" / "README.md").write_text(f"---\nconfigs:\n{names}---\n")
-    sources = [source_of(f"{tmp_path / 'wiki'}:{config}", "text") for config in ("en", "de")]
-    assert list(documents(sources, seed=0)) == [["Once more.", "Twice."], ["Einmal.", "Zweimal."]]
+    sources = [parse_source(f"{tmp_path / 'wiki'}:{config}", "text") for config in ("en", "de")]
+    assert list(read_documents(sources, seed=0)) == [["Once more.", "Twice."], ["Einmal.", "Zweimal."]]
     with pytest.raises(DataError, match="NAME:CONFIG"):
-        list(documents([source_of(str(tmp_path / "wiki"), "text")], seed=0))
+        list(read_documents([parse_source(str(tmp_path / "wiki"), "text")], seed=0))
 
 
 def test_several_sources_take_turns(tmp_path: Path) -> None:
     for name, number in (("a", 3), ("b", 1)):
         (tmp_path / f"{name}.txt").write_text("\n\n".join(f"{name}{i}" for i in range(number)))
-    sources = [source_of(str(tmp_path / f"{name}.txt"), "text") for name in "ab"]
-    assert list(documents(sources, seed=0)) == [["a0"], ["b0"], ["a1"], ["a2"]]
+    sources = [parse_source(str(tmp_path / f"{name}.txt"), "text") for name in "ab"]
+    assert list(read_documents(sources, seed=0)) == [["a0"], ["b0"], ["a1"], ["a2"]]
 
 
 def _written(path: Path, content: str | bytes) -> str:
@@ -163,39 +162,39 @@ def _written(path: Path, content: str | bytes) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", '{"body": "One. Two."}\n', "no column 'text': choose one of body with --text"),
+        ("x.jsonl", '{"body": "One. Two."}\n', "no column 'text'. Choose one of body with --text"),
         ("x.jsonl", "", "is empty"),
         ("x.csv", "", "is empty"),
-        ("x.jsonl", '{"text": 3}\n', "row 1: 'text' holds 3, which is no text"),
+        ("x.jsonl", '{"text": 3}\n', "row 1: 'text' is not text: 3"),
         ("x.jsonl", '{"text"\n', "cannot be read"),
-        ("x.parquet", "no parquet", "cannot be read: .* Is the file whole"),
-        ("x.txt", b"\xff\xfe\x00", "Save it as UTF-8"),
-        ("x.docx", "text", r"of no kind that can be read: use one of \.txt"),
+        ("x.parquet", "no parquet", "cannot be read: .* Check the file"),
+        ("x.txt", b"\xff\xfe\x00", "cannot be read: .*utf-8"),
+        ("x.docx", "text", r"unknown file type\. Use \.txt"),
     ],
 )
-def test_data_that_cannot_be_read(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+def test_damaged_data(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
     with pytest.raises(GestError, match=message):
-        list(documents([source_of(_written(tmp_path / name, content), "text")], seed=0))
+        list(read_documents([parse_source(_written(tmp_path / name, content), "text")], seed=0))
 
 
-def test_a_file_or_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="There is no file"):
-        source_of(str(tmp_path / "none.txt"), "text")
+def test_missing_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        parse_source(str(tmp_path / "none.txt"), "text")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    with pytest.raises(DataError, match=r"nobody/nothing:de cannot be read: .* Is the name right"):
-        list(documents([source_of("nobody/nothing:de", "text")], seed=0))
+    with pytest.raises(DataError, match=r"nobody/nothing:de cannot be read: .* Check the name"):
+        list(read_documents([parse_source("nobody/nothing:de", "text")], seed=0))
 
 
-def test_what_lies_on_the_disk_is_known_by_its_content(tmp_path: Path) -> None:
+def test_local_data_have_a_hash(tmp_path: Path) -> None:
     """A file, a folder of files; of a data set on the Hub nothing is known."""
     folder = tmp_path / "data"
     folder.mkdir()
     file = folder / "train.jsonl"
-    told = []
+    hashes = []
     for text in ("One.", "Two.", "One."):
         file.write_text(json.dumps({"text": text}), encoding="utf-8")
-        told.append([source_of(str(place), "text").told()["sha256"] for place in (file, folder)])
-    assert told[0] == told[2]
-    assert not {*told[0]} & {*told[1]}
-    assert source_of("wikimedia/wikipedia:20231101.de", "text").told()["sha256"] is None
+        hashes.append([parse_source(str(place), "text").sha256 for place in (file, folder)])
+    assert hashes[0] == hashes[2]
+    assert not {*hashes[0]} & {*hashes[1]}
+    assert parse_source("wikimedia/wikipedia:20231101.de", "text").sha256 is None

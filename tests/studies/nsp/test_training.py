@@ -17,10 +17,11 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trai
 
 import gest_dataset
 from gest_dataset import studies
+from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, SettingError
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.tokenization import make_probe_tokenizer
-from gest_dataset.studies.nsp import Plan, Trained, folder, train
+from gest_dataset.studies.nsp import Plan, Trained, train, training
 from gest_dataset.studies.nsp.pairs import NEXT
 from tests.conftest import in_one_thread
 from tests.studies.nsp import corpora
@@ -59,7 +60,7 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
     assert (done.counts.documents, done.counts.short, done.counts.test) == (400, 0, 320)
     assert done.counts.train == 360 * 4 * 2
     assert done.steps == 3 * done.counts.train // 32
-    assert not (tmp_path / "nsp" / folder.TRAINING).exists()
+    assert not (tmp_path / "nsp" / training.TRAINING).exists()
 
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "nsp").eval()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "nsp")
@@ -67,7 +68,7 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
     assert make_probe_tokenizer(tokenizer, model, "nsp").next_label == NEXT
 
     scores = gest_dataset.score(str(tmp_path / "nsp"), "stereoset_en_intersentence", device="cpu")
-    rows = {row["id"]: row for row in gest_dataset_rows("stereoset_en_intersentence")}
+    rows = {row["id"]: row for row in rows_of("stereoset_en_intersentence")}
     asked = scores.table.to_pylist()
     assert len(asked) > 3
     for score in asked:
@@ -78,26 +79,18 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
                 expected = model(**pair).logits.softmax(dim=-1)[0, NEXT]
             assert score[candidate] == pytest.approx(float(expected), abs=1e-5)
 
-    card = (tmp_path / "nsp" / folder.CARD).read_text()
+    card = (tmp_path / "nsp" / training.CARD).read_text()
     assert f"**{done.accuracy:.1%}**" in card
     assert "| 0 | `is next` |" in card
-    record = json.loads((tmp_path / "nsp" / folder.RECORD).read_text())
+    record = json.loads((tmp_path / "nsp" / training.RECORD).read_text())
     losses = [loss for _, loss in record["result"]["losses"]]
     assert losses[0] > 0.6 > 0.3 > losses[-1]
-    new = tmp_path / "new"
-    new.touch()
-    assert {file.stat().st_mode for file in (tmp_path / "nsp").iterdir()} == {new.stat().st_mode}
     before = weights(tmp_path / "nsp")
     assert learn("gpt2", data, tmp_path / "nsp") == done
     assert weights(tmp_path / "nsp") == before
 
 
-def gest_dataset_rows(config: str) -> Any:
-    from gest_dataset.data.rows import rows_of
-
-    return rows_of(config)
-
-
+@pytest.mark.slow
 def test_nothing_is_learnt_where_sentences_stand_in_other_documents(tmp_path: Path) -> None:
     """The planted fault: the same sentences, shuffled."""
     made = corpora.shuffled(corpora.documents(400))
@@ -130,13 +123,15 @@ def test_a_checkpoint_answers_for_its_model_in_the_study_of_stereoset(tmp_path: 
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
     model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
     learn("t5", data, trained, max_steps=2)
-    asked = studies.Asked(models=[model], folder=tmp_path / "study", loading=(("device", "cpu"),))
-    study = studies.stereoset(asked, ["en"], {model: str(trained)})
+    inputs = studies.Inputs(models=[model], folder=tmp_path / "study", loading=(("device", "cpu"),))
+    study = studies.stereoset(inputs, ["en"], {model: str(trained)})
     own = gest_dataset.score(str(trained), "stereoset_en_intersentence", device="cpu").result()
     rows = [
         dict(zip(study.table("table-3").columns, row, strict=True)) for row in study.table("table-3").rows
     ]
-    found = {row["score"]: row["value"].value for row in rows if (row["model"], row["way"]) == ("t5", "nsp")}
+    found = {
+        row["score"]: row["value"].value for row in rows if (row["model"], row["method"]) == ("t5", "nsp")
+    }
     assert found == pytest.approx({"LMS": own["lms"], "SS": own["ss"], "ICAT": own["icat"]})
     assert len(rows) == len(found)
     assert {row[2] for row in study.table("table-7").rows} == {"nsp", "generative"}
@@ -196,8 +191,8 @@ def _in_the_third_checkpoint() -> None:
     Trainer._save_optimizer_and_scheduler = deadly  # type: ignore[method-assign]
 
 
-def _before_the_card() -> None:
-    folder._card = _die  # type: ignore[assignment]
+def _before_the_model_is_saved() -> None:
+    training._save = _die
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +204,10 @@ def never_killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Traine
         return data, learn("gpt2", data, place / "whole", epochs=1)
 
 
-@pytest.mark.parametrize("prepare", [_in_the_third_checkpoint, _before_the_card])
+@pytest.mark.parametrize(
+    "prepare",
+    [_in_the_third_checkpoint, pytest.param(_before_the_model_is_saved, marks=pytest.mark.slow)],
+)
 def test_a_killed_training_ends_as_one_that_was_not(
     tmp_path: Path, never_killed: tuple[Path, Trained], prepare: Callable[[], None]
 ) -> None:
@@ -217,7 +215,7 @@ def test_a_killed_training_ends_as_one_that_was_not(
     process = killing.process(_killed, zoo.directory("gpt2"), data, tmp_path / "killed", prepare)
     process.join(120)
     assert process.exitcode == -signal.SIGKILL
-    assert "result" not in json.loads((tmp_path / "killed" / folder.RECORD).read_text())
+    assert "result" not in json.loads((tmp_path / "killed" / training.RECORD).read_text())
     seen: list[int] = []
     step = Trainer.training_step
 
@@ -238,23 +236,23 @@ def test_a_killed_training_ends_as_one_that_was_not(
 
 def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
-    with pytest.raises(ModelError, match="classifier with a head already"):
+    with pytest.raises(ModelError, match="has a classification head already"):
         learn("bert-nsp", data, tmp_path / "nsp")
-    with pytest.raises(SettingError, match="GGUF files are read, not trained"):
+    with pytest.raises(SettingError, match="GGUF files cannot be trained"):
         train(Plan("model.gguf", [str(data)]), tmp_path / "nsp", device="cpu")
-    with pytest.raises(SettingError, match="float16 needs a CUDA device"):
+    with pytest.raises(SettingError, match="float16 needs CUDA"):
         learn("gpt2", data, tmp_path / "nsp", dtype="float16")
     for wrong in (0.0, -1e-3, float("nan")):
-        with pytest.raises(SettingError, match=r"The learning rate is .*: nothing is learnt"):
+        with pytest.raises(SettingError, match="trains nothing"):
             learn("gpt2", data, tmp_path / "nsp", learning_rate=wrong)
-    with pytest.raises(SettingError, match="The head's learning rate is 0"):
+    with pytest.raises(SettingError, match="trains nothing"):
         learn("gpt2", data, tmp_path / "nsp", head_learning_rate=0.0)
     assert not (tmp_path / "nsp").exists()
 
 
 def test_a_model_whose_answers_are_no_numbers_is_not_kept(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
-    with pytest.raises(ModelError, match="gone astray"):
+    with pytest.raises(ModelError, match="diverged"):
         learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
     assert not (tmp_path / "nsp" / "model.safetensors").exists()
 
@@ -280,9 +278,9 @@ def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        (corpora.documents(1), "have 1 documents of two sentences or more"),
+        (corpora.documents(1), "have 1 documents with two or more sentences"),
         (corpora.documents(10), "have 10 documents"),
-        (corpora.documents(30, size=1), r"have 0 documents .* \(and 30 shorter ones\)"),
+        (corpora.documents(30, size=1), "have 0 documents"),
         ([corpora.documents(1)[0]] * 30, "at least 11 different ones"),
     ],
 )
@@ -293,5 +291,5 @@ def test_too_few_documents(tmp_path: Path, documents: list[list[str]], message: 
 
 
 def test_data_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="There is no file"):
+    with pytest.raises(ConfigError, match="does not exist"):
         learn("gpt2", tmp_path / "none.jsonl", tmp_path / "nsp")

@@ -1,0 +1,308 @@
+"""The grammar of a language: the words and endings that the rules look for, read from a YAML file.
+
+`grammars/LANGUAGE.yaml` holds the grammar of a language of this package, `grammars/shared.yaml` the words
+that all languages share. A file that a user adds with `gest add-language --rules` has the same format.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.gender.tokens import Token
+from gest_dataset.storage import atomic_path
+from gest_dataset.user_data import user_data_folder
+
+Words = frozenset[str]
+Pattern = re.Pattern[str]
+Stems = tuple[str, ...]
+
+MALE, FEMALE, UNKNOWN = "male", "female", "unknown"
+NO_WORDS: Words = frozenset()
+NEVER = re.compile("(?!)")
+NOUNS = frozenset({"NOUN", "PROPN"})
+ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
+_FOLDER = Path(__file__).with_name("grammars")
+_SHARED = "shared"
+# the kinds of gendered words that rules look for
+_KINDS = (
+    "accusative adjective adjective_as_noun adjective_as_other adjective_as_third adjective_as_verb agreeing"
+    " alone_as_auxiliary dative demonstrative feminine feminine_instrumental fused glad instrumental"
+    " instrumental_shape listed listed_instrumental listed_past masculine masculine_instrumental one one_who"
+    " only participle participle_as_other past past_as_genitive past_as_noun past_as_other past_shape person"
+    " person_instrumental predicate predicate_shape shape short state state_past which"
+)
+KINDS = frozenset(_KINDS.split())
+_FORMER_NAMES: dict[str, str] = yaml.safe_load(
+    Path(__file__).with_name("former_names.yaml").read_text(encoding="utf-8")
+)
+LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
+
+
+@dataclass(frozen=True)
+class Endings:
+    """How the masculine and the feminine singular of one kind of word are written.
+
+    The written form decides, not the tag: weak taggers confuse genders. A word that fits both shows none.
+    """
+
+    male: Pattern = NEVER
+    female: Pattern = NEVER
+    upos: Words = frozenset({"ADJ"})
+    cases: Words = frozenset({"", "Nom", "Acc", "Voc"})  # "" is a word without a case
+    except_words: Words = NO_WORDS  # words that have the ending and are of another kind
+    except_endings: Pattern = NEVER
+    follow_tag: Pattern = NEVER  # words that fit neither ending: the tag's gender counts (*мог*)
+    participles_only: bool = False  # of verbs only participles are meant
+    whole_word: bool = False  # compare the written word: *byłam*, not the part *była*
+
+    def gender(self, token: Token) -> str | None:
+        """`male`, `female`, or None if the word is of another kind or shows no gender."""
+        if token.upos not in self.upos or token.case not in self.cases:
+            return None
+        if self.participles_only and token.upos == "VERB" and token.verb_form != "Part":
+            return None
+        form = token.surface.lower() if self.whole_word else token.form
+        if form in self.except_words or self.except_endings.search(form):
+            return None
+        male, female = self.male.search(form) is not None, self.female.search(form) is not None
+        if male != female:
+            return MALE if male else FEMALE
+        tagged = {"Masc": MALE, "Fem": FEMALE}.get(token.gender)
+        return tagged if self.follow_tag.search(form) else None
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The words of one language. The patterns of endings match the end of a word, others the whole word."""
+
+    # words of the first person
+    pronouns: Words
+    auxiliaries: Words = NO_WORDS
+    impersonal_auxiliaries: Words = NO_WORDS  # of all persons: Slovenian *bi*
+    dative_pronouns: Words = NO_WORDS
+    object_pronouns: Words = NO_WORDS
+    accusative_pronouns: Words = NO_WORDS
+    speaker_pronouns: Words = NO_WORDS  # *I* in all cases
+    first_person_verbs: Words = NO_WORDS  # whatever their tag is
+    first_person_endings: Pattern = NEVER
+    linking_verbs: Pattern = NEVER  # *I feel*, which an adjective completes
+    considering_verbs: Pattern = NEVER  # *I consider (myself)*
+    working_verbs: Pattern = NEVER  # *I work (as a waiter)*
+    speaking_verbs: Pattern = NEVER  # *I say*
+    perceiving_verbs: Pattern = NEVER  # *I hear*
+    object_verbs: Words = NO_WORDS  # *I have*: an adjective beside it describes its object
+    # words of other persons and of nobody
+    other_pronouns: Words = NO_WORDS
+    reporting_verbs: Pattern = NEVER  # *said*, whose subject may be left out
+    impersonal_copulas: Words = NO_WORDS
+    neutral_nouns: Words = NO_WORDS  # *person*, *soul*: said by women and men
+    generic_nouns: Words = NO_WORDS
+    time_nouns: Words = NO_WORDS  # accusatives that look like nominatives
+    # pronouns and particles
+    clitics: Words = NO_WORDS  # taggers take them for subjects
+    reflexive_pronouns: Words = NO_WORDS  # before *sám*: *sebe sama* is said by anybody
+    reflexive_clitics: Words = NO_WORDS
+    reflexive_objects: Words = NO_WORDS
+    reflexives: Words = NO_WORDS
+    demonstratives: Words = NO_WORDS
+    degree_prepositions: Words = NO_WORDS  # they also mean *too*: *za stary*
+    degree_adverbs: Words = NO_WORDS
+    for_prepositions: Words = NO_WORDS
+    comparison_words: Words = NO_WORDS
+    conditional_particles: Words = NO_WORDS
+    future_particles: Words = NO_WORDS
+    # words that begin or join clauses
+    complementizers: Words = NO_WORDS
+    relative_conjunctions: Words = NO_WORDS  # relative pronouns that are tagged as conjunctions
+    regret_conjunctions: Words = NO_WORDS
+    clause_openers: Words = NO_WORDS
+    relative_stems: Stems = ()
+    who_stems: Stems = ()
+    # infinitives
+    copula_infinitives: Words = NO_WORDS  # *to be*, *to become*
+    infinitive_endings: Pattern = NEVER
+    governing_adjectives: Pattern = NEVER  # an infinitive follows them
+    # gendered words by kind: the rules name the kinds
+    endings: Mapping[str, Endings] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # form -> gender
+    # rule -> gender -> a sentence with its evidence in brackets
+    examples: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
+
+    def gender(self, token: Token, kind: str) -> str | None:
+        """The gender that a word of this kind shows, by a closed list or by its ending."""
+        if kind in self.words:
+            return self.words[kind].get(token.form)
+        return self.endings[kind].gender(token) if kind in self.endings else None
+
+    def is_infinitive(self, form: str) -> bool:
+        return self.infinitive_endings.search(form) is not None
+
+
+def read_grammar(path: Path) -> Grammar:
+    """The grammar in a YAML file; `extends: LANGUAGE` takes over the fields of another language."""
+    try:
+        return _grammar({**_load(_FOLDER / f"{_SHARED}.yaml"), **_load(path)})
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise DataError(f"{path} is not a grammar: {error}.") from error
+
+
+def _load(path: Path) -> dict[str, Any]:
+    # every scalar is a text: *on* and *no* are words
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    content = _mapping(yaml.load(path.read_text(encoding="utf-8"), loader), "the file")
+    base = content.pop("extends", None)
+    if base is None:
+        return content
+    if base not in LANGUAGES:
+        raise ValueError(f"extends is {base!r}, not one of {', '.join(LANGUAGES)}")
+    return {**_load(_FOLDER / f"{base}.yaml"), **content}
+
+
+def _grammar(content: Mapping[str, Any]) -> Grammar:
+    values = _record(Grammar, content, "the file")
+    for name, read in (("endings", _endings), ("words", _genders)):
+        kinds = {_FORMER_NAMES.get(kind, kind): one for kind, one in values.get(name, {}).items()}
+        if unknown := kinds.keys() - KINDS:
+            raise ValueError(f"{name} has {min(unknown)!r}, which is not one of {', '.join(sorted(KINDS))}")
+        values[name] = {kind: read(one, f"{name}.{kind}") for kind, one in kinds.items()}
+    return Grammar(**values)
+
+
+def _endings(value: Any, where: str) -> Endings:
+    return Endings(**_record(Endings, value, where))
+
+
+def _record(cls: type[Grammar] | type[Endings], content: Any, where: str) -> dict[str, Any]:
+    """The arguments of a dataclass, converted by the types of its fields."""
+    wanted = {field.name: field for field in fields(cls)}
+    values: dict[str, Any] = {}
+    for key, value in _mapping(content, where).items():
+        name = _FORMER_NAMES.get(key, key)
+        if name not in wanted:
+            raise ValueError(f"{where} has {key!r}, which is not one of {', '.join(sorted(wanted))}")
+        values[name] = _value(str(wanted[name].type), value, key)
+    missing = [name for name, one in wanted.items() if one.default is one.default_factory is MISSING]
+    if not set(missing) <= values.keys():
+        raise ValueError(f"{where} has no {' and no '.join(missing)}")
+    return values
+
+
+def _value(kind: str, value: Any, where: str) -> Any:
+    """A value of the type that an annotation names."""
+    if kind.startswith("Mapping"):
+        return _mapping(value, where)
+    if kind == "bool":
+        return value == "true"
+    if where == "cases" and value == "any":
+        return ANY_CASE
+    items = [value] if kind == "Pattern" and isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise ValueError(f"{where} is not a list of words")
+    if kind != "Pattern":
+        return tuple(items) if kind == "Stems" else frozenset(items)
+    try:
+        return re.compile(f"(?:{'|'.join(items)})$")
+    except re.error as error:
+        raise ValueError(f"{where} is not a regular expression ({error})") from error
+
+
+def _genders(value: Any, where: str) -> dict[str, str]:
+    """Forms and their genders: from a list of `masculine:feminine`, or from a mapping."""
+    if isinstance(value, dict):
+        genders = value
+    else:
+        pairs = [pair.partition(":") for pair in _value("Words", value, where)]
+        genders = dict.fromkeys((male for male, _, _ in pairs if male), MALE)
+        genders |= dict.fromkeys((female for _, _, female in pairs if female), FEMALE)
+    if not set(genders.values()) <= {MALE, FEMALE}:
+        raise ValueError(f"{where} has a gender that is neither {MALE} nor {FEMALE}")
+    return genders
+
+
+def _mapping(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is not a mapping")
+    return dict(value)
+
+
+def languages() -> list[str]:
+    """The languages that have rules: those of this package and those that users added."""
+    added = sorted(path.stem for pattern in ("*.yaml", "*.json") for path in _rules_folder().glob(pattern))
+    return [*LANGUAGES, *(code for code in dict.fromkeys(added) if code not in LANGUAGES)]
+
+
+def _rules_folder() -> Path:
+    return user_data_folder() / "rules"
+
+
+def _rules_file(language: str) -> Path:
+    """The grammar file of a language."""
+    if language in LANGUAGES:
+        return _FOLDER / f"{language}.yaml"
+    json = _rules_folder() / f"{language}.json"  # written by version 1
+    return json if json.exists() else json.with_suffix(".yaml")
+
+
+@functools.cache
+def _load_built_in(language: str) -> Grammar:
+    return read_grammar(_rules_file(language))
+
+
+def load_grammar(language: str) -> Grammar:
+    """The grammar of a language."""
+    if language not in languages():
+        raise ConfigError(f"There are no rules for {language!r}; choose one of {', '.join(languages())}.")
+    return _load_built_in(language) if language in LANGUAGES else read_grammar(_rules_file(language))
+
+
+def rules_hash(language: str) -> str | None:
+    """A hash of the rules that a user added; the version identifies those of this package."""
+    if language in LANGUAGES:
+        return None
+    load_grammar(language)
+    return f"sha256:{hashlib.sha256(_rules_file(language).read_bytes()).hexdigest()[:16]}"
+
+
+def write_rules(language: str, path: str | Path) -> None:
+    """Copy the grammar file of a language, to start the rules of a related language from it."""
+    load_grammar(language)
+    with atomic_path(Path(path)) as partial:
+        partial.write_bytes(_rules_file(language).read_bytes())
+
+
+def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
+    """The grammar in a file, if it can be added for the language."""
+    grammar = read_grammar(path)
+    if language in LANGUAGES:
+        raise ConfigError(f"gest-dataset has rules for {language!r}: leave out --rules.")
+    if language in languages() and not replace and load_grammar(language) != grammar:
+        raise ConfigError(f"{language!r} has other rules already: replace them with --replace.")
+    return grammar
+
+
+def add_rules(language: str, path: Path, replace: bool = False) -> None:
+    """Store a grammar file as the rules of a language."""
+    check_rules(language, path, replace)
+    content = path.read_bytes()
+    delete_rules(language)
+    with atomic_path(_rules_file(language)) as partial:
+        partial.write_bytes(content)
+
+
+def delete_rules(language: str) -> None:
+    """Delete the rules that a user added for a language, if there are any."""
+    for suffix in ("yaml", "json"):
+        (_rules_folder() / f"{language}.{suffix}").unlink(missing_ok=True)

@@ -1,0 +1,95 @@
+"""Texts to trees: transliterate, parse with the cache, and map words back to the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from huggingface_hub.constants import HF_HOME
+
+from gest_dataset.cache import ResponseCache, cache_key
+from gest_dataset.errors import GestError
+from gest_dataset.gender.parsers import open_parser
+from gest_dataset.gender.parsers.conllu import parse_conllu
+from gest_dataset.gender.parsers.parser import ParserError
+from gest_dataset.gender.texts import problem, to_latin
+from gest_dataset.gender.tokens import Token, Tree
+
+DEFAULT_CACHE = Path(HF_HOME) / "gest" / "parses.sqlite3"
+
+
+@dataclass(frozen=True)
+class ParsedText:
+    """A text and its trees, or the `problem` why it has none.
+
+    `latin` is the text in the letters of the parser and `positions` those of its letters in the text (None if
+    they are the same).
+    """
+
+    text: str
+    latin: str = ""
+    positions: list[int] | None = None
+    sentences: tuple[Tree, ...] = ()
+    problem: str = ""
+
+    def span(self, token: Token) -> tuple[int, int]:
+        """The position of a word in the text."""
+        if self.positions is None:
+            return token.start, token.end
+        return self.positions[token.start], self.positions[token.end]
+
+
+def parse_texts(
+    texts: Sequence[str],
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    cache: str | Path | None = None,
+) -> list[ParsedText]:
+    """The trees of each text, in order."""
+    problems = {text: problem(text, language) for text in texts}
+    latin = {
+        text: to_latin(text) if language == "sr" else (text, None)
+        for text, reason in problems.items()
+        if not reason
+    }
+    documents = parse_documents([written for written, _ in latin.values()], language, parser, model, cache)
+    parses = {
+        text: ParsedText(text, written, positions, parse_conllu(documents[written], written))
+        for text, (written, positions) in latin.items()
+        if written in documents
+    }
+    return [parses.get(text) or ParsedText(text, problem=problems[text] or "not parsed") for text in texts]
+
+
+def parse_documents(
+    texts: Sequence[str],
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    cache: str | Path | None = None,
+) -> dict[str, str]:
+    """CoNLL-U of each text: from the cache, or from the parser and then into the cache."""
+    opened = open_parser(parser, language, model)
+    unique = list(dict.fromkeys(texts))
+    if not opened.cached:
+        return {text: document for batch in opened.parse(unique) for text, document in batch.items()}
+    keys = {text: cache_key("parse", opened.signature, text) for text in unique}
+    path = Path(cache) if cache is not None else DEFAULT_CACHE
+    with ResponseCache(path) as responses:
+        stored = responses.get(keys.values())
+        documents = {text: stored[key] for text, key in keys.items() if key in stored}
+        missing = [text for text in unique if text not in documents]
+        try:
+            for batch in opened.parse(missing) if missing else ():
+                for text, document in batch.items():
+                    parse_conllu(document, text)  # a damaged parse is not cached
+                responses.put({keys[text]: document for text, document in batch.items()})
+                documents.update(batch)
+        except GestError as error:
+            raise ParserError(
+                f"{error}\n{len(documents)} of {len(unique)} texts are parsed and cached in {path}; run the "
+                f"command again to continue."
+            ) from error
+    return documents

@@ -1,0 +1,92 @@
+"""What every parser gives and every rule reads: UD tokens with their place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+_EDGES = ".,;:!?…\"'“”„«»()"
+
+
+@dataclass(frozen=True)
+class Token:
+    """One syntactic word of UD: `Kupiłam` is the two words `Kupiła` and `m` of one written word.
+
+    `start` and `end` say where the written word stands in the text; `surface` is that written word,
+    which several tokens share if it is a multiword token.
+    """
+
+    id: int
+    text: str
+    upos: str
+    feats: Mapping[str, str]
+    head: int
+    deprel: str
+    surface: str
+    start: int = 0
+    end: int = 0
+
+    @cached_property
+    def form(self) -> str:
+        """The word as rules compare it; some tokenisers leave a full stop on it."""
+        return self.text.lower().strip(_EDGES) or self.text.lower()
+
+    @cached_property
+    def relation(self) -> str:
+        """The universal part of the relation: `nsubj` of `nsubj:pass`."""
+        return self.deprel.partition(":")[0]
+
+    @property
+    def case(self) -> str:
+        """The case, or the empty string; so are the next features."""
+        return self.feats.get("Case", "")
+
+    @property
+    def gender(self) -> str:
+        return self.feats.get("Gender", "")
+
+    @property
+    def number(self) -> str:
+        return self.feats.get("Number", "")
+
+    @property
+    def person(self) -> str:
+        return self.feats.get("Person", "")
+
+    @property
+    def verb_form(self) -> str:
+        return self.feats.get("VerbForm", "")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A dependency tree; ids count from 1, head 0 is the root."""
+
+    tokens: tuple[Token, ...]
+
+    @cached_property
+    def _children(self) -> dict[int, list[Token]]:
+        children: dict[int, list[Token]] = {}
+        for token in self.tokens:
+            children.setdefault(token.head, []).append(token)
+        return children
+
+    @cached_property
+    def _by_id(self) -> dict[int, Token]:
+        return {token.id: token for token in self.tokens}
+
+    def children(self, token: Token) -> list[Token]:
+        return self._children.get(token.id, [])
+
+    def head(self, token: Token) -> Token | None:
+        return self._by_id.get(token.head)
+
+    def ancestors(self, token: Token) -> Iterator[Token]:
+        """The heads from `token` upwards; ends also where a parser has made a circle."""
+        seen = {token.id}
+        head = self.head(token)
+        while head is not None and head.id not in seen:
+            yield head
+            seen.add(head.id)
+            head = self.head(head)

@@ -1,0 +1,121 @@
+"""`gest detect-gender`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import ROOT
+
+PARSES = ROOT / "tests" / "mirror_sk.conllu"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--parser-model", str(PARSES))
+TEXTS = [
+    "V červenom kabáte som vyzerala krásne.",
+    "Smejem sa na vlastných vtipoch.",
+    "I am tired and I want the rest.",
+]
+Gest = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def gest(gest_here: Gest) -> Gest:
+    return gest_here
+
+
+def write_table(path: Path, texts: list[str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("from", "to"), *(("x", text) for text in texts)])
+    return path
+
+
+def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
+    """A sentence, or files of lines and tables, with the same result."""
+    shown = gest("detect-gender", "--text", TEXTS[0], *SLOVAK)
+    assert shown.stdout == "V červenom kabáte som [vyzerala] krásne.  (female: past-auxiliary)\n"
+    assert "1 female" in shown.stderr
+    (tmp_path / "lines.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    (tmp_path / "table.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    write_table(tmp_path / "table.csv", TEXTS)
+    outputs = []
+    for arguments in (("lines.txt",), ("table.jsonl",), ("table.csv", "--column", "to")):
+        done = gest("detect-gender", *arguments, *SLOVAK, "--json")
+        assert done.returncode == 0, done.stderr
+        assert "1 × not translated: English" in done.stderr
+        outputs.append(done.stdout)
+    assert outputs == outputs[:1] * 3
+    found = [json.loads(line) for line in outputs[0].splitlines()]
+    assert [entry["row"] for entry in found] == [1, 2, 3]
+    assert [entry["text"] for entry in found] == TEXTS
+    assert [entry["gender"] for entry in found] == ["female", "unknown", "unknown"]
+    assert found[0]["evidence"] == ["vyzerala"]
+    assert found[2]["problem"] == "not translated: English"
+    written = gest("detect-gender", "lines.txt", *SLOVAK, "--output", "out/genders.jsonl")
+    assert written.stdout == ""
+    assert (tmp_path / "out" / "genders.jsonl").read_text(encoding="utf-8") == outputs[0]
+
+
+@pytest.mark.parametrize("name", ["lines.txt", "table.csv", "table.jsonl", "-"])
+def test_blank_lines_keep_their_numbers(
+    name: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "table.jsonl":
+        content = "\n\n".join(json.dumps({"text": text}) for text in TEXTS[:2])
+    else:
+        content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
+    content = f"text\n{content}" if name == "table.csv" else content
+    (tmp_path / name).write_bytes(content.encode())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+    done = gest("detect-gender", name, *SLOVAK, "--json")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(entry["row"], entry["text"]) for entry in found] == [(1, TEXTS[0]), (2, ""), (3, TEXTS[1])]
+    assert (found[1]["gender"], found[1]["problem"]) == ("unknown", "empty")
+
+
+def test_a_model_of_another_language(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "cs.udpipe").write_bytes(b"")
+    done = gest("detect-gender", "--text", "x", "--language", "sk", "--parser-model", "cs.udpipe")
+    assert done.returncode == 2
+    assert "cs.udpipe looks like a Czech model" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "Give either a file of sentences or --text"),
+        (("x.txt", "--text", "x"), 2, "Give either a file of sentences or --text"),
+        (("no.txt",), 2, "no.txt"),
+        (("latin.txt",), 1, "latin.txt, line 1:"),
+        (("empty.txt",), 1, "has no sentence"),
+        (("numbers.jsonl",), 1, "row 1:"),
+        (("table.csv",), 2, "--column is missing; its columns are from, to"),
+        (("table.csv", "--column", "text"), 2, "'text'"),
+        (("empty.txt", "--column", "text"), 2, "has no columns"),
+        (("--text", " "), 1, "--text has no sentence"),
+        (("table.csv", "--column", "to", "--output", "./table.csv"), 2, "table.csv is an input"),
+        (("table.csv", "--column", "to", "--output", "."), 2, "is a folder"),
+    ],
+)
+def test_wrong_input(gest: Gest, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "numbers.jsonl").write_text('{"text": 3}\n')
+    before = write_table(tmp_path / "table.csv", TEXTS).read_bytes()
+    done = gest("detect-gender", *arguments, *SLOVAK)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "table.csv").read_bytes() == before
+
+
+def test_a_language_without_rules(gest: Gest) -> None:
+    done = gest("detect-gender", "--text", "x", "--language", "de")
+    assert done.returncode == 2
+    assert "There are no rules for 'de'" in done.stderr

@@ -1,0 +1,108 @@
+"""Rules on translations of StereoSet: on sentences of ours, and on the released translations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gest_dataset.builders.stereoset import CANDIDATES, TESTS
+from gest_dataset.data.rows import rows_of
+from gest_dataset.studies.stereoset_translation import checks
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "kinds"),
+    [
+        ("He is BLANK.", "On je BLANK.", []),
+        ("He is BLANK.", "BLANK je on.", []),  # another order is no fault
+        ("He is BLANK", "On je BLANK", []),
+        ("Is he BLANK?", "¿Es BLANK?", []),
+        ("He is BLANK.", "वह BLANK है।", []),
+        ("He is BLANK.", "他是BLANK的人。", []),
+        ('He said "BLANK".', "Povedal „BLANK“.", []),
+        ('He said "BLANK".', "Er sagte »BLANK«.", []),
+        ("He is BLANK!", "Il est BLANK !", []),
+        ("Of 3.5 km, BLANK.", "Z 3,5 km, BLANK.", []),
+        ("Well... BLANK.", "No… BLANK.", []),
+        ("He is BLANK.", "On je.", [checks.LOST]),
+        ("He is BLANK.", "On je BLANK a BLANK.", [checks.LOST]),
+        ("BLANK is BLANK.", "BLANK je dobrý.", [checks.LOST]),
+        ("He is BLANK.", "On je BLANK", [checks.END]),
+        ("He is BLANK.", "On je BLANK..", [checks.END, checks.PUNCTUATION]),
+        ("He is BLANK.", "On je BLANK .", [checks.PUNCTUATION]),
+        ("He is BLANK.", "On je, , BLANK.", [checks.PUNCTUATION]),
+        ("He is BLANK.", "On je (BLANK.", [checks.PUNCTUATION]),
+        ("He is BLANK.", 'On je BLANK"ý.', [checks.PUNCTUATION]),
+        ("He is BLANK.", "On je BLANKý.", [checks.JOINED]),
+        ("He is BLANK.", "Er ist ein BLANK-Mann.", [checks.JOINED]),
+        ("It was BLANKed.", "Bolo to BLANKnuté.", []),
+        ("He is BLANK.", "On je. BLANK", [checks.END, checks.AFTER_END]),
+        ("Two are here. One is BLANK.", "Dvaja sú tu. Jeden je BLANK.", []),
+        ("He is very BLANK.", "He is very BLANK.", [checks.UNTRANSLATED]),
+    ],
+)
+def test_contexts(source: str, made: str, kinds: list[str]) -> None:
+    assert sorted(checks.check_context(source, made)) == sorted(kinds)
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "language", "kinds"),
+    [
+        ("fox", "líška", "sk", []),
+        ("fox", "Fuchs", "de", []),
+        ("Asian", "Ázijský", "sk", []),
+        ("fox", "Líška", "sk", [checks.CAPITAL]),
+        ("fox", "líška, lišiak", "sk", [checks.EXTRA_PUNCTUATION]),
+        ("non-violent", "nenásilný", "sk", []),
+        ("fox", "BLANK", "de", [checks.NOT_IN_PLACE]),
+    ],
+)
+def test_words(source: str, made: str, language: str, kinds: list[str]) -> None:
+    assert list(checks.check_word(source, made, language)) == kinds
+
+
+def test_candidates_that_became_the_same() -> None:
+    row = {"context": "x", "stereotype": "On je.", "antistereotype": "on je.", "unrelated": "Ona je."}
+    fields = ["stereotype", "antistereotype"]
+    assert list(checks.check_candidates(row)) == [(field, checks.SAME_CANDIDATES) for field in fields]
+
+
+# The released translations: rows, those that a rule would list, and those that it would leave out
+RELEASED = {
+    ("intrasentence", "de"): (2103, 48, 0),
+    ("intrasentence", "fr"): (2106, 42, 2),
+    ("intrasentence", "es"): (2106, 48, 4),
+    ("intrasentence", "tr"): (2106, 515, 12),
+    ("intersentence", "de"): (2123, 155, 0),
+    ("intersentence", "fr"): (2123, 98, 0),
+    ("intersentence", "es"): (2123, 125, 0),
+    ("intersentence", "tr"): (2123, 540, 0),
+}
+
+
+def _kinds(test: str, language: str, source: dict[str, Any], row: dict[str, Any]) -> set[str]:
+    kinds = {kind for _, kind in checks.check_candidates(row)}
+    if test == TESTS[0]:
+        kinds |= set(checks.check_context(source["context"], row["context"]))
+        for name in CANDIDATES.values():
+            kinds |= set(checks.check_word(source[f"{name}_word"], row[f"{name}_word"], language))
+    else:
+        for name in ("context", *CANDIDATES.values()):
+            kinds |= set(checks.check_sentence(source[name], row[name]))
+    return kinds
+
+
+@pytest.mark.upstream
+@pytest.mark.parametrize(("test", "language"), RELEASED)
+def test_the_released_translations(upstream: Path, test: str, language: str) -> None:
+    """Every BLANK is in its place, as the paper says; of the punctuation not all was corrected."""
+    english = {row["id"]: row for row in rows_of(f"stereoset_en_{test}").to_list()}
+    rows = rows_of(f"stereoset_{language}_{test}").to_list()
+    found = [_kinds(test, language, english[row["id"]], row) for row in rows]
+    left_out = sum(any(checks.PROBLEMS[kind] for kind in kinds) for kinds in found)
+    assert (len(rows), sum(map(bool, found)), left_out) == RELEASED[test, language]
+    counts = Counter(kind for kinds in found for kind in kinds)
+    assert counts[checks.LOST] == counts[checks.NOT_IN_PLACE] == counts[checks.MISSING] == 0
