@@ -124,9 +124,9 @@ NOT_NUMBERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("values", NOT_NUMBERS.values(), ids=NOT_NUMBERS)
 def test_what_numpy_would_convert_to_numbers_is_rejected(values: Any) -> None:
-    with pytest.raises(DataError, match="^predictions"):
+    with pytest.raises(DataError, match="predictions"):
         statistics.stereotype_rate(values, [1, 2, 3])
-    with pytest.raises(DataError, match="^predictions"):
+    with pytest.raises(DataError, match="predictions"):
         evaluate.load("gest_stereotype_rate").compute(predictions=values, references=[1, 2, 3])
 
 
@@ -279,7 +279,7 @@ def test_sets_without_keywords_have_cs_only() -> None:
 def test_draws_and_seed_are_passed_on() -> None:
     for call in (
         lambda seed: statistics.topical_bias(["a child"] * 32, RATIOS, REFERENCES, draws=77, seed=seed)[
-            "q_m_low"
+            "q_topic_low"
         ],
         lambda seed: statistics.compare("g_s", RATIOS, RATIOS[::-1], REFERENCES, draws=77, seed=seed).low,
         lambda seed: statistics.stereoset_icat(TRIPLES, TARGETS, draws=77, seed=seed)["icat_low"],

@@ -50,6 +50,7 @@ def test_the_mean_over_templates_is_compared() -> None:
     assert one == statistics.compare("g_s", a[:, 0], b[:, 0], REFERENCES)
 
 
+@pytest.mark.slow
 def test_the_smallest_difference_is_shown_in_80_of_100_samples() -> None:
     """Planted in 400 pairs of models, as large as one of them says that such pairs can show."""
     draws = 400
@@ -74,6 +75,7 @@ def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
     assert found[3].difference == pytest.approx(math.log(found[3].a / found[3].b))
 
 
+@pytest.mark.slow
 def test_bounds_of_all_stereotypes_hold_together() -> None:
     """Equal models: some stereotype of the 16 is shown in about 5 of 100, not in 1 - 0.95^16 = 56."""
     generator = np.random.default_rng(10)
@@ -154,6 +156,7 @@ def test_answers_to_one_sentence_are_one_draw() -> None:
     assert (many.difference, many.low, many.high) == pytest.approx((once.difference, once.low, once.high))
 
 
+@pytest.mark.slow
 def test_intervals_of_choices_hold_the_planted_difference() -> None:
     """One of two models is planted with 0.3 more; 200 pairs of runs."""
     number, held = 200, 0
@@ -268,6 +271,7 @@ def test_what_two_models_share_leaves_no_rounding() -> None:
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_without_a_difference() -> None:
     """Over 300 pairs of equal models, about 5 % are below 0.05; and p and the interval agree."""
     references = list(range(1, 17)) * 12

@@ -74,6 +74,7 @@ def test_noise_has_no_reliable_profile_and_stereotypes_have_one() -> None:
     assert split_half(planted(stereotype=0.5, rest=1.0), STEREOTYPES) > 0.95
 
 
+@pytest.mark.slow
 def test_reliability_is_the_share_of_the_profile_that_is_no_noise() -> None:
     # per stereotype: variance of the truth against that of a mean of 200 sentences
     spread, noise = 0.1, 1.0

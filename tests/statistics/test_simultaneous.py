@@ -19,6 +19,7 @@ def _ratios(seed: int, effect: np.ndarray) -> np.ndarray:
     return effect[STEREOTYPES - 1] + np.random.default_rng(seed).normal(size=len(STEREOTYPES))
 
 
+@pytest.mark.slow
 def test_simultaneous_bounds_miss_nothing_in_19_of_20_data_sets() -> None:
     """The single ones miss one of the 16 in more than half of them."""
     truth = np.linspace(-0.5, 0.5, 16)

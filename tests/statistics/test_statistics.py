@@ -256,7 +256,7 @@ def complete(samples: list[tuple[float, int]]) -> tuple[list[float], list[int]]:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(labelled)
 def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
     ratios, references = complete(samples)
@@ -271,7 +271,7 @@ def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(ratio, st.sampled_from(["male", "female"]))
 def test_a_constant_model_has_no_stereotype(value: float, gender: str) -> None:
     references = list(range(1, 17)) * 3
@@ -287,7 +287,7 @@ def test_a_constant_model_has_no_stereotype(value: float, gender: str) -> None:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(rows_of_4)
 def test_f_is_the_difference_of_ss(rows: list[tuple[float, ...]]) -> None:
     result = statistics.control_bias(rows, draws=FEW)
@@ -299,7 +299,7 @@ def test_f_is_the_difference_of_ss(rows: list[tuple[float, ...]]) -> None:
 
 
 @quiet
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows_of_3, st.integers(1, 5))
 def test_icat_stays_in_its_range(rows: list[tuple[float, ...]], targets: int) -> None:
     names = [str(i % targets) for i in range(len(rows))]
@@ -323,7 +323,7 @@ FUNCTIONS: dict[str, Callable[[int], tuple[Callable[..., Any], list[list[Any]]]]
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 50), random=st.randoms(use_true_random=False))
 def test_order_never_matters(name: str, seed: int, random: Any) -> None:
     """Not for the values and, to the last bit, not for the bounds of the bootstrap."""
