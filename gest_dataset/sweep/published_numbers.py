@@ -155,9 +155,11 @@ def _stereoset(runs: Sequence[Run]) -> Iterator[Comparison]:
     for table in TABLES:
         for entry in by_method if table is METHOD_TABLE else one_method:
             row = entry.printed(table) if entry.tests == table.tests else None
+            if row is None:
+                continue
             method = f" ({entry.method})" if entry.method else ""
             where = f"{entry.language}, {' and '.join(entry.tests)}{method}"
-            for score in table.statistics if row is not None else ():
+            for score in table.statistics:
                 printed = row[score]
                 yield Comparison(
                     *(f"StereoSet, table {table.number}", entry.model, where, score),
