@@ -200,7 +200,7 @@ def test_masculine_rates_by_added_rules(rules: Path, parses: Path, tmp_path: Pat
     rows = [(source, texts[place]) for place, source in enumerate(sources)]
     translations = write_csv(tmp_path / "t.csv", ["source", "translation"], rows)
     gest_dataset.add_language("szl", translations, rules=rules)
-    arguments: dict[str, Any] = {"parser": "conllu", "model": parses}
+    arguments: dict[str, Any] = {"parser": "conllu", "parser_model": parses}
     run = tmp_path / "run"
     rates = gest_dataset.masculine_rates(f"file:{translations}", "szl", **arguments, output=run)
     assert sum(rates.result()["n"]) > 20
