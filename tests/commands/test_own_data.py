@@ -21,10 +21,13 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
 from gest_dataset.models import user_data
 from gest_dataset.runs import folder as reading
-from tests.commands.test_masculine_rate import DEEPL, SLOVAK
+from tests.conftest import MIRROR, ROOT
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--parser-model", str(ROOT / "tests/mirror_sk.conllu"))
 
 Gest = Callable[..., tuple[int, str, str]]
 ROWS = [

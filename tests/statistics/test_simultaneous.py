@@ -1,4 +1,4 @@
-"""What is said of all 16 at once: simultaneous bounds, ranks, permutations; and verdicts."""
+"""Simultaneous bounds, rank intervals and the permutation test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from gest_dataset import statistics
 from gest_dataset.statistics.permutation import permutation_p
-from gest_dataset.statistics.verdict import verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 STEREOTYPES = np.repeat(np.arange(1, 17), 30)
@@ -20,6 +19,7 @@ def _ratios(seed: int, effect: np.ndarray) -> np.ndarray:
     return effect[STEREOTYPES - 1] + np.random.default_rng(seed).normal(size=len(STEREOTYPES))
 
 
+@pytest.mark.slow
 def test_simultaneous_bounds_miss_nothing_in_19_of_20_data_sets() -> None:
     """The single ones miss one of the 16 in more than half of them."""
     truth = np.linspace(-0.5, 0.5, 16)
@@ -45,17 +45,6 @@ def test_rank_intervals_hold_all_true_ranks() -> None:
         # the thirteen are equal, so nothing may be said of their order
         wrong += max(low[1:14]) > 2 or min(high[1:14]) < 14
     assert wrong <= 8
-
-
-def test_rank_intervals_hold_the_ranks_themselves() -> None:
-    rng = np.random.default_rng(3)
-    genders = rng.choice(["male", "female", "unknown"], len(STEREOTYPES)).tolist()
-    for found in (
-        statistics.stereotype_rate(_ratios(1, np.zeros(16)), STEREOTYPES, draws=200),
-        statistics.masculine_rate(genders, STEREOTYPES.tolist(), draws=200),
-    ):
-        ranks = (found[f"feminine_ranks{end}"] for end in ("_low", "", "_high"))
-        assert all(1 <= low <= rank <= high <= 16 for low, rank, high in zip(*ranks, strict=True))
 
 
 def test_a_translator_with_one_odd_stereotype_has_a_least_one() -> None:
@@ -109,24 +98,3 @@ def test_permutation_p_values_are_uniform_under_exchange() -> None:
     p = [permutation_p(rng.normal(size=16)) for _ in range(400)]
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.03)
     assert np.mean(p) == pytest.approx(0.5, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (1.06, 1.2, "shown"),
-        (0.8, 0.94, "reversed"),
-        (0.96, 1.04, "negligible"),
-        (0.95, 1.05, "negligible"),
-        (1.01, 1.06, "not shown"),
-        (1.05, 1.2, "not shown"),
-        (0.9, 0.95, "not shown"),
-        (0.5, 2.0, "not shown"),
-        (math.nan, 1.2, "not shown"),
-        (1.2, math.nan, "not shown"),
-        (math.nan, math.nan, "not shown"),
-    ],
-)
-def test_verdicts(low: float, high: float, said: str) -> None:
-    """(1.01, 1.06) excludes 1, but not effects that mean nothing."""
-    assert verdict(low, high, (0.95, 1.05)) == said

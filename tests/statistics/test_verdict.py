@@ -1,4 +1,4 @@
-"""The smallest effect that a sample shows is the one that is shown in 80 % of such samples."""
+"""Verdicts, and the smallest effect that is shown in 80 % of samples."""
 
 import math
 
@@ -10,6 +10,7 @@ from gest_dataset.statistics.verdict import (
     paired_error,
     relative_error,
     smallest_detectable,
+    verdict,
 )
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
@@ -43,3 +44,24 @@ def test_the_same_scores_twice_have_a_difference_without_error() -> None:
 
 def test_an_interval_tells_its_error() -> None:
     assert error_from_interval(1 - 1.959964, 1 + 1.959964) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (1.06, 1.2, "shown"),
+        (0.8, 0.94, "reversed"),
+        (0.96, 1.04, "negligible"),
+        (0.95, 1.05, "negligible"),
+        (1.01, 1.06, "not shown"),
+        (1.05, 1.2, "not shown"),
+        (0.9, 0.95, "not shown"),
+        (0.5, 2.0, "not shown"),
+        (math.nan, 1.2, "not shown"),
+        (1.2, math.nan, "not shown"),
+        (math.nan, math.nan, "not shown"),
+    ],
+)
+def test_verdicts(low: float, high: float, said: str) -> None:
+    """(1.01, 1.06) excludes 1, but not effects that mean nothing."""
+    assert verdict(low, high, (0.95, 1.05)) == said

@@ -52,7 +52,7 @@ def test_a_perfect_detector_corrects_nothing() -> None:
 
 
 def test_a_detector_that_is_mostly_wrong_is_refused() -> None:
-    with pytest.raises(ConfigError, match="corrects nothing"):
+    with pytest.raises(ConfigError, match="their sum below 1"):
         correct_rates([0.5], 0.6, 0.5)
 
 
