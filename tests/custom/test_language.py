@@ -190,20 +190,6 @@ def test_texts_are_stored_in_normal_form(tmp_path: Path) -> None:
         gest_dataset.add_language("vi", variants=path, replace=True)
 
 
-def test_systems(tmp_path: Path) -> None:
-    rows = [(TIRED, HINDI, FEMININE, system) for system in ("google", "nllb", "google")]
-    path = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine", "translator"], rows)
-    added = gest_dataset.add_language("hi", variants=path)
-    (row,) = load_dataset("gest", "hi_pairs", split="test").to_list()
-    assert row["systems"] == ["google", "nllb"]
-    assert sorted(rejected(added)) == [(2, pairs.MERGED), (3, DUPLICATE)]
-
-
-def test_note_on_scripts_without_spaces(tmp_path: Path) -> None:
-    added = gest_dataset.add_language("th", variants=variants_file(tmp_path / "v.csv", "th"))
-    assert any("has no spaces between words" in note for note in notes(added))
-
-
 def test_notes_on_few_pairs(tmp_path: Path) -> None:
     added = gest_dataset.add_language("hi", variants=variants_file(tmp_path / "v.csv", "hi"))
     said = " ".join(notes(added))
@@ -278,14 +264,6 @@ def test_files_without_valid_rows(content: bytes, said: str, tmp_path: Path, hom
     assert "hi" not in LANGUAGES
 
 
-def test_nothing_is_added_if_one_file_is_refused(tmp_path: Path, home: Path) -> None:
-    translations = translations_file(tmp_path / "t.csv", "hi")
-    variants = write_csv(tmp_path / "v.csv", ["source", "male", "female"], [(TIRED, HINDI, HINDI)])
-    with pytest.raises(DataError, match="so nothing was added"):
-        gest_dataset.add_language("hi", translations, variants)
-    assert not home.exists()
-
-
 def test_adding_again(tmp_path: Path) -> None:
     path = translations_file(tmp_path / "t.csv", "hi")
     (first,) = gest_dataset.add_language("hi", path).configs
@@ -317,16 +295,3 @@ def test_remove_language(tmp_path: Path) -> None:
     assert "hi" not in LANGUAGES
     with pytest.raises(ConfigError, match="No data was added for 'hi'"):
         remove_language("hi")
-
-
-@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])
-def test_tables_of_every_kind(kind: str, tmp_path: Path) -> None:
-    frame = pd.read_csv(translations_file(tmp_path / "t.csv", "ar"))
-    path = tmp_path / f"t.{kind}"
-    write = {
-        "tsv": lambda: frame.to_csv(path, sep="\t", index=False),
-        "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-        "parquet": lambda: frame.to_parquet(path),
-    }
-    write[kind]()
-    assert gest_dataset.add_language("ar", path).configs[0].published_rows == len(frame)
