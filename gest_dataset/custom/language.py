@@ -31,7 +31,7 @@ from gest_dataset.gender.grammar import (
 )
 from gest_dataset.languages import Language
 from gest_dataset.storage import atomic_path, csv_text
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 
 REPORT = "rejected.csv"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
@@ -113,7 +113,7 @@ def add_language(
     first_letter = language.family == "Slavic" if first_letter is None else first_letter
     mapping = columns or {}
     _check_mapping(mapping, {column for table in tables.values() for column in table.columns})
-    index = SentenceIndex(sentences())
+    index = SentenceIndex(gest_sentences())
     files: dict[str, FileRows] = {}
     genders = None
     for kind, table in tables.items():
