@@ -44,7 +44,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     shown = " ".join(re.sub("[─\\s]+", " ", done.stdout).split())
     for said in (
         "hi.csv: Hindi (hi) rows number first row read 36 rejected: not a sentence of GEST 1 35",
-        "rejected: a second version for the same sentence and system 1 36 accepted 34",
+        "rejected: a duplicate 1 36 accepted 34",
         "hi_variants.csv: Hindi (hi) rows number first row read 34 accepted 34",
         "all 34 34 34 ",
         "34 of 34 sentences of GEST are translated (100%).",
