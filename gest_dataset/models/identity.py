@@ -55,9 +55,8 @@ def tokenizer_behaviour(tokenizer: Any) -> dict[str, Any]:
     def encode(*texts: str, **options: bool) -> dict[str, list[int]]:
         return dict(tokenizer(*texts, truncation=False, padding=False, verbose=False, **options))
 
-    special = {
-        name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)
-    }
+    tokens = tokenizer.special_tokens_map.items()
+    special = {name: str(token) for name, token in tokens if isinstance(token, str)}
     limits = ("model_max_length", "padding_side", "truncation_side")
     return {
         "special": {name: [token, tokenizer.convert_tokens_to_ids(token)] for name, token in special.items()},

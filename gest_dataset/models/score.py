@@ -32,11 +32,9 @@ _CONFIG_ERRORS = (DataError, ModelError, ScoringError, SourceError)
 
 
 @overload
-def score(
-    model: Any, config: list[str] | tuple[str, ...], *args: Any, **options: Any
-) -> dict[str, Scores]: ...
+def score(model: Any, config: list[str] | tuple[str, ...], *args: Any, **kw: Any) -> dict[str, Scores]: ...
 @overload
-def score(model: Any, config: str | Dataset = "en", *args: Any, **options: Any) -> Scores: ...
+def score(model: Any, config: str | Dataset = "en", *args: Any, **kw: Any) -> Scores: ...
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",

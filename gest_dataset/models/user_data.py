@@ -79,7 +79,7 @@ def _read_file(path: Path) -> Dataset:
     fields |= {field: _FIELDS[field] for field in probe.fields if field in _FIELDS}
     if probe.label is not None:
         fields[probe.label] = _TOPICS[probe.label]
-    if measure.unit.column in table.columns:
+    if measure.unit.column is not None and measure.unit.column in table.columns:
         fields.setdefault(measure.unit.column, _UNIT)
     if "id" in table.columns:
         fields = {"id": _ID, **fields}
