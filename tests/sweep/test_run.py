@@ -23,7 +23,7 @@ from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.reading import read_run
 from gest_dataset.storage import LOCK
 from gest_dataset.sweep.leaderboard import write_leaderboard
-from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Job, LocalEngine, Output, run_job, sweep
+from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Engine, Job, Output, run_job, sweep
 from gest_dataset.sweep.suite import parse_suite
 from tests.support import zoo
 from tests.support.completions import MODEL, served
@@ -32,7 +32,7 @@ from tests.sweep.conftest import finished_runs
 CONFIGS = ["slovak_gender", "demo_sk_pairs"]
 
 
-class RecordingEngine(LocalEngine):
+class RecordingEngine(Engine):
     """Records the jobs that it runs."""
 
     def __init__(self) -> None:
@@ -183,7 +183,7 @@ def test_all_problems_are_reported_before_anything_starts(
         ],
     }
     with pytest.raises(ConfigError) as error:
-        sweep(parse_suite(content, "bad"), Output(str(tmp_path / "out")), LocalEngine())
+        sweep(parse_suite(content, "bad"), Output(str(tmp_path / "out")), Engine())
     text = str(error.value)
     for part in ("titel", "needs 99 GPUs", "missing: ", "emplate 1", "float99", "en cannot be read"):
         assert part in text, part
@@ -257,7 +257,7 @@ def test_a_served_model_has_the_scores_of_the_loaded_model(tmp_path: Path) -> No
     with served("gpt2") as server:
         entry = {"model": MODEL, "endpoint": f"{server.url}/v1/", "tokenizer": tokenizer}
         suite = parse_suite({"configs": CONFIGS, "models": [entry], "dtype": "bfloat16"}, "served")
-        cells = sweep(suite, Output(str(tmp_path / "out")), LocalEngine())
+        cells = sweep(suite, Output(str(tmp_path / "out")), Engine())
     assert sorted(cell.status for cell in cells) == [DONE, LEFT_OUT]
     own = read_run(tmp_path / "out" / "runs" / MODEL / "demo_sk_pairs").table.to_pydict()
     here = score(tokenizer, "demo_sk_pairs", device="cpu").table.to_pydict()
