@@ -40,7 +40,7 @@ from gest_dataset.gender.grammar import (
 )
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.storage import atomic_path, csv_text
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 
 REPORT = "rejected.csv"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
@@ -124,7 +124,7 @@ def add_language(
     grammar = None if rules is None else check_rules(language.code, rules, replace)
     if first_letter is None:
         first_letter = language.family == "Slavic"
-    index = SentenceIndex(sentences())
+    index = SentenceIndex(gest_sentences())
     mapping = columns or {}
     files: dict[str, FileRows] = {}
     rows: dict[str, list[Row]] = {}

@@ -18,7 +18,7 @@ from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import Language
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.translation.samples import GestSentence
+from gest_dataset.translation.sentences import GestSentence
 
 # Field -> the column names that stand for it, best first; upstream's own files are among them
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -15,9 +15,8 @@ from gest_dataset.report.panel import inline_svg
 from gest_dataset.report.panels_headlines import result_figure
 from gest_dataset.report.style import css_variables
 from gest_dataset.report.verdict import verdict_of
+from gest_dataset.runs.folder import Finding, Run
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
-from gest_dataset.runs.reading import Run
-from gest_dataset.runs.writing import Finding
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.storage import json_value
 

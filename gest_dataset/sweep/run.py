@@ -26,13 +26,13 @@ from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.device import pick_device
 from gest_dataset.models.loading import name_and_kind
-from gest_dataset.models.names import gguf_file
-from gest_dataset.models.score import Entry, Outcome, score_configs
-from gest_dataset.models.selection import split
-from gest_dataset.models.served.served import connect
+from gest_dataset.models.names import gguf_path
+from gest_dataset.models.score import Outcome, ScoredRun, score_configs
+from gest_dataset.models.selection import suitable_configs
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
+from gest_dataset.runs.folder import machine, versions
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
-from gest_dataset.runs.writing import machine, versions
 from gest_dataset.storage import check_folder
 from gest_dataset.sweep.suite import Suite, SuiteModel
 from gest_dataset.version import __version__
@@ -249,17 +249,17 @@ def run_job(job: Job, device: str) -> JobResult:
 def _score(job: Job, configs: list[str], folder: Path, device: str, started: list[str]) -> Outcome:
     """Call `score_configs`; finished configs are taken off `configs`, and their runs are uploaded."""
     model, settings = job.model, job.model.settings
-    subject: Any = model.model
+    scored: Any = model.model
     if model.endpoint is not None:
-        subject = connect(model.endpoint, model.model, model.tokenizer, model.connections)
+        scored = connect(model.endpoint, model.model, model.tokenizer, model.connections)
     several_gpus = (model.gpus or 0) > 1
 
-    def on_done(entry: Entry) -> None:
+    def on_done(entry: ScoredRun) -> None:
         configs.remove(entry.path.name)
         job.output.upload(folder.parent.parent, f"{RUNS}/{model.name}/{entry.path.name}/*")
 
     return score_configs(
-        subject,
+        scored,
         dict.fromkeys(configs, False),
         folder,
         job.command,
@@ -267,8 +267,8 @@ def _score(job: Job, configs: list[str], folder: Path, device: str, started: lis
         settings.limit,
         settings.batch_tokens,
         settings.null,
-        begun=started.append,
-        done=on_done,
+        on_start=started.append,
+        on_run=on_done,
         device="auto" if several_gpus else device,
         device_map="auto" if several_gpus else None,
         dtype=settings.dtype,
@@ -305,7 +305,7 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
     settings, there = model.settings, manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
     kind = there["kind"]
-    file = gguf_file(model.model)
+    file = gguf_path(model.model)
     expected = {
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
@@ -318,10 +318,10 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
         "dtype": there["dtype"] if settings.dtype == "auto" else settings.dtype,
         "batch_tokens": settings.batch_tokens or there.get("batch_tokens"),
     }
-    found = {"null": 0, **there, "model": manifest.subject, "data": manifest.data_fingerprint}
+    found = {"null": 0, **there, "model": manifest.model, "data": manifest.data_fingerprint}
     if manifest.done:
         expected["revision"] = model.revision
-        found["revision"] = manifest.metadata["asked_revision"]
+        found["revision"] = manifest.metadata["requested_revision"]
     return differences({name: found.get(name) for name in expected}, expected)
 
 
@@ -338,7 +338,7 @@ def _kind(model: SuiteModel) -> str | GestError:
 def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
     """Yield the cells of a model. Configs that do not suit its kind are left out."""
     configs = select_configs(",".join(model.settings.configs))
-    chosen, left_out = split(dict.fromkeys(configs, False), kind, model.model)
+    chosen, left_out = suitable_configs(dict.fromkeys(configs, False), kind, model.model)
     for config in chosen:
         probe = measure_of(list(CONFIGS[config].features), config)[1]
         if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
@@ -360,7 +360,7 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
         return False
     lines = [line.strip() for line in setting_differences(manifest, model, config)]
     version = manifest.versions["gest_dataset"]
-    lines += [f"gest-dataset: {version} there, {__version__} now"] if version != __version__ else []
+    lines += [f"gest-dataset: {version} (existing), {__version__} (new)"] if version != __version__ else []
     if lines:
         raise ConfigError(f"{path} was scored with other settings ({'; '.join(lines)}); change --output")
     return True

@@ -22,7 +22,7 @@ from gest_dataset.custom.summary import notes
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 from tests.support.new_language import LANGUAGES as WRITTEN
 from tests.support.new_language import translations_file, variants_file, variants_of, write_csv
 
@@ -47,7 +47,7 @@ def test_every_script(code: str, tmp_path: Path) -> None:
     made = load_dataset("gest", f"{code}_pairs", split="test").to_list()
     assert {(row["source"], row["masculine"], row["feminine"]) for row in made} == written
     spoken = load_dataset("gest", f"{code}_translations", split="test")
-    assert spoken.num_rows == len(sentences())
+    assert spoken.num_rows == len(gest_sentences())
     for row in made:
         for variant in ("masculine", "feminine"):
             start, end = core_span(row[variant], row["word_index"])
@@ -138,7 +138,7 @@ def test_rejected_pairs(tmp_path: Path) -> None:
         ("", FEMININE, EMPTY),
         (HINDI, FEMININE, None),
     ]
-    given = [sentence.text for sentence in sentences()]
+    given = [sentence.text for sentence in gest_sentences()]
     rows = [(given[place], *row[:2]) for place, row in enumerate(texts, start=2)]
     path = write_csv(tmp_path / "v.csv", ["original", "male", "female"], rows)
     added = gest_dataset.add_language("hi", variants=path)
