@@ -279,7 +279,7 @@ def test_templates_of_ones_own(tmp_path: Path) -> None:
         '[{"id": 1, "text": "{word}", "masculine": "a", "feminine": "b"}]',
     ):
         path.write_text(wrong)
-        with pytest.raises(ScoringError, match=r"templates\.json|No template is left"):
+        with pytest.raises(ScoringError, match=r"templates\.json|No template is selected"):
             gest_dataset.score(zoo.load("bert"), "en", templates=path, device="cpu")
 
 
