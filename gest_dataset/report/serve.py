@@ -69,8 +69,8 @@ class LiveReport:
             if progress is None:
                 lines.append(f"{name}: started {manifest.started}")
             else:
-                share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""
-                lines.append(f"{name}: {progress.done:,} of {progress.of:,} done{share}")
+                share = f" ({100 * progress.done / progress.total:.0f} %)" if progress.total else ""
+                lines.append(f"{name}: {progress.done:,} of {progress.total:,} done{share}")
         if not finished:
             lines.insert(0, "No run is finished yet.")
         return State(tuple(finished), tuple(lines), digest.hexdigest()[:16])

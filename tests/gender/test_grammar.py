@@ -140,7 +140,6 @@ def test_no_kind_of_word_is_required(language: str) -> None:
             {"words": {"agreeing": {"sám": "m"}}},
             "words.agreeing has a gender that is neither male nor female",
         ),
-        ({"extends": "xx"}, "extends is 'xx', not one of be, bg"),
     ],
 )
 def test_invalid_grammars(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -201,7 +200,7 @@ def test_masculine_rates_by_added_rules(rules: Path, parses: Path, tmp_path: Pat
     rows = [(source, texts[place]) for place, source in enumerate(sources)]
     translations = write_csv(tmp_path / "t.csv", ["source", "translation"], rows)
     gest_dataset.add_language("szl", translations, rules=rules)
-    arguments: dict[str, Any] = {"parser": "conllu", "model": parses}
+    arguments: dict[str, Any] = {"parser": "conllu", "parser_model": parses}
     run = tmp_path / "run"
     rates = gest_dataset.masculine_rates(f"file:{translations}", "szl", **arguments, output=run)
     assert sum(rates.result()["n"]) > 20
@@ -218,7 +217,7 @@ def test_masculine_rates_by_added_rules(rules: Path, parses: Path, tmp_path: Pat
 def test_invalid_rules_add_nothing(tmp_path: Path, home: Path) -> None:
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], [("a", "b", "c")])
     (tmp_path / "rules.yaml").write_text("endings: {}")
-    with pytest.raises(DataError, match="has no pronouns"):
+    with pytest.raises(DataError, match=r"is not a grammar: .*pronouns"):
         gest_dataset.add_language("szl", variants=variants, rules=tmp_path / "rules.yaml")
     assert not home.exists()
 
@@ -231,5 +230,5 @@ def test_a_model_without_rules(tmp_path: Path) -> None:
 
 
 def test_another_language_has_no_published_model() -> None:
-    with pytest.raises(ConfigError, match=r"No UDPipe model is published for 'hi'.*Give the path"):
+    with pytest.raises(ConfigError, match="No UDPipe model is published for 'hi'"):
         open_parser("udpipe", "hi")

@@ -26,6 +26,10 @@ class Context:
         self.grammar = grammar
         self.tokens = sentence.tokens
         self.index = token.id - 1
+        self.head = sentence.head(token)
+        self.children = sentence.children(token)
+        self.previous = self.tokens[self.index - 1] if self.index else None
+        self.following = self.tokens[token.id] if token.id < len(self.tokens) else None
 
     def at(self, token: Token) -> Context:
         """The context of another word of the sentence."""
@@ -34,14 +38,12 @@ class Context:
     @cached_property
     def clause(self) -> tuple[Token, ...]:
         """The words around the word up to the next comma, conjunction or relative pronoun."""
-        first = last = self.index
-        while first > 0 and not self._is_border(first - 1) and not self._is_question(first):
+        first, end = self.index, self.index + 1
+        while first > 0 and not (self._is_border(first - 1) or self._is_question(first)):
             first -= 1
-        while (
-            last + 1 < len(self.tokens) and not self._is_border(last + 1) and not self._is_question(last + 1)
-        ):
-            last += 1
-        return self.tokens[first : last + 1]
+        while end < len(self.tokens) and not (self._is_border(end) or self._is_question(end)):
+            end += 1
+        return self.tokens[first:end]
 
     @cached_property
     def others(self) -> list[Token]:
@@ -67,24 +69,6 @@ class Context:
     def opening(self) -> Token | None:
         """The comma or conjunction before the clause."""
         return self.tokens[self.start - 1] if self.start else None
-
-    @property
-    def previous(self) -> Token | None:
-        """The word before, in the sentence."""
-        return self.tokens[self.index - 1] if self.index else None
-
-    @property
-    def following(self) -> Token | None:
-        """The word after, in the sentence."""
-        return self.tokens[self.index + 1] if self.index + 1 < len(self.tokens) else None
-
-    @property
-    def children(self) -> list[Token]:
-        return self.sentence.children(self.token)
-
-    @property
-    def head(self) -> Token | None:
-        return self.sentence.head(self.token)
 
     @cached_property
     def predicate(self) -> Token:
