@@ -15,7 +15,8 @@ import pytest
 
 from gest_dataset.errors import GestError
 from gest_dataset.retry import parse_retry_after
-from gest_dataset.translation import cloud, deepl, open_translator, translate_all
+from gest_dataset.translation import cloud, open_translator, translate_all
+from gest_dataset.translation.services import SERVICES
 from gest_dataset.translation.systems import Translated
 from gest_dataset.translation.translator import TranslationError
 from tests.support import services
@@ -174,7 +175,7 @@ def test_deepls_server_is_the_one_of_the_key(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(official, "DeepLClient", client)
     for key, server in (("k:fx", "https://api-free.deepl.com"), ("k", "https://api.deepl.com")):
         monkeypatch.setenv("DEEPL_AUTH_KEY", key)
-        deepl.SERVICE.connect("sk")
+        SERVICES["deepl"].connect("sk")
         assert made[-1].server_url == server
 
 
@@ -482,7 +483,7 @@ def test_ctrl_c_while_waiting_loses_nothing(
 def test_amazon_reports_the_language_of_its_answer(serve: Serve, tmp_path: Path) -> None:
     answer = {"TranslatedText": "x", "SourceLanguageCode": "en", "TargetLanguageCode": "sk"}
     serve("amazon").translate = lambda request: (200, {}, answer)
-    with pytest.raises(TranslationError, match="asked for cs and answered in 'sk'"):
+    with pytest.raises(TranslationError, match="did not answer in cs"):
         translated("amazon", ["I sing."], tmp_path, "cs")
 
 
