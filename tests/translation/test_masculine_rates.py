@@ -18,7 +18,6 @@ from datasets import load_dataset
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.accuracy import Accuracy
-from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.masculine_rate import describe_uncertainty
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import correct_f_s
@@ -115,20 +114,6 @@ def test_limit_and_signature() -> None:
     assert parts["system"] == "file:translations.csv"
     assert parts["limit"] == "5"
     assert len(parts["revision"]) == 12
-
-
-@pytest.mark.usefixtures("mirror")
-def test_rates_read_well_in_a_repl() -> None:
-    rates = of(f"file:{DEEPL}")
-    result = rates.result()
-    value, low, high = (format_number(result[f"f_s{end}"]) for end in ("", "_low", "_high"))
-    assert repr(rates) == (
-        f"MasculineRates(system='file:translations.csv', language='sk', known=33, samples=34, "
-        f"f_s={value} ({low} to {high}))"
-    )
-    few = repr(of(f"file:{DEEPL}", limit=2))
-    assert few.endswith("samples=2, f_s=too few samples)")
-    assert "\n" not in few
 
 
 def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:
