@@ -63,8 +63,7 @@ def run(
     if serve:
         if output is not None or figures is not None:
             raise ConfigError("--serve cannot be combined with --output or --figures.")
-        with interruptible("The server has stopped."):
-            serve_report(paths, lambda address: _open(address, browser))
+        serve_report(paths, lambda address: _open(address, browser))
         return
     with interruptible("No incomplete file was left. Run the same command again."):
         runs = find_runs(paths)

@@ -221,17 +221,17 @@ def compare_models(
             differences, problem = [], " ".join(str(error).split())
         if not differences:
             problem = problem or "no two models were scored with the same templates"
-        p_values = holm([one.found.p_value for one in differences]) if differences else []
-        adjusted = [replace(one, adjusted=p) for one, p in zip(differences, p_values, strict=True)]
+        p_values = holm([one.comparison.p_value for one in differences]) if differences else []
+        adjusted = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
         found.append(Pairs(config, adjusted, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
     return found
 
 
 def _difference_row(one: Difference) -> list[Any]:
-    found = one.found
+    found = one.comparison
     templates = "+".join(map(str, one.templates))
     values = (found.a, found.b, found.difference, found.low, found.high, *found.times)
-    tested = (found.p_value, one.adjusted, one.n, one.missing)
+    tested = (found.p_value, one.p_holm, one.n, one.missing)
     return [one.config, one.run, one.baseline, templates, found.measure, *values, *tested]
 
 
@@ -283,7 +283,7 @@ def _section(number: int, config: str, scores: Sequence[Score], pairs: Pairs) ->
     null = _scaled(head, head.null)
     distances = [abs(_scaled(head, score.estimate.value) - null) for score in scores]
     reach = 1.6 * max([distance for distance in distances if math.isfinite(distance)] + [1e-9])
-    first = pairs.differences[0].found if pairs.differences else None
+    first = pairs.differences[0].comparison if pairs.differences else None
     return {
         "anchor": f"config-{number}",
         "config": config,
@@ -327,7 +327,7 @@ def _scaled(head: Headline, point: float) -> float:
 
 
 def _pair(one: Difference) -> dict[str, Any]:
-    found = one.found
+    found = one.comparison
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
     bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
     return {
@@ -335,10 +335,10 @@ def _pair(one: Difference) -> dict[str, Any]:
         "baseline": one_line(one.baseline),
         "value": value,
         "interval": " to ".join(bounds),
-        "p": one.adjusted,
-        "p_text": "< 0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
+        "p": one.p_holm,
+        "p_text": "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}",
         "n": one.n,
-        "differs": "yes" if one.adjusted < 0.05 else "not shown",
+        "differs": "yes" if one.p_holm < 0.05 else "not shown",
     }
 
 

@@ -110,8 +110,8 @@ def test_differences_are_those_of_compare(swept: tuple[Path, list[Cell]]) -> Non
     runs = {name: folder / "runs" / name / "demo_en" for name in NAMES}
     for line in lines:
         (one,) = compare([runs[line["baseline"]], runs[line["name"]]]).differences
-        assert float(line["difference"]) == pytest.approx(one.found.difference)
-        assert float(line["low"]) == pytest.approx(one.found.low)
+        assert float(line["difference"]) == pytest.approx(one.comparison.difference)
+        assert float(line["low"]) == pytest.approx(one.comparison.low)
         assert (line["templates"], int(line["n"])) == ("1+3", one.n)
     adjusted = holm([float(line["p"]) for line in lines])
     assert [float(line["p_holm"]) for line in lines] == pytest.approx(adjusted)
@@ -158,7 +158,7 @@ def test_the_page_goes_by_the_corrected_p_value(swept: tuple[Path, list[Cell]]) 
         one = replace(pairs.differences[0], adjusted=adjusted)
         shown = leaderboard._pair(one)
         assert (shown["p_text"], shown["differs"]) == (text, differs)
-        assert shown["value"] == one.found.times[0]  # g_s is a ratio
+        assert shown["value"] == one.comparison.times[0]  # g_s is a ratio
 
 
 def test_a_damaged_run_is_a_failed_cell(swept: tuple[Path, list[Cell]], tmp_path: Path) -> None:
