@@ -129,8 +129,8 @@ def _show(result: ComparisonResult) -> None:
     rows = result.differences
     if result.languages:
         out.print(
-            f"{len(result.languages)} languages: {', '.join(result.languages)}, compared on the {rows[0].n:,} "
-            f"sources that all of them have."
+            f"{len(result.languages)} languages: {', '.join(result.languages)}, compared on the "
+            f"{rows[0].n:,} sources that all of them have."
         )
     keys = [(row.baseline, "" if result.languages else row.config, row.templates) for row in rows]
     for key in dict.fromkeys(keys):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_report
+from gest_dataset.commands.console import err, out, show_report
 from gest_dataset.errors import ConfigError
 
 EXAMPLES = (
@@ -65,10 +65,9 @@ def run(
             raise ConfigError("--serve cannot be combined with --output or --figures.")
         serve_report(paths, lambda address: _open(address, browser))
         return
-    with interruptible("No incomplete file was left. Run the same command again."):
-        runs = find_runs(paths)
-        page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
-        report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
+    runs = find_runs(paths)
+    page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
+    report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
     if figures is not None:
         err.print(f"Figures: {figures}", soft_wrap=True)
     if page != STANDARD_OUTPUT:

@@ -239,8 +239,8 @@ def _rows(manifest: Manifest) -> datasets.Dataset | None:
         return rows_of(manifest.config)
     except GestError as error:
         raise DataError(
-            f"The samples of {manifest.config} are compared by {unit.label}, in the column `{unit.column}` of "
-            f"the dataset, which cannot be read: {error}\nAllow the download, or set GEST_MIRROR."
+            f"The samples of {manifest.config} are compared by {unit.label}, in the column `{unit.column}` "
+            f"of the dataset, which cannot be read: {error}\nAllow the download, or set GEST_MIRROR."
         ) from error
 
 

@@ -220,7 +220,7 @@ def test_lines_in_the_order_of_the_sentences(
     assert piped.result["result"] == expected.result["result"]
     assert piped.manifest.settings["revision"] == run.manifest.settings["revision"]
     done = gest("compare", str(run.path), str(piped.path), "--json")
-    assert json.loads(done.stdout)["differences"][0]["found"]["difference"] == 0
+    assert json.loads(done.stdout)["differences"][0]["comparison"]["difference"] == 0
 
 
 def test_the_same_sentence_twice_has_a_line_each() -> None:
@@ -337,17 +337,20 @@ def test_translators_are_compared(gest: Gest, tmp_path: Path) -> None:
         done = gest("compare", f"deepl{year}", f"google{year}", "--json")
         assert done.returncode == 0, done.stderr
         (shown,) = json.loads(done.stdout)["differences"]
-        assert shown["found"] == {**asdict(direct), "times": [None] * 3, "smallest": direct.smallest}
+        assert shown["comparison"] == {
+            **asdict(direct),
+            "ratio_interval": [None] * 3,
+            "smallest": direct.smallest,
+        }
         assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0), "known in both"
     Path("first").mkdir()
     Path("deepl").rename("first/sk")
     done = gest("compare", "first", "google", "--json")
     assert done.returncode == 0, done.stderr
     (shown,) = json.loads(done.stdout)["differences"]
-    assert (shown["config"], shown["found"]["difference"]) == ("en to sk", direct.difference)
+    assert (shown["config"], shown["comparison"]["difference"]) == ("en to sk", direct.difference)
     told = gest("compare", "first", "google").stdout
-    assert "4 samples of" in told
-    assert "show no gender in one of them, and are left out." in " ".join(told.split())
+    assert "4 samples show no gender in one of the runs and are left out." in " ".join(told.split())
     Path("first/sk").rename("deepl")
     done = gest("compare", "deepl", "google-2023")
     assert done.returncode == 2
@@ -363,7 +366,7 @@ def test_translators_of_other_data_are_not_compared(gest: Gest, edited: Edit) ->
     done = gest("compare", "before", "after")
     assert done.returncode == 2
     told = " ".join(done.stderr.split())
-    assert "Runs on the same data can be compared, and these differ: before: " in told
+    assert "Runs must have the same data to be compared. These differ: before: " in told
 
 
 @pytest.mark.parametrize("command", ["masculine-rate", "pairs"])

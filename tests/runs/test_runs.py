@@ -16,18 +16,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from datasets import load_dataset
 from filelock import FileLock
 
 import gest_dataset
-from gest_dataset import statistics
 from gest_dataset.data import parquet
-from gest_dataset.errors import DataError, OutputError, SourceError
+from gest_dataset.errors import DataError, OutputError
 from gest_dataset.models import batching, shards
 from gest_dataset.models.batching import Values, answer
 from gest_dataset.models.scorers import LanguageModel
 from gest_dataset.probes.queries import Input, Lookup, Query
-from gest_dataset.runs import comparison, read_run, reading
+from gest_dataset.runs import reading
 from gest_dataset.storage import json_value
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import killing, zoo
@@ -610,32 +608,3 @@ def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("published:google", None, None, "published-google"),
     ):
         assert reading.default_folder(name, revision, limit) == Path("gest-runs", folder)
-
-
-def test_comparisons_draw_units(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """StereoSet by target: the rows are read for that, and where they cannot be it is said how."""
-    config = "stereoset_en_intrasentence"
-    sides = {}
-    for name in ("gpt2", "bert"):
-        path = tmp_path / name
-        gest_dataset.score(zoo.load(name), config, limit=60, device="cpu", output=path)
-        sides[name] = read_run(path)
-    (found,) = gest_dataset.compare([tmp_path / name for name in sides]).differences
-    rows = load_dataset("gest", config, split="test")
-    named = dict(zip(rows["id"], rows["target_en"], strict=True))
-    columns = ("stereotype", "antistereotype", "unrelated")
-    b, a = (
-        [list(row) for row in zip(*(side.table[name].to_pylist() for name in columns), strict=True)]
-        for side in sides.values()
-    )
-    units = [named[name] for name in sides["gpt2"].table["id"].to_pylist()]
-    assert len(set(units)) < len(units)
-    assert found.found == statistics.compare("icat", a, b, units=units)
-
-    def unreachable(config: str) -> None:
-        raise SourceError("no network")
-
-    monkeypatch.setattr(comparison, "rows_of", unreachable)
-    told = r"compared by target term.*column `target_en`.*no network\n.*GEST_MIRROR"
-    with pytest.raises(DataError, match=told):
-        gest_dataset.compare([tmp_path / name for name in sides])

@@ -21,17 +21,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from datasets import Dataset
 
 import gest_dataset
-from gest_dataset import statistics
-from gest_dataset.errors import ConfigError, DataError, OutputError
+from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.runs.manifest import ANSWERS, Manifest, differences, read_manifest, shown, signature
 from gest_dataset.runs.writing import claim_run, claim_several, machine, python_call
 from tests.conftest import MANIFEST, MIRROR, ROOT
-from tests.support import zoo
 
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
@@ -452,59 +449,3 @@ def test_signature(parts: Mapping[str, Any], line: str) -> None:
 
 
 # Compared -------------------------------------------------------------------------------------------
-
-
-def test_one_run_is_no_comparison(kept: Path) -> None:
-    for given in ([], [kept]):
-        with pytest.raises(ConfigError, match="two runs or more"):
-            gest_dataset.compare(given)
-
-
-def test_samples_of_one_run_alone_are_counted(tmp_path: Path) -> None:
-    """Either run may be the shorter one, and the samples need not be in one order of stereotypes."""
-    rows = [{"id": f"s{i}", "stereotype": 16 - i % 16, "sentence": f"I am number {i}."} for i in range(96)]
-    data = Dataset.from_list(rows)
-    for name, model, limit in (("base", "bert", None), ("few", "gpt2", 64)):
-        gest_dataset.score(zoo.load(model), data, [3], limit, device="cpu", output=tmp_path / name)
-    base, few = read_run(tmp_path / "base"), read_run(tmp_path / "few")
-    (there,) = gest_dataset.compare([base, few]).differences
-    (back,) = gest_dataset.compare([few, base]).differences
-    for found, first, second in ((there, base, few), (back, few, base)):
-        assert (found.n, found.missing) == (64, 32)
-        assert (found.config, found.templates) == (base.manifest.config, (3,))
-        assert (found.run, found.baseline) == (second.manifest.subject, first.manifest.subject)
-        a, b = (run.table["log_ratio"].to_pylist()[:64] for run in (second, first))
-        assert found.found == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows[:64]])
-        assert found.adjusted == found.found.p_value, "the only one"
-
-
-def test_too_few_samples_are_counted(kept: Path, tmp_path: Path) -> None:
-    few = rates(tmp_path / "few", "google_translate", limit=30)
-    with pytest.raises(
-        DataError, match=r"few samples in common for f_s \(30\): two or more are needed in each stereotype"
-    ) as raised:
-        gest_dataset.compare([kept, few])
-    assert str(few) in str(raised.value), "both are called the same"
-
-
-def test_folders_with_several_runs_of_one_config_are_refused(kept: Path, tmp_path: Path) -> None:
-    for name in ("one/a", "one/b", "two/a"):
-        shutil.copytree(kept, tmp_path / name)
-    with pytest.raises(ConfigError, match="several runs of en to sk") as raised:
-        gest_dataset.compare([tmp_path / "two", tmp_path / "one"])
-    for place in (tmp_path / "one", tmp_path / "one" / "a", tmp_path / "one" / "b"):
-        assert str(place) in str(raised.value)
-
-
-def test_notes_of_a_comparison_name_what_is_in_none(kept: Path, tmp_path: Path) -> None:
-    shutil.copytree(kept, tmp_path / "one" / "a")
-    shutil.copytree(kept, tmp_path / "two" / "a")
-    same = gest_dataset.compare([tmp_path / "one", tmp_path / "two"])
-    assert same.notes() == []
-    assert [(row.run, row.baseline) for row in same.differences] == [
-        tuple(f"{read_manifest(kept).subject} ({tmp_path / name / 'a'})" for name in ("two", "one"))
-    ]
-    tell(tmp_path / "two" / "a", config="other")
-    with pytest.raises(ConfigError, match="Nothing here can be compared") as raised:
-        gest_dataset.compare([tmp_path / "one", tmp_path / "two"])
-    assert str(raised.value).splitlines()[1:] == [f"No partner: {tmp_path}/one/a, {tmp_path}/two/a"]

@@ -155,7 +155,7 @@ def test_the_page_goes_by_the_corrected_p_value(swept: tuple[Path, list[Cell]]) 
         (0.049, "0.049", "yes"),
         (0.0004, "< 0.001", "yes"),
     ):
-        one = replace(pairs.differences[0], adjusted=adjusted)
+        one = replace(pairs.differences[0], p_holm=adjusted)
         shown = leaderboard._pair(one)
         assert (shown["p_text"], shown["differs"]) == (text, differs)
         assert shown["value"] == one.comparison.times[0]  # g_s is a ratio

@@ -243,7 +243,7 @@ def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:
                 gest_dataset.ask(MODEL, probe, endpoint=server.url, output=tmp_path / name / probe)
     found = {row.config: row for row in gest_dataset.compare([tmp_path / "b", tmp_path / "a"]).differences}
     assert set(found) == {"choice (en)", "story (en)"}
-    choice, story = found["choice (en)"].found, found["story (en)"].found
+    choice, story = found["choice (en)"].comparison, found["story (en)"].comparison
     assert (choice.measure, choice.a, choice.b, choice.difference) == ("stereotype_rate", 1, 0, 1)
     assert (story.measure, story.a, story.b, story.difference) == ("f_s", 1, 0, 1)
     assert (found["choice (en)"].n, found["story (en)"].n) == (34 * 12, 34)
