@@ -139,13 +139,14 @@ def _show_added(added: AddedLanguage) -> None:
     language = added.language
     for name, read in added.files.items():
         table = new_table(f"{name}: {language.name} ({language.code})", out, "rows", "number", "first row")
-        table.add_row("read", f"{read.rows:,}", "")
+        table.add_row("read", f"{read.number:,}", "")
         if read.other_languages:
             table.add_row("in other languages", f"{read.other_languages:,}", "")
         for reason, number in read.reasons.most_common():
             first = min(rejected.row for rejected in read.rejected if rejected.reason == reason)
             table.add_row(f"rejected: {reason}", f"{number:,}", f"{first:,}")
-        table.add_row("accepted", f"{read.accepted_rows:,}", "", style="bold")
+        accepted = read.number - read.other_languages - len(read.rejected)
+        table.add_row("accepted", f"{accepted:,}", "", style="bold")
         out.print(fitted(table, out))
     table = new_table("Sentences of GEST", out, "stereotype", "all", "translated", "with a pair")
     columns = (added.sentences, added.translated, added.pairs)

@@ -19,8 +19,9 @@ from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.page import render_report
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.progress import read_progress
 from gest_dataset.storage import atomic_path, write_json
 
 _HOST = "127.0.0.1"
@@ -50,9 +51,12 @@ class LiveReport:
                 continue
             if manifest.done:
                 finished.append((manifest.finished, str(folder), manifest.files))
-            else:
-                name = f"{manifest.subject} on {manifest.about}"
-                unfinished.append(one_line(f"{name}: running since {manifest.started}"))
+                continue
+            progress = read_progress(folder)
+            line = f"{manifest.model} on {manifest.about}: started {manifest.started}"
+            if progress is not None:
+                line += f", {progress.done:,} of {progress.total:,} {progress.unit} done"
+            unfinished.append(one_line(line))
         finished.sort(key=lambda one: one[:2])
         version = json.dumps(finished)
         if version != self._shown:

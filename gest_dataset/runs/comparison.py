@@ -22,8 +22,8 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
 from gest_dataset.measures.result import sample_units
 from gest_dataset.runs.cross_language import is_cross_language, scores_with_sources
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
-from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -205,8 +205,8 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
     wide = shared_sources(frames)
     sources = wide.index.get_level_values("source").tolist()
     stereotypes = wide.index.get_level_values("stereotype").tolist()
-    labels = [f"{run.manifest.subject}, {run.manifest.config}" for run in runs]
-    if len({run.manifest.subject for run in runs}) > 1:
+    labels = [f"{run.manifest.model}, {run.manifest.config}" for run in runs]
+    if len({run.manifest.model for run in runs}) > 1:
         logger.warning("The models differ as well as the languages: either may cause a difference.")
     baseline, *others = frames
     differences = []
@@ -319,7 +319,7 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
 
 def _labels(runs: Sequence[Run]) -> list[str]:
     """The model of each run, with its folder if models repeat."""
-    names = [run.manifest.subject for run in runs]
+    names = [run.manifest.model for run in runs]
     return [
         name if names.count(name) == 1 else f"{name} ({run.path})"
         for name, run in zip(names, runs, strict=True)

@@ -19,7 +19,7 @@ from gest_dataset.report import Panel
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.style import COLUMNS, Layout, use_layout
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import fits, zoo
 from tests.support.chats import MODEL, chatting, planted
@@ -58,7 +58,7 @@ def make_runs(folder: Path) -> dict[str, Run]:
 
 
 def named(run: Run, model: str) -> Run:
-    return replace(run, manifest=replace(run.manifest, subject=model))
+    return replace(run, manifest=replace(run.manifest, model=model))
 
 
 @pytest.fixture(scope="module")

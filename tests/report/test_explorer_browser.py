@@ -14,7 +14,7 @@ import pytest
 import gest_dataset
 from gest_dataset.data.rows import rows_of
 from gest_dataset.report import reliability
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from tests.support import explored, report_runs
 from tests.support.browser import chromium, open_all, opened, ready
 
@@ -422,7 +422,7 @@ def test_hostile_names_and_sentences_are_escaped(
     hostile = [folder / name for name in ("alpha-base", "alpha-large")]
     found = find_runs(hostile)
     renamed = [
-        replace(run, manifest=replace(run.manifest, subject=f"=evil{n}<img src=x onerror=alert(1)>"))
+        replace(run, manifest=replace(run.manifest, model=f"=evil{n}<img src=x onerror=alert(1)>"))
         for n, run in enumerate(found)
     ]
     page = gest_dataset.report(renamed, tmp_path / "r.html")

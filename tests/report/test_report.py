@@ -46,9 +46,9 @@ from gest_dataset.report.panels_stereotypes import Rates, rates_of, rates_panel
 from gest_dataset.report.plots import new_figure
 from gest_dataset.report.style import GROUND, LIGHT, PALETTE
 from gest_dataset.report.verdict import UNKNOWN, power_sentence, smallest_effect, verdict_counts, verdict_of
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
+from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import MANIFEST, RESULT
-from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate
@@ -398,7 +398,7 @@ def test_translators_that_show_no_gender(
 
 def test_names_in_other_scripts_are_left_to_the_browser(paths: list[Path], tmp_path: Path) -> None:
     """matplotlib's font has no Chinese."""
-    run = with_manifest(run_of(paths, SMALL), subject="模型")
+    run = with_manifest(run_of(paths, SMALL), model="模型")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
@@ -590,7 +590,7 @@ def test_names_and_sentences_are_escaped(paths: list[Path], edited: Edit, tmp_pa
     edited(GEST, nasty)
     path = tmp_path / "run"
     gest_dataset.score(str(zoo.directory("bert")), "en", device="cpu", output=path)
-    run = with_manifest(reading.read_run(path), subject=f"evil/{NASTY[:40]}")
+    run = with_manifest(reading.read_run(path), model=f"evil/{NASTY[:40]}")
     file = gest_dataset.report(
         [run, run_of(paths, "gpt2-en")], tmp_path / "r.html", tmp_path / "figures", ["svg"]
     )

@@ -15,7 +15,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.report.serve import LiveReport, make_server
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import MANIFEST
 from tests.support import report_runs
 from tests.support.browser import chromium
@@ -28,20 +28,20 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report_runs.translated(tmp_path_factory.mktemp("one") / "run")
 
 
-def unfinished(path: Path, subject: str = "a-model") -> Path:
+def unfinished(path: Path, model: str = "a-model") -> Path:
     """A run that has started."""
-    manifest = writing.begun(
+    manifest = run_folder.new_manifest(
         measure="pairs",
-        subject=subject,
+        model=model,
         config="demo_sk_pairs",
         language="sk",
         data_fingerprint="0" * 32,
         table="scores.parquet",
         settings={},
-        command=["gest", "score", subject],
+        command=["gest", "score", model],
         device=None,
     )
-    with writing.recording(path, manifest):
+    with run_folder.open_run(path, manifest):
         return path
 
 
@@ -91,7 +91,7 @@ def test_report_is_written_again_when_a_run_finishes(tmp_path: Path, finished: P
     assert "planted" in (folder / "index.html").read_text(encoding="utf-8")
     unfinished(runs / "other")
     after = state()
-    assert "a-model on demo_sk_pairs: running since" in after["lines"][0]
+    assert "a-model on demo_sk_pairs: started" in after["lines"][0]
     assert after["version"] == before["version"]
     manifest = json.loads((runs / "done" / MANIFEST).read_text(encoding="utf-8"))
     manifest["files"]["result.json"] = "0" * 64
@@ -127,7 +127,7 @@ def test_page_reloads_when_another_run_has_finished(tmp_path: Path, finished: Pa
         tab.on("console", lambda message: messages.append(message.text))
         tab.on("pageerror", lambda error: messages.append(str(error)))
         tab.goto(address)
-        tab.locator("#progress", has_text="running since").wait_for(timeout=60_000)
+        tab.locator("#progress", has_text="started").wait_for(timeout=60_000)
         assert tab.title() != "evil"
         assert "\u202e" not in tab.locator("#progress").text_content()
         shutil.copytree(finished, runs / "new")

@@ -22,7 +22,7 @@ from gest_dataset.cli import app
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.runs import comparison, read_run
 from gest_dataset.runs.comparison import Difference
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from tests.support import explored, report_runs, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -84,7 +84,7 @@ def test_samples_of_only_one_run_are_counted(tmp_path: Path) -> None:
     for first, second in ((base, few), (few, base)):
         (found,) = gest_dataset.compare([first, second]).differences
         assert (found.n, found.missing, found.templates) == (64, 32, (3,))
-        assert (found.run, found.baseline) == (second.manifest.subject, first.manifest.subject)
+        assert (found.run, found.baseline) == (second.manifest.model, first.manifest.model)
         a, b = (run.table["log_ratio"].to_pylist()[:64] for run in (second, first))
         assert found.comparison == statistics.compare("g_s", a, b, [row["stereotype"] for row in rows[:64]])
 
