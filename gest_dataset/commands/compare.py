@@ -144,7 +144,7 @@ def _show(result: ComparisonResult) -> None:
         )
         for item in result.items[:_MAX_ITEMS]:
             source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.apart:+.2f}  {source}")
+            out.print(f"  {item.language}  {item.residual:+.2f}  {source}")
         if len(result.items) > _MAX_ITEMS:
             out.print(f"  … {len(result.items) - _MAX_ITEMS:,} more; --json lists all")
 

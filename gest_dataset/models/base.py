@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Passes:
-    """The work of a run.
+    """The work of a run: queries, the distinct inputs that they share, and their tokens.
 
-    `queries` share `inputs`; `tokens` counts the tokens of these inputs and `computed` those that went
-    through the model, which are fewer if `way` is `prefix` (shared prefixes are computed once).
+    `computed` tokens went through the model: fewer than `tokens` if `way` is `prefix` (shared prefixes
+    are computed once).
     """
 
     queries: int
@@ -34,18 +34,14 @@ class Passes:
 
 @dataclass(frozen=True)
 class LogProbs:
-    """The values of queries, in their order, with notes for the user.
-
-    `not_finite` is the reason to report for a value that is not finite. `earlier_seconds` is the time
-    that earlier, interrupted processes spent on the cached values.
-    """
+    """The values of queries, in their order; `not_finite` is the reason if one is not finite."""
 
     values: list[Values]
     passes: Passes
     dtype: str
     notes: tuple[str, ...]
     not_finite: str
-    earlier_seconds: float = 0.0
+    earlier_seconds: float = 0.0  # of interrupted processes
 
 
 @dataclass(frozen=True)
@@ -70,47 +66,36 @@ class Sampling:
 class Model(Protocol):
     """A language model: it answers queries with log-probabilities and prompts with text.
 
-    `from_hub` is True if the model was loaded from the Hub (or its cache) under this name;
-    `requested_revision` is the revision that the user asked for, `revision` the commit that was loaded.
+    `from_hub` is True if it was loaded from the Hub (or its cache) under this name; `requested_revision`
+    is the revision that the user asked for, `revision` the commit that was loaded. The `device` of a served
+    model is None, and its `device_name` is `server`.
     """
 
     @property
     def name(self) -> str: ...
-
     @property
     def kind(self) -> str: ...
-
     @property
     def tokenizer(self) -> Any: ...
-
     @property
     def revision(self) -> str | None: ...
-
     @property
     def from_hub(self) -> bool: ...
-
     @property
     def requested_revision(self) -> str | None: ...
-
     @property
-    def device(self) -> torch.device | None:
-        """The device that the model runs on; None for a served model."""
-
+    def device(self) -> torch.device | None: ...
     @property
-    def device_name(self) -> str:
-        """The type of the device (`cpu`, `cuda`, `mps`), or `server`."""
+    def device_name(self) -> str: ...
 
     def settings(self, batch_tokens: int | None) -> dict[str, Any]:
         """Everything that the numbers depend on: hashes of the model, device, number type, …"""
-        ...
 
     def facts(self) -> dict[str, Any]:
-        """What the metadata of a run say about the model, besides its settings."""
-        ...
+        """Further metadata of the model."""
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         """The tokeniser as the probe needs it."""
-        ...
 
     def log_probs(
         self,
@@ -120,10 +105,8 @@ class Model(Protocol):
         cache: ResponseCache | None = None,
     ) -> LogProbs:
         """The values of all queries; values that are in the cache are not computed again."""
-        ...
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, a few at a time, as soon as they are there and in any order."""
-        ...
+        """Completions of the prompts, in batches and in any order."""

@@ -24,17 +24,13 @@ _TEXTS = (
     "1,234.5 ÀÉ straße ﬁ İ 日本 😀",
     "",
 )
-_LIMITS = ("model_max_length", "padding_side", "truncation_side")
 
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     """Hashes of a model and its tokeniser."""
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
-    return {
-        "weights": weights_hash(named_weights(model)),
-        "model_settings": _sha256(settings),
-        **tokenizer_fingerprint(tokenizer),
-    }
+    weights = weights_hash(named_weights(model))
+    return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
@@ -59,14 +55,13 @@ def tokenizer_behaviour(tokenizer: Any) -> dict[str, Any]:
     def encode(*texts: str, **options: bool) -> dict[str, list[int]]:
         return dict(tokenizer(*texts, truncation=False, padding=False, verbose=False, **options))
 
+    tokens = tokenizer.special_tokens_map.items()
+    special = {name: str(token) for name, token in tokens if isinstance(token, str)}
+    limits = ("model_max_length", "padding_side", "truncation_side")
     return {
-        "special": {
-            str(name): [str(token), tokenizer.convert_tokens_to_ids(str(token))]
-            for name, token in tokenizer.special_tokens_map.items()
-            if isinstance(token, str)
-        },
+        "special": {name: [token, tokenizer.convert_tokens_to_ids(token)] for name, token in special.items()},
         "special_ids": tokenizer.all_special_ids,
-        "limits": {name: getattr(tokenizer, name, None) for name in _LIMITS},
+        "limits": {name: getattr(tokenizer, name, None) for name in limits},
         "texts": [encode(text) for text in _TEXTS],
         "bare": [encode(text, add_special_tokens=False) for text in _TEXTS],
         "pairs": [encode(*pair) for pair in pairwise(_TEXTS)],

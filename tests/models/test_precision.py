@@ -102,4 +102,4 @@ def test_float32_that_does_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(psutil, "virtual_memory", Little)
     found = half("en", zoo.load("bert"), limit=2, templates=[1])
     assert "precision" not in found.metadata
-    assert "is not measured: float32 needs" in found.metadata["notes"][-1]
+    assert "is not measured: float32 does not fit" in found.metadata["notes"][-1]

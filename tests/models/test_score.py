@@ -254,14 +254,8 @@ def test_rows_without_ids_are_numbered() -> None:
 
 def test_rows_that_no_probe_reads() -> None:
     rows = Dataset.from_dict({"masculine": ["a"], "feminine": ["b"], "stereotype": [1]})
-    with pytest.raises(ScoringError) as caught:
+    with pytest.raises(ScoringError, match="No probe reads data: its fields are masculine, feminine"):
         score(zoo.load("bert"), rows)
-    for text in (
-        "- pairs: also word_index",
-        "- winobias: also occupation_gender",
-        "- templates: also sentence",
-    ):
-        assert text in str(caught.value)
 
 
 def test_skipped_samples_are_listed(caplog: pytest.LogCaptureFixture) -> None:

@@ -120,7 +120,7 @@ def test_a_planted_item_is_listed(runs: dict[str, Run], capsys: pytest.CaptureFi
     text = " ".join(capsys.readouterr().out.split())
     assert "3 languages: sk, sl, uk, compared on the 80 sources that all of them have." in text
     assert f"{len(compared.items)} of 80 sources behave differently in one language (Holm, 5 %)." in text
-    assert f"uk +{compared.items[0].apart:.2f} {sources[33]}" in text
+    assert f"uk +{compared.items[0].residual:.2f} {sources[33]}" in text
 
 
 def test_a_language_may_not_occur_twice(runs: dict[str, Run]) -> None:
