@@ -152,17 +152,15 @@ def _write_sentences(name: str, format: str, output: Path) -> None:
 
 
 def _write_tasks(names: dict[str, bool], folder: Path, data: Path | None, show_left_out: bool) -> None:
-    from gest_dataset.harness import task_folder
+    from gest_dataset.harness.lm_eval_tasks import write_tasks
 
-    tasks, left_out = task_folder.choose(names, data)
-    groups = task_folder.write(folder, tasks, data)
+    tasks, left_out = write_tasks(folder, names, data)
     table = new_table(f"Written to {folder}", out, "task", "config", "in the group")
-    group_of = {member: group for group, members in groups.items() for member in members}
     for task in tasks:
-        table.add_row(task.name, task.config, group_of.get(task.name, ""))
+        table.add_row(task.name, task.config, task.group)
     out.print(fitted(table, out))
     if show_left_out:
         for reason, configs in by_reason(left_out).items():
             err.print(f"left out: {', '.join(configs)}: {reason}", soft_wrap=True)
-    selected = dict.fromkeys(group_of.get(task.name, task.name) for task in tasks)
+    selected = dict.fromkeys(task.group or task.name for task in tasks)
     err.print(f"{_LM_EVAL} --include_path {folder} --tasks {','.join(selected)}", soft_wrap=True)

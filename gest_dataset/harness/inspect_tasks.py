@@ -1,7 +1,6 @@
-"""`inspect eval gest_dataset/gest_choice --model PROVIDER/MODEL`: choices in words, asked through Inspect.
+"""`inspect eval gest_dataset/gest_choice --model PROVIDER/MODEL`: the choices of `gest ask` through Inspect.
 
-Inspect imports this module whenever it starts (by its entry point), so that what takes long to import is
-imported where it is needed. Prompts, readings and numbers are those of `gest ask`.
+Inspect imports this module at every start, so slow imports are inside functions.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError  # what Inspect shows without a traceback
+from inspect_ai._util.error import PrerequisiteError  # shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig, ModelOutput
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
@@ -25,16 +24,18 @@ if TYPE_CHECKING:
     from gest_dataset.models.chat.questions import Questions
 
 PROBE = "choice"
-# Numbers that are shown with their bounds
 _WITH_BOUNDS = ("stereotype_rate", "stereotype_rate_without_15", "position_effect")
 _ENDS = {"max_tokens": CUT, "model_length": CUT, "content_filter": FILTERED}
 
 
 @task
 def gest_choice(language: str = "en", limit: int | None = None, prompts: str | None = None) -> Task:
-    """Who would say each sentence of GEST, with the options in every order (docs/harness.md).
+    """Ask who would say each sentence of GEST, with the options in every order (docs/harness.md).
 
-    `limit` is of sentences, where Inspect's own is of prompts; `prompts` is a table of wordings of one's own.
+    Args:
+        language: en, or a language with pairs.
+        limit: The number of sentences; Inspect's own limit counts prompts.
+        prompts: A file with your own prompts.
     """
     from gest_dataset.models.chat.questions import questions
 
@@ -74,7 +75,7 @@ def _samples(asked: Questions) -> list[Sample]:
 
 @metric(scores="unreduced")
 def choice_rates() -> Metric:
-    """The numbers of `gest_choice_rate` on all answers, those of several epochs as repeats."""
+    """Compute the numbers of `gest_choice_rate` on all answers."""
 
     def rates(scores: Sequence[SampleScore]) -> dict[str, float]:
         import pyarrow as pa
@@ -97,7 +98,7 @@ def choice_rates() -> Metric:
         )
         measure = MEASURES[PROBE]
         with warnings.catch_warnings():
-            # rates are also shown on the way, where most stereotypes have no answer yet: nan says so
+            # Inspect also shows interim rates, when most stereotypes have no answer
             warnings.simplefilter("ignore", UndefinedWarning)
             result = compute_result(measure, table, None)
         named = [
@@ -118,7 +119,7 @@ def _of_sample(score: SampleScore) -> dict[str, Any]:
 
 @scorer(metrics=[choice_rates()])
 def option() -> Scorer:
-    """The option that an answer names, read as `gest ask` reads it; `other` is none."""
+    """Read the option that an answer names, as `gest ask` does; `other` is none."""
 
     async def score(state: TaskState, target: Target) -> Score:
         from gest_dataset.models.chat.kinds import KINDS
@@ -136,7 +137,7 @@ def option() -> Scorer:
 
 
 def _answer(output: ModelOutput) -> Answer:
-    """What a model has said, as a server's answer is taken (`answers.endpoint`)."""
+    """Convert an output as `gest ask` does with a server's answer."""
     text = output.completion
     ended = output.stop_reason if output.choices else "unknown"
     if not text.strip():

@@ -1,13 +1,18 @@
-"""What lm-evaluation-harness calls: rows as its documents, its answers as scores, scores as g_s.
+"""Functions that lm-evaluation-harness calls: rows to documents, answers to scores, scores to g_s.
 
-The files of `gest lm-eval-tasks` name these functions. Their import also registers `gest` with `datasets`.
+The tasks of `gest build --format lm-eval` name them. A score is ln P(masculine) - ln P(feminine) of two
+continuations. lm-eval tokenizes context and continuation together, and puts BOS (or EOS) before a
+continuation without a context. To get the tokens of `gest score`:
+
+- templates: the context is the text before the word; the space between them belongs to the word;
+- other rows: the context is empty, and both texts are continuations.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,17 +20,19 @@ import datasets
 import numpy as np
 import pyarrow as pa
 
-from gest_dataset.harness.contrasts import contrasts
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.result import compute_result
+from gest_dataset.probes.probe import Probe
+from gest_dataset.probes.templates import Template, select_templates
 
 logger = logging.getLogger(__name__)
+KIND = "causal"  # the kind of model of lm-eval
 LOG_RATIO = "log_ratio"
 RATES = ("g_s", "g_s_low", "g_s_high")
 
 
 class Sample(NamedTuple):
-    """A score, and all that the statistic needs to know of it."""
+    """A score with everything that the statistic needs."""
 
     measure: str
     id: str
@@ -35,69 +42,95 @@ class Sample(NamedTuple):
     log_ratio: float
 
 
+def has_two_continuations(probe: Probe) -> bool:
+    """Whether a probe compares two texts of a causal model and nothing else."""
+    return KIND in probe.kinds and probe.scores == (LOG_RATIO,)
+
+
 def docs(rows: datasets.Dataset) -> datasets.Dataset:
-    """A document for each row and template: `context` and `choices`, the masculine one first."""
+    """Make a document for each row and template: `context` and `choices`, the masculine one first."""
     measure, probe = measure_of(rows.column_names, rows.info.config_name or "the data")
-    assert probe.label is not None
-    feature = rows.features[probe.label]
-    made: list[dict[str, Any]] = []
+    about = str(probe.label)
+    feature = rows.features[about]
+    documents: list[dict[str, Any]] = []
     for row in rows.to_list():
-        about = row[probe.label]
-        for template, asked in contrasts(row, probe).items():
-            made.append(
+        label = feature.int2str(row[about]) if isinstance(feature, datasets.ClassLabel) else row[about]
+        for template, context, choices in _contrasts(row, probe):
+            documents.append(
                 {
                     "measure": measure.name,
                     "id": row["id"],
                     "template": template,
-                    "about": feature.int2str(about) if isinstance(feature, datasets.ClassLabel) else about,
+                    "about": label,
                     "unit": row.get(measure.unit.column or ""),
-                    "context": asked.context,
-                    "choices": [asked.masculine, asked.feminine],
+                    "context": context,
+                    "choices": choices,
                 }
             )
-    return datasets.Dataset.from_list(made)
+    return datasets.Dataset.from_list(documents)
+
+
+def _contrasts(row: Mapping[str, Any], probe: Probe) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield template number (0 if there are none), context, and the two continuations of a row."""
+    if probe.scores_whole_texts:
+        yield 0, "", [row["masculine"], row["feminine"]]
+        return
+    for template in select_templates(None, KIND):
+        yield template.id, *split_template(row["sentence"], template)
+
+
+def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
+    """Split a filled template into its context and the two words, each with the space before it.
+
+    >>> from gest_dataset.probes.templates import TEMPLATES
+    >>> split_template("I ran.", TEMPLATES[4])
+    ('"I ran.", the', [' man', ' woman'])
+    """
+    continuations = []
+    for word in (template.masculine, template.feminine):
+        text, start, end = template.around(sentence, word)
+        context = text[:start].rstrip()
+        continuations.append(text[len(context) : end])
+    return context, continuations
 
 
 def process_results(
     doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
 ) -> dict[str, float | Sample]:
-    """ln P(masculine continuation) - ln P(feminine one); for the rates with what is known of the sample."""
+    """Return the log ratio of a document, and its sample for the rates."""
     (masculine, _), (feminine, _) = results
     log_ratio = masculine - feminine
-    known = {name: doc[name] for name in Sample._fields if name != LOG_RATIO}
-    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**known, log_ratio=log_ratio))}
+    values = {name: doc[name] for name in Sample._fields if name != LOG_RATIO}
+    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**values, log_ratio=log_ratio))}
 
 
 def mean_log_ratio(values: Sequence[float]) -> float:
-    """The mean of the scores; its level depends on words and templates and means nothing by itself."""
+    """Return the mean of the scores. Its level depends on the words, and has no meaning by itself."""
     return float(np.mean(values))
 
 
 def g_s(samples: Sequence[Sample]) -> float:
-    """The stereotype rate, of several templates their mean."""
+    """Return the stereotype rate; over several templates their mean."""
     return _rates(tuple(samples))["g_s"]
 
 
 def g_s_low(samples: Sequence[Sample]) -> float:
-    """The lower bound of its 95 % interval."""
+    """Return the lower bound of its 95 % interval."""
     return _rates(tuple(samples))["g_s_low"]
 
 
 def g_s_high(samples: Sequence[Sample]) -> float:
-    """The upper bound."""
+    """Return the upper bound of its 95 % interval."""
     return _rates(tuple(samples))["g_s_high"]
 
 
-@lru_cache(maxsize=1)  # the rates of a task are asked for one after the other
+@lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other
 def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
-    """The numbers of `gest score` on these samples, whatever order they come in."""
+    """Return the numbers of `gest score` for these samples."""
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
     if len(scored) < len(samples):
-        logger.warning(
-            "%d of %d samples have no score: the model's values are not finite. Load it with dtype=float32.",
-            len(samples) - len(scored),
-            len(samples),
-        )
+        missing = len(samples) - len(scored)
+        logger.warning("%d of %d samples are not finite; use dtype=float32.", missing, len(samples))
     if not scored:
         return dict.fromkeys(RATES, math.nan)
     measure = MEASURES[scored[0].measure]
@@ -111,6 +144,7 @@ def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
             LOG_RATIO: pa.array(columns[LOG_RATIO], pa.float64()),
         }
     )
-    named = {"id": columns["id"], **({measure.unit.column: columns["unit"]} if measure.unit.column else {})}
-    result = compute_result(measure, table, datasets.Dataset.from_dict(named))
+    units = {measure.unit.column: columns["unit"]} if measure.unit.column else {}
+    rows = datasets.Dataset.from_dict({"id": columns["id"], **units})
+    result = compute_result(measure, table, rows)
     return {name: float(result[name]) for name in RATES}

@@ -1,4 +1,4 @@
-"""Tasks of lm-evaluation-harness: the real one asks the same tokens, and comes to the same numbers."""
+"""Tasks of lm-evaluation-harness: it asks the same tokens, and computes the same numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gest_dataset.data.card import write_card
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import DataError, OutputError, SettingError
 from gest_dataset.harness import lm_eval as ours
-from gest_dataset.harness import task_folder
+from gest_dataset.harness.lm_eval_tasks import task_name, write_tasks
 from gest_dataset.measures import measure_of
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.probe import Options
@@ -48,15 +48,14 @@ Loader.add_constructor("!function", lambda loader, node: ("function", node.value
 
 def written(folder: Path, configs: str, data: Path | None = None) -> dict[str, Any]:
     """The files of a folder for some configs, read again."""
-    tasks, _ = task_folder.choose(select_configs(configs), data)
-    task_folder.write(folder, tasks, data)
+    write_tasks(folder, select_configs(configs), data)
     return {
         path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
         for path in folder.glob("*.yaml")
     }
 
 
-# ---- the real one ------------------------------------------------------------------------------------------
+# ---- lm-eval itself ----------------------------------------------------------------------------------------
 
 
 def evaluated(
@@ -74,7 +73,7 @@ def evaluated(
             asked.extend((tuple(context), tuple(continuation)) for _, context, continuation in requests)
             return super()._loglikelihood_tokens(requests, **more)
 
-    tasks = [task_folder.task_name(config) for config in configs]
+    tasks = [task_name(config) for config in configs]
     manager = TaskManager(include_path=str(folder), include_defaults=False)
     model = Listening(
         pretrained=pretrained, tokenizer=tokenizer, batch_size=16, device="cpu", dtype="float32"
@@ -127,7 +126,7 @@ def check_numbers(scores: gest_dataset.Scores, told: Mapping[str, Any]) -> None:
         for name in zoo.of_family("causal")
     ],
 )
-def test_the_real_one_asks_the_same_tokens_and_comes_to_the_same_numbers(name: str, tmp_path: Path) -> None:
+def test_lm_eval_asks_the_same_tokens_and_computes_the_same_numbers(name: str, tmp_path: Path) -> None:
     """Tokenisers with a start token and without, that put it in front themselves and do not."""
     written(tmp_path / "tasks", ASKED)
     model = zoo.load(name)
@@ -138,7 +137,7 @@ def test_the_real_one_asks_the_same_tokens_and_comes_to_the_same_numbers(name: s
     assert next(asked, None) is None
 
 
-def test_the_real_one_reads_a_folder_of_parquet_files(tmp_path: Path) -> None:
+def test_lm_eval_reads_a_folder_of_parquet_files(tmp_path: Path) -> None:
     build_config(CONFIGS["sk_pairs"], tmp_path / "data")
     write_card(tmp_path / "data")
     files = written(tmp_path / "tasks", "sk_pairs", tmp_path / "data")
@@ -171,7 +170,7 @@ def test_smollm2_by_the_command(tmp_path: Path) -> None:
     results = json.loads(file.read_text())["results"]
     _, asked = evaluated(str(folder), None, tasks, configs)
     for config in configs:
-        task = task_folder.task_name(config)
+        task = task_name(config)
         (logged,) = out.rglob(f"samples_{task}_*.jsonl")
         samples = [json.loads(line) for line in logged.read_text(encoding="utf-8").splitlines()]
         scores = gest_dataset.score(str(folder), config, device="cpu", dtype="float32")
@@ -200,14 +199,14 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
         assert callable(getattr(ours, function))
 
 
-def test_another_call_replaces_what_the_first_has_written(tmp_path: Path) -> None:
+def test_earlier_tasks_are_removed(tmp_path: Path) -> None:
     written(tmp_path, "slavic")
     assert set(written(tmp_path, "en")) == {"gest_en"}
     assert {path.name for path in tmp_path.iterdir()} == {"gest_en.yaml"}
 
 
-def test_every_config_with_a_log_ratio_of_a_causal_model_is_a_task() -> None:
-    tasks, left_out = task_folder.choose(select_configs("all"), None)
+def test_every_config_with_a_log_ratio_of_a_causal_model_is_a_task(tmp_path: Path) -> None:
+    tasks, left_out = write_tasks(tmp_path, select_configs("all"))
     families = {CONFIGS[task.config].family.name for task in tasks}
     assert families == {"gest", "pairs", "neutral", "winobias"}
     assert {task.config for task in tasks} | left_out.keys() == set(select_configs("all"))
@@ -215,7 +214,7 @@ def test_every_config_with_a_log_ratio_of_a_causal_model_is_a_task() -> None:
     assert len({task.name for task in tasks}) == len(tasks)
 
 
-def test_documents_have_the_space_with_the_word(mirror: Path) -> None:
+def test_the_space_belongs_to_the_word(mirror: Path) -> None:
     rows = load_dataset("gest", "en", split="test")
     third, fourth = ours.docs(rows).select([0, 1]).to_list()
     sentence = rows[0]["sentence"]
@@ -239,7 +238,7 @@ def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> li
     ]
 
 
-def test_the_rate_is_that_of_the_package_in_any_order() -> None:
+def test_rates_are_those_of_the_package_in_any_order() -> None:
     rng = random.Random(1)
     given = samples("pairs", lambda place: math.log(3) * (place % 16 >= 7) + rng.gauss(0, 0.2))
     found = [aggregate(given) for aggregate in (ours.g_s, ours.g_s_low, ours.g_s_high)]
@@ -254,30 +253,30 @@ def test_the_rate_is_that_of_the_package_in_any_order() -> None:
     assert [ours.g_s(shuffled), ours.g_s_low(shuffled), ours.g_s_high(shuffled)] == found
 
 
-def test_scores_that_are_not_finite_are_left_out_and_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_scores_that_are_not_finite_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     given = samples("pairs", lambda place: 1.0 if place % 16 >= 7 else 0.0)
     broken = [s._replace(log_ratio=math.nan) if s.id in ("s3", "s40") else s for s in given]
     assert ours.g_s(broken) == pytest.approx(math.e)
-    assert "2 of 96 samples have no score" in caplog.text
+    assert "2 of 96 samples are not finite" in caplog.text
     assert math.isnan(ours.g_s([s._replace(log_ratio=math.inf) for s in given]))
 
 
 # ---- bad input ---------------------------------------------------------------------------------------------
 
 
-def test_configs_that_are_no_task() -> None:
+def test_configs_without_a_task(tmp_path: Path) -> None:
     for config, message in (
         ("stereoset_en_intrasentence", "compares more than two texts"),
         ("slovak_gender", "needs a masked"),
         ("sk_translations", "No probe reads sk_translations"),
     ):
         with pytest.raises(SettingError, match=message):
-            task_folder.choose(select_configs(f"en,{config}"), None)
+            write_tasks(tmp_path, select_configs(f"en,{config}"))
     with pytest.raises(SettingError, match="No config is left"):
-        task_folder.choose(select_configs("stereoset"), None)
+        write_tasks(tmp_path, select_configs("stereoset"))
 
 
-def test_folders_of_others(tmp_path: Path) -> None:
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"contains notes\.txt"):
         written(tmp_path, "en")
@@ -287,13 +286,14 @@ def test_folders_of_others(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["notes.yaml"]
 
 
-def test_data_that_are_not_there_or_damaged(tmp_path: Path) -> None:
+def test_missing_and_damaged_data(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "tasks"
     with pytest.raises(SettingError, match="gest build --config en --output"):
-        task_folder.choose(select_configs("en"), tmp_path)
-    built, _ = build_config(CONFIGS["en"], tmp_path)
-    tasks, left_out = task_folder.choose(select_configs("en,slavic"), tmp_path)
+        write_tasks(out, select_configs("en"), data)
+    built, _ = build_config(CONFIGS["en"], data)
+    tasks, left_out = write_tasks(out, select_configs("en,slavic"), data)
     assert [task.config for task in tasks] == ["en"]
     assert "sk_pairs" in left_out
     built.path.write_bytes(built.path.read_bytes() + b"x")
-    with pytest.raises(DataError, match="not as it was written"):
-        task_folder.choose(select_configs("en"), tmp_path)
+    with pytest.raises(DataError, match="checksum"):
+        write_tasks(out, select_configs("en"), data)
