@@ -32,10 +32,9 @@ from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, sc
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.study import Row, Study, Table
@@ -46,10 +45,12 @@ _PRINTED = {"between-templates": "0.87", "between-models": "0.83"}
 def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
     """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
     runs = collect_runs(
-        Inputs.of(inputs), "templates", [Batch("en")], lambda run: run.manifest.measure == TEMPLATES.name
+        inputs,
+        "templates",
+        [Batch("en")],
+        lambda run: run.manifest.measure == TEMPLATES.name,
+        group=lambda run: TEMPLATES.name,
     )
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: TEMPLATES.name)
     models = scores_of_runs(runs)
     notes = tuple(limitations(runs, [model.name for model in models]))
     sources = sources_of(runs)
@@ -57,11 +58,7 @@ def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Pa
         released, hashes = read_authors_scores(Path(scores))
         models += released
         sources |= hashes
-    if not models:
-        raise ConfigError(
-            "The study needs runs of a model in English templates (gest score MODEL), a --model to score, or "
-            "a folder of --scores."
-        )
+    require_runs(models, "templates")
     names = [model.name for model in models]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")

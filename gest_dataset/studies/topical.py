@@ -36,10 +36,9 @@ from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.study import Row, Study, Table
@@ -113,13 +112,12 @@ def topical(
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     runs = collect_runs(
-        Inputs.of(inputs),
+        inputs,
         "topical",
         [Batch("en")],
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
+        group=lambda run: (run.manifest.measure, run.manifest.language),
     )
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: (run.manifest.measure, run.manifest.language))
     found = [_scores_of_run(one) for one in measured(runs)]
     notes = tuple(limitations(runs, [one.name for one in found]))
     sources = sources_of(runs) | {"words": ", ".join(words)}
@@ -131,11 +129,7 @@ def topical(
             values = one.scores.to_numpy(dtype=float)
             found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, values))
         sources |= hashes
-    if not found:
-        raise ConfigError(
-            "The study needs runs of models on GEST (gest score MODEL) or of translators (gest "
-            "masculine-rate), a --model to score, or a folder of --scores."
-        )
+    require_runs(found, "topical")
     models = [one for one in found if one.kind != MT]
     topic = _topic(found, words)
     tables = [topic, _like_table_3(found, words), _adjusted(models), _parts(models)]

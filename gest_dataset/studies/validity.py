@@ -38,8 +38,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
     model_names,
@@ -87,9 +85,9 @@ class ModelRuns:
 
 def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
-    runs = collect_runs(Inputs.of(inputs), "validity", [Batch("en,winobias")], _is_suitable)
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: run.manifest.config)
+    runs = collect_runs(
+        inputs, "validity", [Batch("en,winobias")], _is_suitable, group=lambda run: run.manifest.config
+    )
     models, notes = group_by_model(runs)
     if not models:
         raise ConfigError(

@@ -117,7 +117,7 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("templates",), 2, "needs runs of a model in English templates"),
+        (("templates",), 2, "There are no runs for this study"),
         (("templates", "nowhere"), 1, "nowhere is no directory"),
         (("validity",), 2, "needs models with runs on GEST"),
         (("topical", "--words", " , "), 2, "--words"),

@@ -209,16 +209,6 @@ def test_a_translator_that_translates_BLANK_is_asked_with_another_mark(
     assert marks["contexts_by_marker"] == {"XYZ": len({row["context"] for row in source.values()})}
 
 
-def test_a_full_stop_behind_a_word_is_no_part_of_it(gest_here: Called, deepl: Server, tmp_path: Path) -> None:
-    def stopped(text: str) -> str:
-        return slovak(text) if text[-1] in ".!p" else f"{slovak(text)}."
-
-    deepl.slovak = stopped  # type: ignore[attr-defined]
-    gest_here(*ARGUMENTS)
-    words = {row["stereotype_word"] for row in read(tmp_path / "out", WITHIN).values()}
-    assert words == {slovak(row["stereotype_word"]) for row in english(WITHIN).values()}
-
-
 def test_what_is_translated_before_a_fault_is_not_asked_again(
     gest_here: Called, deepl: Server, tmp_path: Path
 ) -> None:
