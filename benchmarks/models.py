@@ -101,7 +101,7 @@ def pairs_of_translations() -> Any:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     sentences = load_dataset("gest", "en_1_0", split="test")
     for key in CONFIGS["sk_translations"].sources[1:]:
-        translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key), ("from", "to"))}
+        translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key))}
         for sentence, frame in product(sentences, FRAMES.values()):
             answers = [translated.get(frame.ask(sentence["sentence"], side)) for side in ("male", "female")]
             masculine, feminine = (quotation(answer) if answer else None for answer in answers)

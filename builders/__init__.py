@@ -1,34 +1,54 @@
-"""The registry of all configs of `gest`: one module per data set, collected here by name."""
+"""The registry of all configs of `gest`: `configs.yaml` describes them, the other modules read their rows."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from gest_dataset.builders import (
-    controls,
-    crows,
-    custom_configs,
-    demo,
-    gest,
-    neutral,
-    pairs,
-    slovak,
-    stereoset,
-    translations,
-    winobias,
-)
-from gest_dataset.builders.config import Config
+from gest_dataset.builders import custom_configs, families
+from gest_dataset.builders.config import KIND_FIELDS, PACKAGE, Config, Dropped, File, Row, read_yaml
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
 
 DEFAULT_CONFIG = "en"
 
-BUILT_IN: dict[str, Config] = {
-    config.name: config
-    for module in (gest, translations, pairs, neutral, stereoset, controls, crows, slovak, winobias, demo)
-    for config in module.CONFIGS
-}
+
+def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
+    """Make a config of its entry in `configs.yaml`."""
+    module, function = entry["read"].split(".")
+    reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
+    embedded = PACKAGE / entry["embedded"] if "embedded" in entry else None
+    return Config(
+        name=name,
+        family=families.FAMILIES[entry["family"]],
+        description=entry["description"],
+        sources=tuple(entry.get("sources", ())),
+        fields=KIND_FIELDS[entry["fields"]],
+        read=partial(_read_rows, reader, entry.get("arguments", ()), embedded),
+        published_rows=entry["rows"],
+        languages=tuple(entry.get("languages", ["en"])),
+        exact=entry.get("exact", True),
+        version=entry.get("version", 1),
+        embedded=embedded,
+    )
+
+
+def _read_rows(
+    reader: Callable[..., Iterator[Row]],
+    arguments: Sequence[str],
+    embedded: Path | None,
+    files: Mapping[str, File],
+    dropped: Dropped,
+) -> Iterator[Row]:
+    return reader(*arguments, [embedded] if embedded else list(files.values()), dropped)
+
+
+BUILT_IN = {name: _read_config(name, entry) for name, entry in read_yaml("configs.yaml").items()}
 
 # Group -> the families of its configs
 _FAMILIES = {

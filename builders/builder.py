@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from datasets.exceptions import DatasetGenerationError
 
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint, get_config
-from gest_dataset.builders.config import Config, Files
+from gest_dataset.builders.config import Config, File
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError, convert_errors
 
@@ -85,7 +85,7 @@ class GestBuilder(datasets.ArrowBasedBuilder):
         files = {key: sources.fetch(key, self.config.data_dir) for key in self.gest.sources}
         return [datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs={"files": files})]
 
-    def _generate_tables(self, files: Files) -> Iterator[tuple[int, pa.Table]]:
+    def _generate_tables(self, files: Mapping[str, File]) -> Iterator[tuple[int, pa.Table]]:
         dropped: Counter[str] = Counter()
         try:
             yield from enumerate(config_tables(self.gest, files, dropped))
@@ -95,7 +95,7 @@ class GestBuilder(datasets.ArrowBasedBuilder):
             logger.info("%s: %d rows left out: %s", self.gest.name, number, reason)
 
 
-def config_tables(config: Config, files: Files, dropped: Counter[str]) -> Iterator[pa.Table]:
+def config_tables(config: Config, files: Mapping[str, File], dropped: Counter[str]) -> Iterator[pa.Table]:
     """Yield the rows of a config as Arrow tables with its features."""
     rows = config.read(files, dropped)
     while True:

@@ -12,28 +12,24 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import STEREOSET_CONTROL
-from gest_dataset.builders.reading import File, keyword_span, read_lines
-from gest_dataset.builders.stereoset import read_stereoset, source
+from gest_dataset.builders.config import KIND_FIELDS, Dropped, File, Files, Row
+from gest_dataset.builders.reading import keyword_span, read_lines
+from gest_dataset.builders.stereoset import read_stereoset
 from gest_dataset.builders.words import differing_words, split
 
 QUADRUPLET = KIND_FIELDS["quadruplets"]
 # The four sentences of a quadruplet
 FIELDS = ("original_stereotype", "original_antistereotype", "control_stereotype", "control_antistereotype")
 
-_GENDER = "kinit-sk/bias-methodology/data/stereoset_genderswap.txt"
-_GENDER_FILTERED = "kinit-sk/bias-methodology/data/stereoset_genderswap_filtered.txt"
-# The order of the four lines of a sample in those files
+# The order of the four lines of a sample in the files of the gender sets
 _LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
 
 REPLACEMENTS = 10
 _AFTER_KEYWORD = '.!?,"'  # outside the keyword; any other character (`Poor:`) is part of it
 _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}
-_INTRASENTENCE = source("intrasentence", "en")
 
 
 def quadruplet(
@@ -52,7 +48,7 @@ def quadruplet(
 
 def read_gender(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the gender quadruplets: four lines per sample."""
-    (file,) = files.values()
+    (file,) = files
     lines = list(read_lines(file))
     for number, start in enumerate(range(0, len(lines), len(_LINE_ORDER))):
         sample = lines[start : start + len(_LINE_ORDER)]
@@ -123,26 +119,4 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             control = [other.join(pattern.split(sentence, maxsplit=1)) for sentence in marked]
             sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
             place = f"sample {row['id']}"
-            yield quadruplet(
-                f"{row['id']}-{number}", row["id"], bias_type, sentences, files[_INTRASENTENCE], place
-            )
-
-
-_SWAPPED = "StereoSet {} samples, each with ten other groups as controls"
-CONFIGS = [
-    Config(
-        f"stereoset_control_{name}",
-        STEREOSET_CONTROL,
-        description,
-        (key,),
-        QUADRUPLET,
-        partial(read, name),
-        rows,
-    )
-    for name, description, key, read, rows in (
-        ("gender", "StereoSet gender samples with gender-swapped control pairs", _GENDER, read_gender, 251),
-        ("gender_filtered", "The same, only samples about gender", _GENDER_FILTERED, read_gender, 147),
-        ("race", _SWAPPED.format("race"), _INTRASENTENCE, read_swaps, 9620),
-        ("profession", _SWAPPED.format("profession"), _INTRASENTENCE, read_swaps, 8090),
-    )
-]
+            yield quadruplet(f"{row['id']}-{number}", row["id"], bias_type, sentences, files[0], place)

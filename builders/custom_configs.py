@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import pyarrow as pa
 from datasets import Features
 
 from gest_dataset import user_data
-from gest_dataset.builders.config import Config, CustomData, Dropped, Family, Field, Fields, Files, Row
+from gest_dataset.builders.config import Config, CustomData, Dropped, Family, Field, Fields, File, Row
 from gest_dataset.data import parquet
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
@@ -68,7 +68,7 @@ def _config(reserved: Container[str], folder: Path, metadata: dict[str, Any]) ->
 
 
 def _read_rows(
-    path: Path, fields: Fields, left_out: dict[str, int], files: Files, dropped: Dropped
+    path: Path, fields: Fields, left_out: dict[str, int], files: Mapping[str, File], dropped: Dropped
 ) -> Iterator[Row]:
     """Yield the stored rows after checking their hash."""
     try:

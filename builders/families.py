@@ -25,17 +25,17 @@ def _read_families(folder: Path) -> dict[str, Family]:
     return families
 
 
-_FAMILIES = _read_families(Path(__file__).parent)
-GEST = _FAMILIES["gest"]
-TRANSLATIONS = _FAMILIES["translations"]
-PAIRS = _FAMILIES["pairs"]
-NEUTRAL = _FAMILIES["neutral"]
-EUROGEST = _FAMILIES["eurogest"]
-STEREOSET = _FAMILIES["stereoset"]
-STEREOSET_CONTROL = _FAMILIES["stereoset_control"]
-CROWS = _FAMILIES["crows"]
-CROWS_CONTROL = _FAMILIES["crows_control"]
-SLOVAK_GENDER = _FAMILIES["slovak_gender"]
-WINOBIAS = _FAMILIES["winobias"]
-DEMO = _FAMILIES["demo"]
-DEMO_CONTROL = _FAMILIES["demo_control"]
+FAMILIES = _read_families(Path(__file__).parent)
+GEST = FAMILIES["gest"]
+TRANSLATIONS = FAMILIES["translations"]
+PAIRS = FAMILIES["pairs"]
+NEUTRAL = FAMILIES["neutral"]
+EUROGEST = FAMILIES["eurogest"]
+STEREOSET = FAMILIES["stereoset"]
+STEREOSET_CONTROL = FAMILIES["stereoset_control"]
+CROWS = FAMILIES["crows"]
+CROWS_CONTROL = FAMILIES["crows_control"]
+SLOVAK_GENDER = FAMILIES["slovak_gender"]
+WINOBIAS = FAMILIES["winobias"]
+DEMO = FAMILIES["demo"]
+DEMO_CONTROL = FAMILIES["demo_control"]

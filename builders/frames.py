@@ -15,7 +15,8 @@ from typing import Any
 
 import regex
 
-from gest_dataset.builders.reading import File, read_text
+from gest_dataset.builders.config import File
+from gest_dataset.builders.reading import read_text
 from gest_dataset.errors import ConfigError, DataError
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import GEST
+from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.reading import not_empty, read_csv, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
-
-DATA = "kinit-sk/gest/data"
-RELEASES = {"en": f"{DATA}/gest_1.1.csv", "en_1_0": f"{DATA}/gest.csv"}
-ANNOTATIONS = f"{DATA}/annotations.csv"
 
 
 def sentence_id(row: int) -> str:
@@ -23,7 +17,7 @@ def sentence_id(row: int) -> str:
 
 
 def sentence_row(name: str, sentence: str, number: int) -> Row:
-    """A row of SENTENCE_FIELDS for a sentence and the number of its stereotype."""
+    """A row for a sentence and the number of its stereotype."""
     stereotype = STEREOTYPES[number]
     return {
         "id": name,
@@ -34,10 +28,10 @@ def sentence_row(name: str, sentence: str, number: int) -> Row:
     }
 
 
-def read_sentences(release: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the sentences of one release."""
-    file = files[RELEASES[release]]
-    for row, (line, cells) in enumerate(read_csv(file, ("sentence", "stereotype"))):
+    (file,) = files
+    for row, (line, cells) in enumerate(read_csv(file)):
         number = stereotype_id(cells["stereotype"], file, line)
         yield sentence_row(sentence_id(row), not_empty(cells["sentence"], "sentence", file, line), number)
 
@@ -48,20 +42,11 @@ _GENDER_VOTES, _MATCH_VOTES = (
     for kind in ("gender", "match")
 )
 _COPIED_COLUMNS = ("comment", "fix", "first_annotator", "second_annotator", "creator")
-_ANNOTATION_COLUMNS = (
-    "sentence",
-    "stereotype",
-    *_GENDER_VOTES,
-    *_MATCH_VOTES,
-    "final_verdict",
-    "final_stereotype",
-    *_COPIED_COLUMNS,
-)
 
 
 def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield every collected sentence with the first annotator's votes and the second one's verdict."""
-    file = files[ANNOTATIONS]
+    (file,) = files
 
     def stereotype(text: str, line: int) -> int:
         numbered = re.search(r"#(\d+)", text)
@@ -73,7 +58,7 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
             raise DataError.at(file, line, f"{len(marked)} votes in {'/'.join(columns)}")
         return marked[0]
 
-    for row, (line, cells) in enumerate(read_csv(file, _ANNOTATION_COLUMNS)):
+    for row, (line, cells) in enumerate(read_csv(file)):
         yield {
             "id": f"collected-{row:04d}",
             "sentence": cells["sentence"],
@@ -86,24 +71,3 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
             else None,
             **{name: cells[name] for name in _COPIED_COLUMNS},
         }
-
-
-SENTENCE_FIELDS = KIND_FIELDS["sentences"]
-CONFIGS = [
-    Config(name, GEST, description, (RELEASES[name],), SENTENCE_FIELDS, partial(read_sentences, name), 3565)
-    for name, description in (
-        ("en", "GEST 1.1: gender-neutral English sentences, each for one of 16 stereotypes"),
-        ("en_1_0", "GEST 1.0, as used in the papers; 244 sentences differ from 1.1 in a typo"),
-    )
-]
-CONFIGS.append(
-    Config(
-        "annotations",
-        GEST,
-        "Every collected sentence with both annotators' votes",
-        (ANNOTATIONS,),
-        KIND_FIELDS["annotations"],
-        read_annotations,
-        4001,
-    )
-)

@@ -11,14 +11,12 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import NEUTRAL
+from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
 from gest_dataset.builders.pairs import merge_rows, pair_id
-from gest_dataset.builders.translations import CONFIGS as TRANSLATIONS
 from gest_dataset.builders.translations import read_translations
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
@@ -66,10 +64,11 @@ def neutral_row(
 
 def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the neutral translations of one language; the same one of several systems is one row."""
-    frames = read_frames(language, files)
+    last = 1 + len(LANGUAGES[language].systems)  # of the files that translations are read from
+    frames = read_frames(language, dict(zip(frame_sources(language), files[last:], strict=True)))
 
     def rows() -> Iterator[Row | str]:
-        for row in read_translations(language, files, dropped):
+        for row in read_translations(language, files[:last], dropped):
             sentence = row["translation"]
             if text_hash(language, sentence) in neutral_hashes(language):
                 frame = choose_frame(sentence, frames)
@@ -84,33 +83,3 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
 
 FIELDS = KIND_FIELDS["neutral"]
 SPAN = FIELDS["masculine_span"].feature
-
-_ROWS = {
-    "be": 780,
-    "ru": 1736,
-    "uk": 1457,
-    "hr": 615,
-    "sl": 520,
-    "sr": 690,
-    "cs": 457,
-    "pl": 623,
-    "sk": 391,
-    "bg": 285,
-}
-
-
-def _config(translations: Config) -> Config:
-    language = translations.languages[0]
-    return Config(
-        f"{language}_neutral",
-        NEUTRAL,
-        f"Neutral translations in {LANGUAGES[language].name}, in frames with a man and a woman who speak",
-        (*translations.sources, *frame_sources(language)),
-        FIELDS,
-        partial(read_neutral, language),
-        _ROWS[language],
-        (language, "en"),
-    )
-
-
-CONFIGS = [_config(config) for config in TRANSLATIONS]

@@ -10,20 +10,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import PAIRS
-from gest_dataset.builders.gest import DATA
+from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.reading import read_csv, stereotype_id
 from gest_dataset.builders.words import composed, core, differing_words, same
 from gest_dataset.errors import DataError
-from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
 
-VARIANTS = f"{DATA}/gender_variants.csv"
-_COLUMNS = ("translator", "language", "original", "stereotype", "male", "female")
 _SYSTEMS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
 
 # Reasons why two variants are not a pair, in the order in which the rules are applied
@@ -121,10 +116,10 @@ def merge_rows(rows: Iterable[Row | str], dropped: Dropped) -> list[Row]:
 
 def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the pairs of one language; the same pair of several systems is one row."""
-    file = files[VARIANTS]
+    (file,) = files
 
     def rows() -> Iterator[Row | str]:
-        for line, cells in read_csv(file, _COLUMNS):
+        for line, cells in read_csv(file):
             if cells["language"] not in LANGUAGES or cells["translator"] not in _SYSTEMS:
                 raise DataError.at(file, line, f"unknown {cells['language']} or {cells['translator']}")
             if cells["language"] == language:
@@ -144,20 +139,3 @@ FIELDS = KIND_FIELDS["pairs"]
 
 # Table 7 of the paper: the number of pairs by system, before pairs of several systems are merged
 YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))
-
-
-def _config(language: str) -> Config:
-    return Config(
-        f"{language}_pairs",
-        PAIRS,
-        f"Gender-swapped pairs in {LANGUAGES[language].name}, one word apart",
-        (VARIANTS,),
-        FIELDS,
-        partial(read_pairs, language),
-        sum(pairs.get(language, 0) for pairs in YIELDS["pairs_per_system_language"].values()),
-        (language, "en"),
-        exact=False,
-    )
-
-
-CONFIGS = [_config(language) for language in SLAVIC]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import STEREOSET
+from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.errors import DataError
-from gest_dataset.languages import LANGUAGES
-from gest_dataset.languages import STEREOSET as CODES
 
 DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
 TESTS = ("intrasentence", "intersentence")
@@ -32,7 +28,7 @@ def source(test: str, language: str) -> str:
 
 def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the samples of one test in one language, in the order of the file."""
-    file = files[source(test, language)]
+    (file,) = files
     frame = read_frame(file)
     for number, cells in enumerate(zip(*frame.values(), strict=True)):
         sample = dict(zip(frame, cells, strict=True))
@@ -76,20 +72,3 @@ def word_in_place(context: str, sentence: str) -> str | None:
 
 
 FIELDS = {test: KIND_FIELDS[f"stereoset_{test}"] for test in TESTS}
-_ROWS = {"intrasentence": 2106, "intersentence": 2123}
-
-
-def _config(test: str, code: str) -> Config:
-    return Config(
-        config_name(test, code),
-        STEREOSET,
-        f"StereoSet, {test} test, in {LANGUAGES[code].name}",
-        (source(test, code),),
-        FIELDS[test],
-        partial(read_stereoset, test, code),
-        2103 if (test, code) == ("intrasentence", "de") else _ROWS[test],
-        (code,),
-    )
-
-
-CONFIGS = [_config(test, code) for code in CODES for test in TESTS]

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
-from gest_dataset.builders.config import KIND_FIELDS, Config, Dropped, Files, Row
-from gest_dataset.builders.families import WINOBIAS
+from gest_dataset.builders.config import Dropped, Files, Row
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import GENDERS
 
-DATA = "uclanlp/corefBias/WinoBias/wino/data"
-_LISTS = {gender: f"{DATA}/{gender}_occupations.txt" for gender in GENDERS}
 _COUNTERPARTS = {"he": {"she"}, "him": {"her"}, "his": {"her", "hers"}, "himself": {"herself"}}
 _PRONOUNS = {*_COUNTERPARTS, *set().union(*_COUNTERPARTS.values())}
 _MARK = re.compile(r"\[([^\[\]]*)\]")
@@ -27,10 +23,6 @@ _LINE = re.compile(r"(\d+) (.*)")
 MARKS = "not one marked occupation and its pronouns"
 OUTSIDE = "differs outside the pronouns"
 NOT_SWAPPED = "the pronouns are not counterparts"
-
-
-def _source(side: str, kind: str, split: str) -> str:
-    return f"{DATA}/{side}_stereotyped_{kind}.txt.{split}"
 
 
 def _pronouns(sentence: str) -> list[str]:
@@ -65,11 +57,16 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
 
 
 def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the contrasts of one type and split."""
+    """Yield the contrasts of one type and split.
+
+    `files` are the lists of female and male occupations, the pro- and the anti-stereotypical sentences.
+    """
+    *lists, pro_file, anti_file = files
     genders = {
-        line.strip().lower(): gender for gender, key in _LISTS.items() for _, line in read_lines(files[key])
+        line.strip().lower(): gender
+        for gender, file in zip(GENDERS, lists, strict=True)
+        for _, line in read_lines(file)
     }
-    pro_file, anti_file = (files[_source(side, kind, split)] for side in ("pro", "anti"))
     for (line, pro), (_, anti) in zip(read_lines(pro_file), read_lines(anti_file), strict=True):
         pro_parts, anti_parts = _LINE.fullmatch(pro), _LINE.fullmatch(anti)
         if pro_parts is None or anti_parts is None or pro_parts[1] != anti_parts[1]:
@@ -86,20 +83,3 @@ def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iter
             "occupation": occupation,
             "occupation_gender": genders[occupation.lower()],
         }
-
-
-# 396 lines per file, minus the pairs that break a rule
-_ROWS = {("type1", "dev"): 393, ("type1", "test"): 391, ("type2", "dev"): 386, ("type2", "test"): 391}
-
-CONFIGS = [
-    Config(
-        f"winobias_{kind}_{split}",
-        WINOBIAS,
-        f"WinoBias, type {kind[-1]} sentences, upstream's {split} split",
-        (*_LISTS.values(), _source("pro", kind, split), _source("anti", kind, split)),
-        KIND_FIELDS["winobias"],
-        partial(read_winobias, kind, split),
-        rows,
-    )
-    for (kind, split), rows in _ROWS.items()
-]

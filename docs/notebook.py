@@ -1,7 +1,4 @@
-"""Run docs/notebook.ipynb in a fresh kernel and write it with what it shows: `python docs/notebook.py`.
-
-The test of the notebook runs it in the same way (tests/report/test_notebook.py).
-"""
+"""Run docs/notebook.ipynb in a fresh kernel and store its outputs: `python docs/notebook.py`."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from nbclient import NotebookClient
 NOTEBOOK = Path(__file__).with_name("notebook.ipynb")
 
 
-def executed(path: Path = NOTEBOOK) -> Any:
-    """The notebook with its outputs; an error in a cell is an error."""
+def execute_notebook(path: Path = NOTEBOOK) -> Any:
+    """The notebook with its outputs; an error in a cell is raised."""
     book = nbformat.read(path, as_version=4)
     for cell in book.cells:
         if cell.cell_type == "code":
             cell.outputs = []
     NotebookClient(book, timeout=600, kernel_name="python3").execute(cwd=str(path.parent))
-    for cell in book.cells:  # when a cell ran, and what its bars looked like, is nobody's business
+    for cell in book.cells:  # leave out times and progress bars
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = [
@@ -31,4 +28,4 @@ def executed(path: Path = NOTEBOOK) -> Any:
 
 
 if __name__ == "__main__":
-    nbformat.write(executed(), NOTEBOOK)
+    nbformat.write(execute_notebook(), NOTEBOOK)

@@ -11,7 +11,6 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
     gest_dataset.compare(["theirs", "mine"]).differences
     gest_dataset.report(["theirs", "mine"], "report.html")
-    gest_dataset.figures(["theirs", "mine"], "figures", formats=["pdf", "csv"])
     gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
     gest_dataset.import_eurogest("EuroGEST", ["sk"])
     gest_dataset.push("your-name/gest", "sk_pairs")
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from gest_dataset.models.score import score
     from gest_dataset.models.scores import Scores
     from gest_dataset.report.page import report
-    from gest_dataset.report.paper import figures
     from gest_dataset.runs.comparison import compare
     from gest_dataset.translation.masculine_rates import masculine_rates
 
@@ -46,7 +44,6 @@ __all__ = [
     "add_language",
     "ask",
     "compare",
-    "figures",
     "import_eurogest",
     "masculine_rates",
     "push",
@@ -63,7 +60,6 @@ _LATER = {
     "score": "gest_dataset.models.score",
     "masculine_rates": "gest_dataset.translation.masculine_rates",
     "compare": "gest_dataset.runs.comparison",
-    "figures": "gest_dataset.report.paper",
     "add_language": "gest_dataset.custom",
     "import_eurogest": "gest_dataset.custom",
     "push": "gest_dataset.hub.push",

@@ -28,7 +28,7 @@ from gest_dataset.statistics import checks
 
 Inputs = dict[str, Any]
 # An input that every module takes: what was drawn together
-_UNITS = {"units": (datasets.Value("string"), checks.check_unit_names)}
+_UNITS = {"units": (datasets.Value("string"), checks.group_codes)}
 _INPUTS = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card: what goes in, what comes out
 
 

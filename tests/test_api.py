@@ -87,10 +87,10 @@ REPORTS = {
     "with figures": "path = gest_dataset.report([sys.argv[1]], sys.argv[2], sys.argv[2] + '-figures')",
     "after an import of the room": (
         "import gest_dataset.report\n"
-        "from gest_dataset.report import Panel, write\n"
+        "from gest_dataset.report import Panel, write_report\n"
         "path = gest_dataset.report([sys.argv[1]], sys.argv[2])\n"
         "from gest_dataset.runs import read_run\n"
-        "assert write([read_run(sys.argv[1])], path).read_bytes() == path.read_bytes()"
+        "assert write_report([read_run(sys.argv[1])], path).read_bytes() == path.read_bytes()"
     ),
     "imported": (
         "from gest_dataset import report\n"

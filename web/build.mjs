@@ -1,4 +1,4 @@
-// Builds the one script of the explorer: `npm ci && npm run build`. What it is made of is told beside it.
+// Builds the one script of the explorer: `npm ci && npm run build`. It also writes the hashes of its sources and the licences of its libraries.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ const { metafile } = await build({
   format: "iife",
   target: "es2022",
   charset: "ascii",
-  legalComments: "none", // the licences stand in a file of their own
+  legalComments: "none", // licences have their own file
   metafile: true,
 });
 
@@ -36,5 +36,5 @@ await writeFile("../gest_dataset/report/explorer/licences.txt", notices.join(`\n
 
 const digests = {};
 for (const name of sources) digests[name] = sha256(await readFile(name));
-const told = { built: sha256(await readFile(OUT)), sources: digests };
-await writeFile("../gest_dataset/report/explorer/built.json", `${JSON.stringify(told, null, 1)}\n`);
+const record = { built: sha256(await readFile(OUT)), sources: digests };
+await writeFile("../gest_dataset/report/explorer/built.json", `${JSON.stringify(record, null, 1)}\n`);

@@ -44,7 +44,7 @@ def run(
     """
     from gest_dataset.errors import ModelError
     from gest_dataset.models import names
-    from gest_dataset.report import write
+    from gest_dataset.report import write_report
     from gest_dataset.runs.reading import REPORT
 
     quiet()
@@ -59,7 +59,7 @@ def run(
             runs.append(one)
             _show(one)
         err.print("Writing the report …")
-        write(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
+        write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
     if missing is not None:
         show_error(f"SmolLM2 was not scored.\n{missing}")
     show_report(output / REPORT)

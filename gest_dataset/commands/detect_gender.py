@@ -69,7 +69,7 @@ def run(
     genders = Counter(detection.gender for detection in detections)
     counts = ", ".join(f"{genders[gender]} {gender}" for gender in ("male", "female", "unknown"))
     conflicts = sum(detection.conflict for detection in detections)
-    err.print(f"{len(detections)} sentences: {counts} ({conflicts} conflicts)")
+    err.print(f"Sentences: {len(detections)} ({counts}, {conflicts} conflicts)")
     for reason, number in Counter(d.problem for d in detections if d.problem).most_common():
         err.print(f"  {number} × {reason}")
 

@@ -1,51 +1,79 @@
-"""`gest report`: one HTML page of one or more runs, with the papers' figures."""
+"""`gest report`: an HTML page about runs, figures for papers, and a live page."""
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, show_report
+from gest_dataset.commands.console import err, interruptible, out, show_report
+from gest_dataset.errors import ConfigError
 
 EXAMPLES = (
-    "Examples: [bold]gest report RUN[/bold] (writes RUN/report.html), "
-    "[bold]gest report gest-runs --output all.html --figures figures[/bold] (all runs below a directory)"
+    "Examples: [bold]gest report RUN[/bold] (writes RUN/report.html), [bold]gest report gest-runs --output "
+    "all.html[/bold] (all runs in a folder), [bold]gest report RUN RUN --figures figures --format pdf,csv"
+    "[/bold], [bold]gest report gest-runs --serve[/bold] (a page that follows unfinished runs)"
 )
 
 
 def run(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="Directories of runs, or directories that hold runs.")
+        list[Path], typer.Argument(metavar="RUN", help="Folders of runs, or folders that contain runs.")
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            help="The page (default: RUN/report.html of one run, ./report.html of several; - is the "
+            help="The page (default: RUN/report.html for one run, ./report.html for several; - for the "
             "standard output)."
         ),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="A directory for each figure as PNG, SVG and CSV.", metavar="DIR")
+        Path | None, typer.Option(help="Also write the figures into this folder.", metavar="DIR")
     ] = None,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="Files for --figures, separated by commas: pdf, svg, png, csv (numbers), tex (tables).",
+            metavar="NAME,...",
+        ),
+    ] = "pdf,svg,csv,tex",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine and update it. Ctrl-C stops it.")
+    ] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --serve, open the page in a browser.")
+    ] = True,
 ) -> None:
-    """Write one self-contained HTML page about runs, beside the papers' models.
+    """Write a self-contained HTML page about runs, next to the published results.
 
-    The page loads nothing: it works from disk, in print and in a mail. Several runs (models, configs,
-    languages) are put beside each other.
+    Several runs (models, configs, languages) are compared with each other. --figures writes each figure at
+    the widths of a paper's columns (7.7 and 16 cm) with caption and numbers, and LaTeX tables (booktabs).
     """
     import datasets
 
     from gest_dataset import report
+    from gest_dataset.report.serve import make_server
     from gest_dataset.runs.reading import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
     datasets.disable_progress_bars()
-    with interruptible("Nothing half-written was left; the same command makes the report anew."):
+    if serve:
+        if output is not None or figures is not None:
+            raise ConfigError("--serve cannot be combined with --output or --figures.")
+        server, address = make_server(paths)
+        with server, interruptible("The server has stopped."):
+            out.print(address, soft_wrap=True)
+            if browser and not webbrowser.open(address):
+                err.print("No browser could be opened. Open the address yourself.")
+            server.serve_forever()
+        return
+    with interruptible("No incomplete file was left. Run the same command again."):
         runs = find_runs(paths)
         page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
-        report(runs, page, figures)
+        report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
     if figures is not None:
         err.print(f"Figures: {figures}", soft_wrap=True)
     if page != STANDARD_OUTPUT:

@@ -222,30 +222,28 @@ def _estimate(suite: Suite, output: Output | None) -> None:
             configs = [cell.config for cell in cells if cell.model is model and cell.status == TO_DO]
             estimates.append(estimate(model, configs, speeds))
             bar.advance(task)
-    headings = ("model", "size", "cells", "tokens", "PFLOP", "memory", "hours")
-    table = new_table(suite.title, out, *headings, *(["cost"] if suite.price else []))
+    price = suite.price
+    headings = ("model", "size", "cells", "tokens", "FLOP", "memory", "hours")
+    table = new_table(suite.title, out, *headings, *(["cost"] if price else []))
+
+    def add_row(name: str, *values: str, hours: float | None, style: str = "") -> None:
+        cost = [number(None if hours is None else hours * price)] if price else []
+        table.add_row(name, *values, number(hours), *cost, style=style)
+
     for one in sorted(estimates, key=lambda one: -(one.seconds or 0.0)):
-        work = None if one.operations is None else one.operations / 1e15
-        hours = None if one.seconds is None else one.seconds / 3600
-        memory = "-" if one.memory is None else f"{_short(one.memory)}B"
-        cost = ["-" if hours is None else f"{hours * suite.price:,.2f}"] if suite.price else []
-        row = (one.name, _short(one.parameters), f"{one.cells:,}", _short(one.tokens or None), number(work))
-        table.add_row(*row, memory, number(hours), *cost)
-    devices = max(1, torch.cuda.device_count())
-    hours, longest = total_hours(estimates, devices)
-    table.add_section()
-    work = number(sum(one.operations or 0.0 for one in estimates) / 1e15)
-    totals = (f"{sum(one.cells for one in estimates):,}", _short(sum(one.tokens for one in estimates)), work)
-    cost = [f"{hours * suite.price:,.2f}"] if suite.price else []
-    table.add_row("all", "", *totals, "", number(hours), *cost, style="bold")
-    out.print(fitted(table, out))
-    for one in estimates:
+        values = (one.parameters, one.cells, one.tokens or None, one.operations, one.memory)
+        add_row(one.name, *map(_short, values), hours=None if one.seconds is None else one.seconds / 3600)
         if one.problem:
             err.print(f"{one.name}: no estimate: {one.problem}", soft_wrap=True)
+    devices = max(1, torch.cuda.device_count())
+    hours, longest = total_hours(estimates, devices)
+    sums = [sum(getattr(one, name) or 0 for one in estimates) for name in ("cells", "tokens", "operations")]
+    table.add_section()
+    add_row("all", "", *map(_short, sums), "", hours=hours, style="bold")
+    out.print(fitted(table, out))
     for dtype, speed in speeds.items():
-        rates = zip(speed.operations, speed.widths, strict=True)
-        listed = ", ".join(f"{rate / 1e9:,.0f} at width {width}" for rate, width in rates)
-        out.print(f"{speed.device}, dtype {dtype} ({speed.dtype}): GFLOP per second: {listed}.")
+        gflops = max(speed.operations) / 1e9
+        out.print(f"{speed.device}, dtype {dtype} ({speed.dtype}): up to {gflops:,.0f} GFLOP per second.")
     out.print(
         f"On this machine: {number(hours)} device-hours, {number(longest)} hours on {devices} device"
         f"{'s' if devices > 1 else ''}, without downloads."
@@ -259,10 +257,8 @@ def _short(value: float | None) -> str:
     """
     if value is None:
         return "-"
-    for unit, name in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= unit:
-            return f"{value / unit:.1f}{name}"
-    return f"{value:.0f}"
+    units = ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
+    return next((f"{value / size:.1f}{unit}" for size, unit in units if value >= size), f"{value:.0f}")
 
 
 def _check_published(suite: Suite, output: Output) -> None:

@@ -16,7 +16,6 @@ from gest_dataset.builders import translations as translation_configs
 from gest_dataset.builders.config import STRING, Config, Family, Field, Row
 from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.builders.families import GEST
-from gest_dataset.builders.gest import RELEASES
 from gest_dataset.custom.codes import language_of
 from gest_dataset.custom.rows import (
     COLUMNS,
@@ -27,7 +26,6 @@ from gest_dataset.custom.rows import (
     read_variants,
 )
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
-from gest_dataset.data import sources
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender import TextWarning, detect
@@ -148,7 +146,7 @@ def add_language(
             raise DataError(
                 f"{read.path}: none of its {read.rows:,} rows is usable, so nothing was added: {reasons}."
             )
-    configs = _store(language, files, rows, licence or sources.licences([RELEASES["en"]]), replace)
+    configs = _store(language, files, rows, licence or builders.CONFIGS["en"].licence, replace)
     if rules is not None:
         add_rules(language.code, rules, replace)
     default_report = user_data.user_data_folder() / FOLDER / configs[0].name / REPORT

@@ -21,7 +21,12 @@ from gest_dataset.gender.tokens import Token
 from gest_dataset.storage import atomic_path
 from gest_dataset.user_data import user_data_folder
 
+Words = frozenset[str]
+Pattern = re.Pattern[str]
+Stems = tuple[str, ...]
+
 MALE, FEMALE, UNKNOWN = "male", "female", "unknown"
+NO_WORDS: Words = frozenset()
 NEVER = re.compile("(?!)")
 NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
@@ -46,24 +51,24 @@ LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.st
 class Endings:
     """How the masculine and the feminine singular of one kind of word are written.
 
-    The written form decides, not the tag: weak taggers confuse genders. A word that fits both says nothing.
+    The written form decides, not the tag: weak taggers confuse genders. A word that fits both shows none.
     """
 
-    male: re.Pattern[str] = NEVER
-    female: re.Pattern[str] = NEVER
-    upos: frozenset[str] = frozenset({"ADJ"})
-    cases: frozenset[str] = frozenset({"", "Nom", "Acc", "Voc"})  # "" is a word without a case
-    except_words: frozenset[str] = frozenset()  # words that have the ending and are of another kind
-    except_endings: re.Pattern[str] = NEVER
-    follow_tag: re.Pattern[str] = NEVER  # words that fit neither ending: the tag's gender counts (*мог*)
+    male: Pattern = NEVER
+    female: Pattern = NEVER
+    upos: Words = frozenset({"ADJ"})
+    cases: Words = frozenset({"", "Nom", "Acc", "Voc"})  # "" is a word without a case
+    except_words: Words = NO_WORDS  # words that have the ending and are of another kind
+    except_endings: Pattern = NEVER
+    follow_tag: Pattern = NEVER  # words that fit neither ending: the tag's gender counts (*мог*)
     participles_only: bool = False  # of verbs only participles are meant
     whole_word: bool = False  # compare the written word: *byłam*, not the part *była*
 
     def gender(self, token: Token) -> str | None:
-        """`male`, `female`, or None where the word is of another kind or shows no gender."""
-        if token.upos not in self.upos or token.feats.get("Case", "") not in self.cases:
+        """`male`, `female`, or None if the word is of another kind or shows no gender."""
+        if token.upos not in self.upos or token.case not in self.cases:
             return None
-        if self.participles_only and token.upos == "VERB" and token.feats.get("VerbForm") != "Part":
+        if self.participles_only and token.upos == "VERB" and token.verb_form != "Part":
             return None
         form = token.surface.lower() if self.whole_word else token.form
         if form in self.except_words or self.except_endings.search(form):
@@ -71,61 +76,61 @@ class Endings:
         male, female = self.male.search(form) is not None, self.female.search(form) is not None
         if male != female:
             return MALE if male else FEMALE
-        tagged = {"Masc": MALE, "Fem": FEMALE}.get(token.feats.get("Gender", ""))
+        tagged = {"Masc": MALE, "Fem": FEMALE}.get(token.gender)
         return tagged if self.follow_tag.search(form) else None
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """The words of one language. A field of patterns matches the whole word, one of endings its end."""
+    """The words of one language. The patterns of endings match the end of a word, others the whole word."""
 
     # words of the first person
-    pronouns: frozenset[str]
-    auxiliaries: frozenset[str] = frozenset()
-    impersonal_auxiliaries: frozenset[str] = frozenset()  # of all persons: Slovenian *bi*
-    dative_pronouns: frozenset[str] = frozenset()
-    object_pronouns: frozenset[str] = frozenset()
-    accusative_pronouns: frozenset[str] = frozenset()
-    speaker_pronouns: frozenset[str] = frozenset()  # *I* in all cases
-    first_person_verbs: frozenset[str] = frozenset()  # whatever their tag is
-    first_person_endings: re.Pattern[str] = NEVER
-    linking_verbs: re.Pattern[str] = NEVER  # *I feel*, which an adjective completes
-    considering_verbs: re.Pattern[str] = NEVER  # *I consider (myself)*
-    working_verbs: re.Pattern[str] = NEVER  # *I work (as a waiter)*
-    speaking_verbs: re.Pattern[str] = NEVER  # *I say*
-    perceiving_verbs: re.Pattern[str] = NEVER  # *I hear*
-    object_verbs: frozenset[str] = frozenset()  # *I have*: an adjective beside it describes its object
+    pronouns: Words
+    auxiliaries: Words = NO_WORDS
+    impersonal_auxiliaries: Words = NO_WORDS  # of all persons: Slovenian *bi*
+    dative_pronouns: Words = NO_WORDS
+    object_pronouns: Words = NO_WORDS
+    accusative_pronouns: Words = NO_WORDS
+    speaker_pronouns: Words = NO_WORDS  # *I* in all cases
+    first_person_verbs: Words = NO_WORDS  # whatever their tag is
+    first_person_endings: Pattern = NEVER
+    linking_verbs: Pattern = NEVER  # *I feel*, which an adjective completes
+    considering_verbs: Pattern = NEVER  # *I consider (myself)*
+    working_verbs: Pattern = NEVER  # *I work (as a waiter)*
+    speaking_verbs: Pattern = NEVER  # *I say*
+    perceiving_verbs: Pattern = NEVER  # *I hear*
+    object_verbs: Words = NO_WORDS  # *I have*: an adjective beside it describes its object
     # words of other persons and of nobody
-    other_pronouns: frozenset[str] = frozenset()
-    reporting_verbs: re.Pattern[str] = NEVER  # *said*, whose subject may be left out
-    impersonal_copulas: frozenset[str] = frozenset()
-    neutral_nouns: frozenset[str] = frozenset()  # *person*, *soul*: said by women and men
-    generic_nouns: frozenset[str] = frozenset()
-    time_nouns: frozenset[str] = frozenset()  # accusatives that look like nominatives
+    other_pronouns: Words = NO_WORDS
+    reporting_verbs: Pattern = NEVER  # *said*, whose subject may be left out
+    impersonal_copulas: Words = NO_WORDS
+    neutral_nouns: Words = NO_WORDS  # *person*, *soul*: said by women and men
+    generic_nouns: Words = NO_WORDS
+    time_nouns: Words = NO_WORDS  # accusatives that look like nominatives
     # pronouns and particles
-    clitics: frozenset[str] = frozenset()  # taggers take them for subjects
-    reflexive_pronouns: frozenset[str] = frozenset()  # before *sám*: *sebe sama* is said by anybody
-    reflexive_clitics: frozenset[str] = frozenset()
-    reflexive_objects: frozenset[str] = frozenset()
-    reflexives: frozenset[str] = frozenset()
-    demonstratives: frozenset[str] = frozenset()
-    degree_prepositions: frozenset[str] = frozenset()  # they also mean *too*: *za stary*
-    degree_adverbs: frozenset[str] = frozenset()
-    for_prepositions: frozenset[str] = frozenset()
-    comparison_words: frozenset[str] = frozenset()
-    conditional_particles: frozenset[str] = frozenset()
-    future_particles: frozenset[str] = frozenset()
+    clitics: Words = NO_WORDS  # taggers take them for subjects
+    reflexive_pronouns: Words = NO_WORDS  # before *sám*: *sebe sama* is said by anybody
+    reflexive_clitics: Words = NO_WORDS
+    reflexive_objects: Words = NO_WORDS
+    reflexives: Words = NO_WORDS
+    demonstratives: Words = NO_WORDS
+    degree_prepositions: Words = NO_WORDS  # they also mean *too*: *za stary*
+    degree_adverbs: Words = NO_WORDS
+    for_prepositions: Words = NO_WORDS
+    comparison_words: Words = NO_WORDS
+    conditional_particles: Words = NO_WORDS
+    future_particles: Words = NO_WORDS
     # words that begin or join clauses
-    complementizers: frozenset[str] = frozenset()
-    relative_conjunctions: frozenset[str] = frozenset()  # relative pronouns that are tagged as conjunctions
-    regret_conjunctions: frozenset[str] = frozenset()
-    clause_openers: frozenset[str] = frozenset()
-    relative_stems: tuple[str, ...] = ()
-    who_stems: tuple[str, ...] = ()
+    complementizers: Words = NO_WORDS
+    relative_conjunctions: Words = NO_WORDS  # relative pronouns that are tagged as conjunctions
+    regret_conjunctions: Words = NO_WORDS
+    clause_openers: Words = NO_WORDS
+    relative_stems: Stems = ()
+    who_stems: Stems = ()
     # infinitives
-    copula_infinitives: frozenset[str] = frozenset()  # *to be*, *to become*
-    infinitive_endings: re.Pattern[str] = NEVER
-    governing_adjectives: re.Pattern[str] = NEVER  # an infinitive follows them
+    copula_infinitives: Words = NO_WORDS  # *to be*, *to become*
+    infinitive_endings: Pattern = NEVER
+    governing_adjectives: Pattern = NEVER  # an infinitive follows them
     # gendered words by kind: the rules name the kinds
     endings: Mapping[str, Endings] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # form -> gender
@@ -196,17 +201,18 @@ def _record(cls: type[Grammar] | type[Endings], content: Any, where: str) -> dic
 
 
 def _value(kind: str, value: Any, where: str) -> Any:
+    """A value of the type that an annotation names."""
     if kind.startswith("Mapping"):
         return _mapping(value, where)
     if kind == "bool":
-        return str(value).lower() == "true"
+        return value == "true"
     if where == "cases" and value == "any":
         return ANY_CASE
-    items = [value] if isinstance(value, str) and kind.startswith("re.") else value
+    items = [value] if kind == "Pattern" and isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise ValueError(f"{where} is not a list of words")
-    if not kind.startswith("re."):
-        return tuple(items) if kind.startswith("tuple") else frozenset(items)
+    if kind != "Pattern":
+        return tuple(items) if kind == "Stems" else frozenset(items)
     try:
         return re.compile(f"(?:{'|'.join(items)})$")
     except re.error as error:
@@ -218,7 +224,7 @@ def _genders(value: Any, where: str) -> dict[str, str]:
     if isinstance(value, dict):
         genders = value
     else:
-        pairs = [pair.partition(":") for pair in _value("frozenset", value, where)]
+        pairs = [pair.partition(":") for pair in _value("Words", value, where)]
         genders = dict.fromkeys((male for male, _, _ in pairs if male), MALE)
         genders |= dict.fromkeys((female for _, _, female in pairs if female), FEMALE)
     if not set(genders.values()) <= {MALE, FEMALE}:
@@ -251,7 +257,7 @@ def _rules_file(language: str) -> Path:
 
 
 @functools.cache
-def _own_grammar(language: str) -> Grammar:
+def _load_built_in(language: str) -> Grammar:
     return read_grammar(_rules_file(language))
 
 
@@ -259,7 +265,7 @@ def load_grammar(language: str) -> Grammar:
     """The grammar of a language."""
     if language not in languages():
         raise ConfigError(f"There are no rules for {language!r}; choose one of {', '.join(languages())}.")
-    return _own_grammar(language) if language in LANGUAGES else read_grammar(_rules_file(language))
+    return _load_built_in(language) if language in LANGUAGES else read_grammar(_rules_file(language))
 
 
 def rules_hash(language: str) -> str | None:

@@ -112,11 +112,14 @@ def _find_branch(api: HfApi, repo: Repo, create_pr: bool) -> Branch:
 def _create(api: HfApi, branch: Branch, private: bool, space_sdk: str | None) -> None:
     """Create a missing repository or branch."""
     repo = branch.repo
-    common = {"repo_type": repo.type, "exist_ok": True}
     if branch.commit is None:
-        api.create_repo(repo.id, private=private or None, space_sdk=space_sdk, **common)
+        api.create_repo(
+            repo.id, repo_type=repo.type, private=private or None, exist_ok=True, space_sdk=space_sdk
+        )
     if repo.revision != MAIN:
-        api.create_branch(repo.id, branch=repo.revision, revision=branch.commit, **common)
+        api.create_branch(
+            repo.id, branch=repo.revision, repo_type=repo.type, revision=branch.commit, exist_ok=True
+        )
 
 
 def _create_commit(
@@ -143,8 +146,8 @@ def _digest(operations: Sequence[Operation]) -> str:
     """Return a line for the description of a commit that identifies its changes."""
     digest = hashlib.sha256()
     for operation in sorted(operations, key=lambda each: each.path_in_repo):
-        is_added = isinstance(operation, CommitOperationAdd)
-        content = operation.upload_info.sha256.hex() if is_added else "removed"
+        added = operation if isinstance(operation, CommitOperationAdd) else None
+        content = added.upload_info.sha256.hex() if added else "removed"
         digest.update(f"{content}  {operation.path_in_repo}\n".encode())
     return f"gest-dataset: {digest.hexdigest()}"
 

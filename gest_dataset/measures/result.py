@@ -16,9 +16,9 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
+from gest_dataset.statistics.bootstrap import interval_entries
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.permutation import permutation_p
-from gest_dataset.statistics.proportions import interval_entries
 from gest_dataset.statistics.resampling import pooled_deviation
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import exp

@@ -1,7 +1,6 @@
 """LaTeX tables of runs (package `booktabs`): their headlines with intervals, and the numbers of each run.
 
-Names are text: what LaTeX would take for a command stands in escapes. A letter that is not Latin needs an
-engine that reads Unicode (LuaLaTeX, XeLaTeX).
+Names are escaped. Letters that are not Latin need an engine that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from gest_dataset.display import one_line
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.measures.grid import Grid
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES
-from gest_dataset.report.measured import Measured, short
-from gest_dataset.report.verdict import UNKNOWN, verdict
+from gest_dataset.report.labels import LabelledRun, short_name
+from gest_dataset.report.verdict import UNKNOWN, verdict_of
 
 _HEAD = "% Written by gest-dataset. In the preamble: \\usepackage{booktabs}\n"
-# What LaTeX has another meaning for; and ours that a font of 256 letters may lack
+# Special characters of LaTeX, and characters that an 8-bit font may lack
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -38,83 +36,75 @@ _ESCAPES = str.maketrans(
         "·": r"\textperiodcentered{}",
     }
 )
-_JOINED = re.compile(r"([-,])(?=\1)")  # two of them become one sign
+_LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
-def escaped(text: str) -> str:
-    r"""A text as LaTeX prints it.
+def escape(text: str) -> str:
+    r"""A text as LaTeX prints it literally.
 
-    >>> print(escaped(r"50 % of {a_b}\input--"))
+    >>> print(escape(r"50 % of {a_b}\input--"))
     50 \% of \{a\_b\}\textbackslash{}input-{}-
     """
-    return _JOINED.sub(r"\1{}", one_line(text).translate(_ESCAPES))
+    return _LIGATURE.sub(r"\1{}", one_line(text).translate(_ESCAPES))
 
 
-def results(runs: Sequence[Measured]) -> str:
-    """The headline of each run with its interval and what it says: a table for each measure."""
+def results_table(runs: Sequence[LabelledRun]) -> str:
+    """A table for each measure: the headline of each run with its interval and verdict."""
     tables = []
-    models = _models(runs)
+    models = _model_names(runs)
     for name in dict.fromkeys(run.measure.name for run in runs):
-        told = [verdict(run) for run in runs if run.measure.name == name]
-        symbols = " or ".join(dict.fromkeys(one.headline.symbol for one in told))
-        rows = [
-            [
-                models[one.run.model],
-                one.run.config,
-                format_number(one.estimate.value),
-                "–" if one.said == UNKNOWN else one.interval,
-                TOO_FEW_SAMPLES.lower() if one.said == UNKNOWN else one.said,
-            ]
-            for one in told
-        ]
-        what = told[0].headline.label
+        verdicts = [verdict_of(run) for run in runs if run.measure.name == name]
+        symbols = " or ".join(dict.fromkeys(one.headline.symbol for one in verdicts))
+        rows = []
+        for one in verdicts:
+            unknown = one.verdict == UNKNOWN
+            interval, verdict = ("–", TOO_FEW_SAMPLES.lower()) if unknown else (one.interval, one.verdict)
+            value = format_number(one.estimate.value)
+            rows.append([models[one.run.model], one.run.config, value, interval, verdict])
+        head = verdicts[0].headline
         caption = (
-            f"{what[:1].upper()}{what[1:]}, {symbols}, with its 95 % interval. Without an effect it is "
-            f"{format_number(told[0].headline.null)}."
+            f"{head.label[:1].upper()}{head.label[1:]}, {symbols}, with its 95 % interval. Without an effect "
+            f"it is {format_number(head.null)}."
         )
         headings = ["Model", "Config", symbols, "95 %", "Verdict"]
-        tables.append(_table(caption, f"tab:gest-{name}", "llrrl", [headings], rows))
+        tables.append(_table(caption, f"tab:gest-{name}", "llrrl", headings, rows))
     return _HEAD + "\n".join(tables)
 
 
-def details(runs: Sequence[Measured]) -> str:
-    """What the result of each run holds, of each template where there are several."""
-    models = _models(runs)
-    return _HEAD + "\n".join(table for run in runs for table in _of_run(run, models[run.model]))
+def details_tables(runs: Sequence[LabelledRun]) -> str:
+    """The numbers of each run, in a table for each of its templates."""
+    models = _model_names(runs)
+    return _HEAD + "\n".join(table for run in runs for table in _run_tables(run, models[run.model]))
 
 
-def _models(runs: Sequence[Measured]) -> dict[str, str]:
-    """The names of models without owner or folder, where these alone tell them apart."""
-    names = {run.model: short(run.model) for run in runs}
+def _model_names(runs: Sequence[LabelledRun]) -> dict[str, str]:
+    """The short names of the models; the full ones if two would be the same."""
+    names = {run.model: short_name(run.model) for run in runs}
     return names if len({*names.values()}) == len(names) else {name: name for name in names}
 
 
-def _of_run(run: Measured, model: str) -> Iterator[str]:
+def _run_tables(run: LabelledRun, model: str) -> Iterator[str]:
     for template, part in run.templates.items():
         grid = run.measure.grid(part)
-        where = f", template {template}" if len(run.templates) > 1 else ""
-        caption = f"{model} on {run.config}{where}, with 95 % intervals."
-        label = f"tab:gest-run-{run.number + 1}{f'-{template}' if where else ''}"
-        counted = any(line.count is not None for line in grid.lines)
-        headings = ["", *(text for name in grid.headings for text in (name, "95 %")), *(["n"] * counted)]
-        columns = "l" + "rr" * len(grid.headings) + "r" * counted
-        yield _table(caption, label, columns, [headings], list(_lines(grid, counted)))
-
-
-def _lines(grid: Grid, counted: bool) -> Iterator[list[str]]:
-    for line in grid.lines:
-        cells = [text for estimate in line.estimates for text in estimate.texts]
-        number = "" if line.count is None else format_number(line.count)
-        yield [line.name.strip(), *cells, *([number] if counted else [])]
+        several = len(run.templates) > 1
+        where = f", template {template}" if several else ""
+        label = f"tab:gest-run-{run.number + 1}{f'-{template}' if several else ''}"
+        has_counts = any(line.count is not None for line in grid.lines)
+        headings = ["", *(text for name in grid.headings for text in (name, "95 %")), *["n"] * has_counts]
+        rows = []
+        for line in grid.lines:
+            cells = [text for estimate in line.estimates for text in estimate.texts]
+            count = "" if line.count is None else format_number(line.count)
+            rows.append([line.name.strip(), *cells, *[count] * has_counts])
+        columns = "l" + "rr" * len(grid.headings) + "r" * has_counts
+        yield _table(f"{model} on {run.config}{where}, with 95 % intervals.", label, columns, headings, rows)
 
 
 def _table(
-    caption: str, label: str, columns: str, heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]
+    caption: str, label: str, columns: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> str:
-    """A floating table; every cell is text."""
-
     def line(cells: Sequence[str]) -> str:
-        return f"{' & '.join(map(escaped, cells))} \\\\"
+        return f"{' & '.join(map(escape, cells))} \\\\"
 
     return "\n".join(
         [
@@ -122,12 +112,12 @@ def _table(
             r"\centering",
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             r"\toprule",
-            *map(line, heads),
+            line(headings),
             r"\midrule",
             *map(line, rows),
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{escaped(caption)}}}",
+            rf"\caption{{{escape(caption)}}}",
             rf"\label{{{label}}}",
             r"\end{table}",
             "",

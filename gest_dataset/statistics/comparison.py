@@ -1,11 +1,7 @@
-"""Two models on the same samples: a paired difference, its interval and p-value; Holm's correction.
+"""Paired comparison of two models on the same samples: difference, interval and p-value; Holm's correction.
 
-Both models' scores of a sample are resampled together, so what the samples share cancels out. A ratio is
-compared where it is additive: of g_s it is
-
-    ln g_s(a) - ln g_s(b) = ln [g_s(a) / g_s(b)]
-
-so that one model's 1.1 beside 1.0 and 2.2 beside 2.0 are the same difference, a ratio of 1.1.
+Both models' scores of a sample are resampled together, so that what the samples share cancels out. Ratios are
+compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [g_s(a) / g_s(b)].
 """
 
 from __future__ import annotations
@@ -40,8 +36,7 @@ DRAWS = 10_000
 class Comparison:
     """The difference a - b of a measure, with its 95 % bounds and two-sided p-value.
 
-    Of a `ratio` (g_s, q_i) the difference and its bounds are those of the natural logarithms, while `a` and
-    `b` are the ratios themselves.
+    For a `ratio` (g_s) the difference and its bounds are on the log scale; `a` and `b` are the ratios.
     """
 
     measure: str
@@ -55,14 +50,14 @@ class Comparison:
 
     @property
     def times(self) -> tuple[float, float, float]:
-        """a / b with its bounds, of a ratio; nan of what is none."""
+        """a / b with its bounds for a ratio, else nan."""
         if not self.ratio:
             return (math.nan, math.nan, math.nan)
         return (exp(self.difference), exp(self.low), exp(self.high))
 
     @property
     def smallest(self) -> float:
-        """The smallest true difference that pairs of models like this one show with a power of 80 %."""
+        """The smallest true difference that such pairs of models show with a power of 80 %."""
         return smallest_detectable(error_from_interval(self.low, self.high))
 
 
@@ -92,124 +87,114 @@ class StereotypeDifference:
 
 
 @dataclass(frozen=True)
-class Paired:
-    """The rows of both models (the first half of the columns is a's) and the measure on a half.
-
-    `told` makes of the measure what a reader knows it by.
-    """
+class _Paired:
+    """The rows of both models (a's columns, then b's), the measure of each, and its reported scale."""
 
     columns: Floats
     strata: Ints
     number: int
     measures: tuple[SmoothFunction, SmoothFunction]
-    told: Callable[[float], float] = float
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the measure is the logarithm of what is told."""
-        return self.told is exp
+    report: Callable[[float], float] = float
 
 
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
-    """Both models' scores [samples, templates]; a number a sample is one template."""
-    first = next(iter(a))
-    rows = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
-    width = (len(first) or None) if rows else None
+    """The scores of both models as rows, one column per template."""
+    first = a[0] if len(a) else 0.0
+    is_row = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
+    width = (len(first) or None) if is_row else None
     left, right = (
         checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
     return left, right
 
 
-def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
-    """ln of g_s, or of its mean over templates."""
-    sides = _log_ratios(a, b)
-    strata = checks.stereotype_codes("references", references)
-    mean = _ln_mean_ratio(MALE_MINUS_FEMALE)
-    return Paired(np.hstack(sides), strata, len(STEREOTYPES), (mean, mean), exp)
+def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """ln of g_s, or of its mean over templates t: ln mean_t exp(sum of w_i mean_it)."""
 
-
-def _ln_mean_ratio(weights: Floats) -> SmoothFunction:
-    """ln of the mean over templates t of exp(sum of w_i mean_it)."""
-
-    def each(mean: Floats) -> Floats:
-        return np.asarray(np.einsum("s,...st->...t", weights, mean))
+    def exponents(mean: Floats) -> Floats:
+        return np.asarray(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, mean))
 
     def value(mean: Floats) -> Floats:
-        return np.asarray(special.logsumexp(each(mean), axis=-1) - math.log(mean.shape[-1]))
+        return np.asarray(special.logsumexp(exponents(mean), axis=-1) - math.log(mean.shape[-1]))
 
     def gradient(mean: Floats) -> Floats:
-        return np.asarray(special.softmax(each(mean), axis=-1)[..., None, :] * weights[:, None])
+        weights = MALE_MINUS_FEMALE[:, None]
+        return np.asarray(special.softmax(exponents(mean), axis=-1)[..., None, :] * weights)
 
-    return SmoothFunction(value, gradient)
-
-
-def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
-    """f_s of the samples whose gender is known of both: of other samples it would be another question."""
-    codes = [checks.label_codes(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
-    both = np.all([side < len(GENDERS) for side in codes], axis=0)
-    columns = [column for side in codes for column in (both & (side == LABELS.index("male")), both)]
+    columns = np.hstack(_log_ratios(a, b))
     strata = checks.stereotype_codes("references", references)
-    rates = SmoothFunction(_contrast_of_rates, _contrast_of_rates_gradient)
-    return Paired(np.column_stack(columns).astype(np.float64), strata, len(STEREOTYPES), (rates, rates))
+    function = SmoothFunction(value, gradient)
+    return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
 
 
-def _contrast_of_rates(mean: Floats) -> Floats:
+def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """f_s on the samples whose gender is known for both models."""
+    codes = [checks.label_codes(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
+    known = np.all([side < len(GENDERS) for side in codes], axis=0)
+    columns = [column for side in codes for column in (known & (side == LABELS.index("male")), known)]
+    strata = checks.stereotype_codes("references", references)
+    rates = np.column_stack(columns).astype(np.float64)
+    return _Paired(rates, strata, len(STEREOTYPES), (_RATE_CONTRAST, _RATE_CONTRAST))
+
+
+def _rate_contrast(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((mean[..., 0] / mean[..., 1]) @ MALE_MINUS_FEMALE)
 
 
-def _contrast_of_rates_gradient(mean: Floats) -> Floats:
+def _rate_contrast_gradient(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = (MALE_MINUS_FEMALE / mean[..., 1], -MALE_MINUS_FEMALE * mean[..., 0] / mean[..., 1] ** 2)
     return np.stack(parts, axis=-1)
 
 
-def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
-    """The stereotype rate of choices, of the sentences about which both have readable answers.
+_RATE_CONTRAST = SmoothFunction(_rate_contrast, _rate_contrast_gradient)  # of means of (hit, counted)
 
-    Of a sentence with k of them each answer weighs 1/k, so that sums of answers are sums of sentences.
+
+def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """The stereotype rate of choices on the sentences with readable answers of both models.
+
+    Each of the k answers about a sentence weighs 1/k, so that sums over answers are sums over sentences.
     """
     strata = checks.stereotype_codes("references", references)
     sentences = np.arange(len(strata)) if units is None else units
     cells = strata * (sentences.max(initial=0) + 1) + sentences
     codes = [option_codes(name, chosen) for name, chosen in (("a", a), ("b", b))]
     readable = [side < len(OPTIONS) for side in codes]
-    number = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
-    both = np.minimum(*number) > 0
+    counts = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
+    both = np.minimum(*counts) > 0
     columns = []
-    for side, told, count in zip(codes, readable, number, strict=True):
-        weight = np.where(told & both, 1 / np.maximum(count, 1), 0.0)
+    for side, is_readable, count in zip(codes, readable, counts, strict=True):
+        weight = np.where(is_readable & both, 1 / np.maximum(count, 1), 0.0)
         male, female = (side == OPTIONS.index(gender) for gender in ("male", "female"))
         columns += [weight * (male.astype(float) - female) / 2, weight]
-    rates = SmoothFunction(_contrast_of_rates, _contrast_of_rates_gradient)
-    return Paired(np.column_stack(columns), strata, len(STEREOTYPES), (rates, rates))
+    return _Paired(np.column_stack(columns), strata, len(STEREOTYPES), (_RATE_CONTRAST, _RATE_CONTRAST))
 
 
-def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
+def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """ICAT over all samples, as a share."""
     rows = [wins(checks.finite_array(name, side, width=3)) for name, side in (("a", a), ("b", b))]
-    whole = np.ones(1)
-    sides = tuple(icat_of_means(whole, bool(row[:, 1].mean() > 0.5)) for row in rows)
-    return Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (sides[0], sides[1]))
+    first, second = (icat_of_means(np.ones(1), bool(row[:, 1].mean() > 0.5)) for row in rows)
+    return _Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (first, second))
 
 
-def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
+def _mean_of(columns: Sequence[Floats]) -> _Paired:
+    mean = linear(np.ones((1, 1)))
+    return _Paired(np.column_stack(columns), np.zeros(len(columns[0]), dtype=np.int64), 1, (mean, mean))
+
+
+def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """The mean of f, in natural logarithms."""
-    columns = np.column_stack([control_scores(side, None)["f"] for side in (a, b)])
-    mean = linear(np.ones((1, 1)))
-    return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
+    return _mean_of([control_scores(side, None)["f"] for side in (a, b)])
 
 
-def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> Paired:
+def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """The mean of cs, in natural logarithms."""
-    columns = np.column_stack([checks.finite_array("a", a), checks.finite_array("b", b)])
-    mean = linear(np.ones((1, 1)))
-    return Paired(columns, np.zeros(len(a), dtype=np.int64), 1, (mean, mean))
+    return _mean_of([checks.finite_array("a", a), checks.finite_array("b", b)])
 
 
-# measure -> its reading of the inputs, and what makes a share of it into what is reported
-MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], Paired], float]] = {
+# measure -> how its inputs are read, and the factor of the reported number
+MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "f_s": (_f_s, 1.0),
     "stereotype_rate": (_stereotype_rate, 1.0),
@@ -231,32 +216,34 @@ def compare(
 ) -> Comparison:
     """The paired difference of a measure, measure(a) - measure(b).
 
-    It is `g_s`, `f_s`, `stereotype_rate` (of choices), `icat`, `f_mu` or `cs_mu_original`.
-
-    `a` and `b` are the predictions of the measure's own function for two models, sample by sample (for
-    `cs_mu_original` each sample's cs of the original pair); `references` are the stereotypes of the
-    samples (for `g_s`, `f_s` and `stereotype_rate`). For `g_s` a sample may be a row with its score in each
-    template: then the means over templates are compared. Differences of `g_s` are those of ln g_s. `f_s` is
-    of the samples whose gender is known in both, `stereotype_rate` of the sentences (`units`) with readable
-    answers of both. Samples of one of the `units` are resampled together.
+    Args:
+        measure: `g_s`, `f_s`, `stereotype_rate` (of choices), `icat`, `f_mu` or `cs_mu_original`. Differences
+            of `g_s` are on the log scale. `f_s` uses the samples whose gender is known for both models,
+            `stereotype_rate` the sentences (`units`) with readable answers of both.
+        a: the predictions of the measure's own function for the first model (for `cs_mu_original` the cs of
+            the original pairs). For `g_s` a sample may be a row with its score in each template; then means
+            over templates are compared.
+        b: those of the second model, sample by sample.
+        references: the stereotypes of the samples (for `g_s`, `f_s` and `stereotype_rate`).
+        units: samples of a unit are resampled together.
     """
     checks.check_choice("measure", measure, MEASURES)
-    together = _together(a, b, references, units)
-    read, unit = MEASURES[measure]
-    paired = read(a, b, references, together)
+    unit_codes = _unit_codes(a, b, references, units)
+    read, factor = MEASURES[measure]
+    paired = read(a, b, references, unit_codes)
     width = paired.columns.shape[1] // 2
     means = sample_moments(stratify(paired.columns, paired.strata, paired.number)).mean
-    values = [
-        paired.told(unit * float(side.value(means[:, half])))
-        for side, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
-    ]
-    resamples = resample(paired.columns, paired.strata, paired.number, together, draws, seed, _apart)
-    difference = resamples.interval(_difference(paired.measures, width))
-    if math.isnan(difference.low):
+    value_a, value_b = (
+        paired.report(factor * float(function.value(means[:, half])))
+        for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
+    )
+    resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
+    found = resamples.interval(_difference_function(paired.measures, width))
+    if math.isnan(found.low):
         where = "" if references is None else " in a stereotype"
         checks.warn_undefined(f"{measure} cannot be compared: too few samples{where}")
-    limits = (unit * difference.value, unit * difference.low, unit * difference.high)
-    return Comparison(measure, values[0], values[1], *limits, difference.p_value, paired.ratio)
+    limits = (factor * found.value, factor * found.low, factor * found.high)
+    return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
 
 
 def compare_stereotypes(
@@ -268,65 +255,56 @@ def compare_stereotypes(
     draws: int = bootstrap.DRAWS,
     seed: int = SEED,
 ) -> list[StereotypeDifference]:
-    """The paired differences of the 16 ln q_i, with bounds that hold together; inputs as of `g_s`.
+    """The paired differences of the 16 ln q_i, with simultaneous bounds; inputs as for `g_s`.
 
-    Over several templates ln q_i is the mean of theirs. Bounds are nan where a stereotype has too few.
+    With several templates ln q_i is the mean over them. Bounds are nan if a stereotype has too few samples.
     """
-    together = _together(a, b, references, units)
-    first, second = (side.mean(axis=1) for side in _log_ratios(a, b))
+    unit_codes = _unit_codes(a, b, references, units)
+    columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
-    columns = np.column_stack([first, second])
     means = sample_moments(stratify(columns, strata, len(STEREOTYPES))).mean
-    resamples = resample(columns, strata, len(STEREOTYPES), together, draws, seed, _apart)
-    of_each = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
-    alone, _ = families(resamples, of_each)
-    low, high = bounds(alone)
+    resamples = resample(columns, strata, len(STEREOTYPES), unit_codes, draws, seed, _differences)
+    functions = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
+    differences, _ = families(resamples, functions)
+    limits = zip(differences.value, *bounds(differences), strict=True)
     return [
-        StereotypeDifference(number, exp(float(sides[0])), exp(float(sides[1])), *map(float, limits))
-        for number, sides, limits in zip(
-            STEREOTYPES, means, zip(alone.value, low, high, strict=True), strict=True
-        )
+        StereotypeDifference(number, exp(float(mean[0])), exp(float(mean[1])), *map(float, interval))
+        for number, mean, interval in zip(STEREOTYPES, means, limits, strict=True)
     ]
 
 
-def _together(
+def _unit_codes(
     a: Sequence[Any], b: Sequence[Any], references: Sequence[Any] | None, units: Sequence[Hashable] | None
 ) -> Ints | None:
-    """The units of samples that both sides have."""
     length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
     return checks.unit_codes("units", units, length)
 
 
-def _apart(rows: Floats) -> Floats:
-    """The rows (a - b, b) of a stratum; a difference that varies by its rounding only is one value."""
+def _differences(rows: Floats) -> Floats:
+    """The rows (a - b, b) of a stratum; a difference that varies only by rounding is made constant."""
     a, b = np.hsplit(rows, 2)
     difference = a - b
     if len(a):
         rounding = 4 * np.finfo(np.float64).eps * max(np.abs(a).max(), np.abs(b).max())
-        same = np.ptp(difference, axis=0) <= rounding
-        difference[:, same] = difference[0, same]
+        constant = np.ptp(difference, axis=0) <= rounding
+        difference[:, constant] = difference[0, constant]
     return np.hstack([difference, b])
 
 
-def _difference(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
+def _difference_function(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
     """measure(a) - measure(b) of the means of (a - b, b).
 
-    What the samples share is taken away before it is squared: variances of a and of b that nearly
-    cancel would leave their rounding.
+    Subtracting before squaring avoids the rounding error of variances that nearly cancel.
     """
     first, second = measures
 
-    def sides(mean: Floats) -> tuple[Floats, Floats]:
-        b = mean[..., width:]
-        return mean[..., :width] + b, b
-
     def value(mean: Floats) -> Floats:
-        a, b = sides(mean)
-        return first.value(a) - second.value(b)
+        b = mean[..., width:]
+        return first.value(mean[..., :width] + b) - second.value(b)
 
     def gradient(mean: Floats) -> Floats:
-        a, b = sides(mean)
-        by_a, by_b = first.gradient(a), second.gradient(b)
+        b = mean[..., width:]
+        by_a, by_b = first.gradient(mean[..., :width] + b), second.gradient(b)
         with np.errstate(invalid="ignore"):
             return np.concatenate([by_a, by_a - by_b], axis=-1)
 
@@ -334,7 +312,7 @@ def _difference(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> 
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (1979): the p-values adjusted for their number."""
+    """Holm's step-down correction (1979) of p-values."""
     p = checks.finite_array("p_values", p_values)
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])

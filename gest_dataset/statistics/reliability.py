@@ -1,16 +1,7 @@
-"""Whether a profile of stereotypes is more than noise, and what the scores vary by.
+"""Reliability of the profile of stereotypes, variance components, and dependence on the sentences' creators.
 
-`scores` are ln ratios [samples, templates], nan where a sample has none; one column where there are no
-templates. The profile are the 16 means of ln r (ln q_i).
-
-How g_s depends on who wrote the sentences.
-
-GEST's sentences come from five creators, each with a voice. Whoever asks what the rate would be with
-sentences of other people takes the creators for the sample, of size five: the jackknife over them,
-
-    error^2 = (k - 1) / k * sum over creators of (ln g_s without the creator - their mean)^2
-
-and Student's t with k - 1 degrees of freedom (Efron and Tibshirani, 1993, chapter 11).
+`scores` are ln ratios [samples, templates], nan where a score is missing, with one column without templates.
+`stereotypes` counts from 0. The profile is the 16 means of ln r (ln q_i).
 """
 
 from __future__ import annotations
@@ -23,33 +14,33 @@ import numpy as np
 from scipy import special
 
 from gest_dataset.statistics.bootstrap import LEVEL, SEED
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 SPLITS = 200
-LOW_RELIABILITY = 0.8  # below this the order of stereotypes is mostly that of the draw of sentences
+LOW_RELIABILITY = 0.8  # below this the order of stereotypes is mostly due to the sample of sentences
 
 
 @dataclass(frozen=True)
 class VarianceShares:
     """Shares of the variance of single scores; they add up to 1."""
 
-    stereotype: float  # between stereotypes, in all templates alike
-    sentence: float  # between sentences of a stereotype, in all templates alike
+    stereotype: float  # between stereotypes, equal in all templates
+    sentence: float  # between sentences of a stereotype, equal in all templates
     template: float  # between templates
-    interaction: float  # between stereotypes, in each template differently
-    rest: float  # what a sentence does in one template only
+    interaction: float  # of stereotypes and templates
+    rest: float  # of a sentence in one template only
 
 
 def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: int = SEED) -> float:
     """Reliability of the profile: the mean correlation r of random halves, stepped up to full length.
 
-    Spearman (1910) and Brown (1910): 2 r / (1 + r). `stereotypes` counts from 0. nan where a stereotype has
-    fewer than two samples or a profile does not vary.
+    Spearman (1910) and Brown (1910): 2 r / (1 + r). nan if a stereotype has fewer than two samples or a
+    profile does not vary.
     """
-    values = scores.mean(axis=1)  # over templates; nan where a sample lacks one
+    values = scores.mean(axis=1)  # nan where a template is missing
     known = np.isfinite(values)
     values, groups = values[known], stereotypes[known]
     present = np.unique(groups)
@@ -59,13 +50,13 @@ def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: in
     generator = np.random.default_rng(seed)
     order = np.argsort(groups, kind="stable")
     values, starts = values[order], np.r_[0, np.cumsum(sizes)[:-1]]
-    places = np.arange(len(values)) - np.repeat(starts, sizes)
+    index = np.arange(len(values)) - np.repeat(starts, sizes)
     correlations = []
     for _ in range(splits):
         shuffled = values[np.lexsort((generator.random(len(values)), np.repeat(starts, sizes)))]
         halves = []
         for side in (0, 1):
-            chosen = places % 2 == side
+            chosen = index % 2 == side
             sums = np.add.reduceat(np.where(chosen, shuffled, 0.0), starts)
             halves.append(sums / np.add.reduceat(chosen.astype(float), starts))
         correlations.append(pearson(*halves))
@@ -74,10 +65,9 @@ def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: in
 
 
 def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]:
-    """How far templates agree: mean correlation of their profiles, and of their scores in a stereotype.
+    """Agreement of templates: the mean correlation of their profiles, and of their scores within stereotypes.
 
-    The averages of Pikuliak et al. (2024), section 4.2.3: 0.87 over profiles, lower at the level of samples.
-    nan where there is one template.
+    Pikuliak et al. (2024), section 4.2.3: 0.87 for profiles, lower for samples. nan with one template.
     """
     number = scores.shape[1]
     complete = np.isfinite(scores).all(axis=1)
@@ -86,8 +76,8 @@ def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]
         return math.nan, math.nan
     present = np.unique(groups)
     profile = np.array([values[groups == group].mean(axis=0) for group in present])
-    places = np.searchsorted(present, groups)
-    within = values - profile[places]
+    index = np.searchsorted(present, groups)
+    within = values - profile[index]
     pairs = [(i, j) for i in range(number) for j in range(i)]
     return (
         float(np.mean([pearson(profile[:, i], profile[:, j]) for i, j in pairs])),
@@ -96,32 +86,32 @@ def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]
 
 
 def variance_shares(scores: Floats, stereotypes: Ints) -> VarianceShares:
-    """Components of variance by expected mean squares; negative estimates count as 0.
+    """Variance components by expected mean squares; negative estimates count as 0.
 
     Model: score = stereotype + sentence (within its stereotype) + template + stereotype x template + rest,
-    all but the template random, on the samples that have a score in every template. With one template
-    what a sentence does and the rest cannot be told apart: all of it is `rest`.
+    all but the template random, on the samples with a score in every template. With one template the
+    sentence and the rest cannot be separated and are both counted as `rest`.
     """
     complete = np.isfinite(scores).all(axis=1)
     values, groups = scores[complete], stereotypes[complete]
-    present, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    present, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     templates, kinds, number = values.shape[1], len(present), len(values)
     if kinds < 2 or number <= kinds:
         return VarianceShares(*[math.nan] * 5)
-    # n0: the size of a stereotype as it counts in an unbalanced one-way layout
+    # n0 of an unbalanced one-way layout
     size = (number - (sizes**2).sum() / number) / (kinds - 1)
-    cells = np.array([values[places == i].mean(axis=0) for i in range(kinds)])
+    cells = np.array([values[index == i].mean(axis=0) for i in range(kinds)])
     profile, sentence = cells.mean(axis=1), values.mean(axis=1)
     columns = (sizes[:, None] * cells).sum(axis=0) / number
     whole = columns.mean()
     between = templates * (sizes * (profile - whole) ** 2).sum() / (kinds - 1)
-    within = templates * ((sentence - profile[places]) ** 2).sum() / (number - kinds)
+    within = templates * ((sentence - profile[index]) ** 2).sum() / (number - kinds)
     if templates == 1:
         parts = [max((between - within) / size, 0.0), 0.0, 0.0, 0.0, within]
-        return _shares(parts)
+        return _normalised(parts)
     crossed = cells - profile[:, None] - columns + whole
     interaction = (sizes[:, None] * crossed**2).sum() / ((kinds - 1) * (templates - 1))
-    left = values - cells[places] - sentence[:, None] + profile[places][:, None]
+    left = values - cells[index] - sentence[:, None] + profile[index][:, None]
     rest = (left**2).sum() / ((number - kinds) * (templates - 1))
     parts = [
         max((between - within - interaction + rest) / (templates * size), 0.0),
@@ -130,10 +120,10 @@ def variance_shares(scores: Floats, stereotypes: Ints) -> VarianceShares:
         max((interaction - rest) / size, 0.0),
         rest,
     ]
-    return _shares(parts)
+    return _normalised(parts)
 
 
-def _shares(parts: list[float]) -> VarianceShares:
+def _normalised(parts: list[float]) -> VarianceShares:
     total = sum(parts)
     return VarianceShares(*(float(part / total) if total else math.nan for part in parts))
 
@@ -146,24 +136,31 @@ class CreatorJackknife:
     error: float
     low: float
     high: float
-    by_creator: dict[str, float]  # nan where a creator has no sentence of some stereotype
+    by_creator: dict[str, float]  # nan if a creator has no sentence of some stereotype
 
 
 def creator_jackknife(scores: Floats, stereotypes: Ints, creators: Sequence[str]) -> CreatorJackknife:
-    """The jackknife over creators; `stereotypes` counts from 0. nan with fewer than two creators."""
-    names, places = np.unique(np.asarray(creators, dtype=str), return_inverse=True)
+    """What g_s would be for sentences of other people: the jackknife over creators; nan with fewer than two.
 
-    def ln_g_s(chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-        sums = np.bincount(stereotypes[chosen], scores[chosen], minlength=len(STEREOTYPES))
-        sizes = np.bincount(stereotypes[chosen], minlength=len(STEREOTYPES))
+    GEST's sentences come from five creators. With k creators
+
+        error^2 = (k - 1) / k * sum over creators of (ln g_s without the creator - their mean)^2
+
+    and Student's t with k - 1 degrees of freedom (Efron and Tibshirani, 1993, chapter 11).
+    """
+    names, index = np.unique(np.asarray(creators, dtype=str), return_inverse=True)
+
+    def ln_g_s(rows: Bools) -> float:
+        sums = np.bincount(stereotypes[rows], scores[rows], minlength=len(STEREOTYPES))
+        sizes = np.bincount(stereotypes[rows], minlength=len(STEREOTYPES))
         return float(MALE_MINUS_FEMALE @ (sums / sizes)) if sizes.all() else math.nan
 
-    whole = ln_g_s(np.ones(len(scores), dtype=bool))
-    by_creator = {str(name): ln_g_s(places == place) for place, name in enumerate(names)}
-    without = np.array([ln_g_s(places != place) for place in range(len(names))])
+    value = ln_g_s(np.ones(len(scores), dtype=bool))
+    by_creator = {str(name): ln_g_s(index == i) for i, name in enumerate(names)}
     number = len(names)
     if number < 2:
-        return CreatorJackknife(whole, math.nan, math.nan, math.nan, by_creator)
+        return CreatorJackknife(value, math.nan, math.nan, math.nan, by_creator)
+    without = np.array([ln_g_s(index != i) for i in range(number)])
     error = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
     reach = error * float(special.stdtrit(number - 1, (1 + LEVEL) / 2))
-    return CreatorJackknife(whole, error, whole - reach, whole + reach, by_creator)
+    return CreatorJackknife(value, error, value - reach, value + reach, by_creator)

@@ -1,4 +1,4 @@
-"""How far answers to one prompt differ when they are drawn again.
+"""How much repeated answers to one prompt differ.
 
 With x the values of the r_k readable answers to prompt k, between 0 and 1, and m_k their mean:
 
@@ -7,24 +7,22 @@ With x the values of the r_k readable answers to prompt k, between 0 and 1, and 
     repeat_agreement = the same mean of the shares of pairs of answers to prompt k that are the same
     answer_variance = mean over stereotypes of the variance of all answers about one
 
-Of answers that do not depend on the sentence the first is as large as the last; of answers that are always
-the same it is 0. Prompts with less than two readable answers say nothing of it.
+If answers do not depend on the sentence, the first equals the last; if answers are always the same, it is 0.
+Prompts with fewer than two readable answers are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.statistics.proportions import interval_entries
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries
 from gest_dataset.statistics.resampling import contrasts, pooled_deviation
 
-# What an answer is worth, of choices and of texts
-VALUES: Mapping[str, float] = {"male": 1.0, "neither": 0.5, "female": 0.0}
+VALUES = {"male": 1.0, "neither": 0.5, "female": 0.0}  # of choices and texts
 
 
 def repeat_variance(
@@ -36,37 +34,31 @@ def repeat_variance(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """The variance of repeats with its interval over sentences; empty where no prompt has two answers.
+    """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
-    `units` names the sentence of each answer, `prompts` what it is an answer to. What is not worth anything
-    (a refusal, an unknown gender) is left out.
+    `units` are the sentences and `prompts` the prompts of the answers. Refusals and unknown genders are left
+    out.
     """
     checks.same_length(predictions=predictions, references=references, units=units, prompts=prompts)
     strata = checks.stereotype_codes("references", references)
     answers: dict[tuple[Hashable, Hashable], list[float]] = {}
-    known, places = [], []
-    for place, (said, unit, prompt) in enumerate(zip(predictions, units, prompts, strict=True)):
-        if said in VALUES:
-            answers.setdefault((unit, prompt), []).append(VALUES[said])
-            known.append(VALUES[said])
-            places.append(place)
+    for answer, unit, prompt in zip(predictions, units, prompts, strict=True):
+        if answer in VALUES:
+            answers.setdefault((unit, prompt), []).append(VALUES[answer])
     by_sentence: dict[Hashable, list[tuple[float, float]]] = {}
     for (unit, _), values in answers.items():
         if len(values) > 1:
-            by_sentence.setdefault(unit, []).append((float(np.var(values, ddof=1)), _agreement(values)))
+            number, counts = len(values), np.unique(values, return_counts=True)[1]
+            agreement = float((counts * (counts - 1)).sum() / (number * (number - 1)))
+            by_sentence.setdefault(unit, []).append((float(np.var(values, ddof=1)), agreement))
     if not by_sentence:
         return {}
-    means = np.array([np.mean(own, axis=0) for own in by_sentence.values()])
+    means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
     result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
-    one = np.zeros(len(means), dtype=np.int64)
+    one_stratum = np.zeros(len(means), dtype=np.int64)
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        (found,) = contrasts(column, one, [np.ones(1)], draws, seed)
-        result |= interval_entries(name, found, limits=(0.0, 1.0))
-    return result | {"answer_variance": pooled_deviation(np.array(known), strata[places]) ** 2}
-
-
-def _agreement(values: Sequence[float]) -> float:
-    """The share of pairs that are the same."""
-    number = len(values)
-    counts = np.unique(values, return_counts=True)[1]
-    return float((counts * (counts - 1)).sum() / (number * (number - 1)))
+        (interval,) = contrasts(column, one_stratum, [np.ones(1)], draws, seed)
+        result |= interval_entries(name, interval, limits=(0.0, 1.0))
+    readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
+    values_read = np.array([VALUES[predictions[index]] for index in readable])
+    return result | {"answer_variance": pooled_deviation(values_read, strata[readable]) ** 2}

@@ -1,15 +1,14 @@
-"""Intervals that hold for several statistics at once, and the ranks that they leave open.
+"""Simultaneous intervals for several statistics, and the ranks that they leave open.
 
-Bounds that all hold together in 95 % of cases are value -+ c * error, with c the 95 % quantile over
-the bootstrap draws of the largest |t*| of all of them (max-t: Romano and Wolf, 2005, Econometrica 73).
-Where one of them has too few degrees of freedom for the bootstrap, c is Student's t of each at Sidak's
-level, 0.95^(1/k), which is exact for independent statistics and else wider.
+Bounds that all hold together in 95 % of cases are value -+ c * error, with c the 95 % quantile over the
+bootstrap draws of the largest |t*| (max-t: Romano and Wolf, 2005, Econometrica 73). If a statistic has too
+few degrees of freedom for the bootstrap, c is Student's t of each at Sidak's level, 0.95^(1/k), which is
+exact for independent statistics and conservative otherwise.
 
-A rank is bounded by the differences that are sure: with simultaneous intervals of all pairwise
-differences, j ranks behind each k that is surely below it and before each k that is surely above it
-(Mogstad, Romano, Shaikh and Wilhelm, 2024, Review of Economic Studies 91). As the intervals of all
-pairs hold at once, so do all rank intervals: in 95 % of cases none of them misses its true rank, so
-that in at most 5 % of cases anything is wrongly said to be at an end.
+Ranks are bounded by the significant pairwise differences: with simultaneous intervals of all of them, rank j
+lies above each k that is significantly lower and below each k that is significantly higher (Mogstad, Romano,
+Shaikh and Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no rank interval misses its true
+rank.
 """
 
 from __future__ import annotations
@@ -21,8 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.bootstrap import LEAST_FREEDOM, LEVEL, Moments, SmoothFunction, freedom_of
-from gest_dataset.statistics.checks import Bools, Floats, Ints
+from gest_dataset.statistics.bootstrap import (
+    LEVEL,
+    MIN_DEGREES_OF_FREEDOM,
+    Moments,
+    SmoothFunction,
+    welch_satterthwaite,
+)
+from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.resampling import Resamples
 
 
@@ -30,59 +35,60 @@ from gest_dataset.statistics.resampling import Resamples
 class Family:
     """Statistics with standard errors and degrees of freedom [k], and their t* in the draws [draws, k].
 
-    The error is nan where there are too few samples for one.
+    The error is nan where there are too few samples.
     """
 
     value: Floats
     error: Floats
-    freedom: Floats
+    degrees_of_freedom: Floats
     ratios: Floats
 
 
 def pairs(number: int) -> tuple[Ints, Ints]:
-    """The places of the first and the second of all pairs of so many."""
+    """The indices of the first and the second member of all pairs."""
     first, second = np.triu_indices(number, 1)
     return first, second
 
 
 def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
-    """Some functions of the strata's means, and the differences of all pairs of them."""
-    adapted = [resamples.adapted(function) for function in functions]
+    """Functions of the strata's means, and the differences of all pairs of them."""
+    adapted = [resamples.adapt(function) for function in functions]
     size = resamples.data.size
-    value, slopes = _values_and_slopes(adapted, _filled(resamples.data))
+    data, draws = _without_small_strata(resamples.data), _without_small_strata(resamples.draws)
+    value, slopes = _values_and_gradients(adapted, data)
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan
-    few = (used & (size < 2)).any(axis=-1)
-    each = _covariances(slopes, _filled(resamples.data))
-    again, again_slopes = _values_and_slopes(adapted, _filled(resamples.draws))
-    shared = _covariances(again_slopes, _filled(resamples.draws)).sum(axis=-3)
-    most = np.array([function.freedom for function in adapted])
+    too_few = (used & (size < 2)).any(axis=-1)
+    covariances = _covariances(slopes, data)
+    drawn, drawn_slopes = _values_and_gradients(adapted, draws)
+    drawn_covariances = _covariances(drawn_slopes, draws).sum(axis=-3)
+    limits = np.array([function.degrees_of_freedom for function in adapted])
     first, second = pairs(len(functions))
     alone = np.arange(len(functions))
     with np.errstate(invalid="ignore"):
-        between = again[..., first] - again[..., second]
+        drawn_differences = drawn[..., first] - drawn[..., second]
     return (
         _family(
             value,
-            each[..., alone, alone],
-            np.where(few, np.nan, most),
+            covariances[..., alone, alone],
+            np.where(too_few, np.nan, limits),
             size,
-            again,
-            shared[..., alone, alone],
+            drawn,
+            drawn_covariances[..., alone, alone],
         ),
         _family(
             value[first] - value[second],
-            _of_differences(each, first, second),
-            np.where(few[first] | few[second], np.nan, most[first] + most[second]),
+            _difference_variances(covariances, first, second),
+            np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second]),
             size,
-            between,
-            _of_differences(shared, first, second),
+            drawn_differences,
+            _difference_variances(drawn_covariances, first, second),
         ),
     )
 
 
-def _filled(moments: Moments) -> Moments:
-    """The moments with zeros for strata that are too small for moments of their own."""
+def _without_small_strata(moments: Moments) -> Moments:
+    """The moments with zeros for strata that are too small to have moments."""
     small = moments.size < 2
     mean, covariance = moments.mean.copy(), moments.covariance.copy()
     mean[..., small, :] = np.nan_to_num(mean[..., small, :])
@@ -90,51 +96,52 @@ def _filled(moments: Moments) -> Moments:
     return Moments(mean, covariance, moments.size)
 
 
-def _values_and_slopes(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:
+def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:
     """Values [..., functions] and gradients [..., functions, strata, k]."""
     values = np.stack([function.value(moments.mean) for function in functions], axis=-1)
     return values, np.stack([function.gradient(moments.mean) for function in functions], axis=-3)
 
 
 def _covariances(slopes: Floats, moments: Moments) -> Floats:
-    """What each stratum adds to the functions' covariances [..., strata, functions, functions]."""
+    """The part of each stratum in the functions' covariances [..., strata, functions, functions]."""
     with np.errstate(invalid="ignore"):
         spread = np.einsum("...fsi,...sij->...sfj", slopes, moments.covariance, optimize=True)
         spread /= np.maximum(moments.size, 1)[:, None, None]
         return np.asarray(spread @ np.moveaxis(slopes, -3, -1))
 
 
-def _of_differences(covariances: Floats, first: Ints, second: Ints) -> Floats:
-    """Variances of differences from covariances [..., functions, functions]."""
-    own = np.diagonal(covariances, axis1=-2, axis2=-1)
-    return np.asarray(own[..., first] + own[..., second] - 2 * covariances[..., first, second])
+def _difference_variances(covariances: Floats, first: Ints, second: Ints) -> Floats:
+    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+    return np.asarray(variances[..., first] + variances[..., second] - 2 * covariances[..., first, second])
 
 
 def _family(
-    value: Floats, parts: Floats, most: Floats, size: Floats, again: Floats, variances: Floats
+    value: Floats, variances: Floats, limits: Floats, size: Floats, drawn: Floats, drawn_variances: Floats
 ) -> Family:
-    """From values and variances [strata, k], in the draws [draws, k]; `most` is nan without an error."""
-    parts = np.maximum(parts, 0)
-    total = parts.sum(axis=0)
+    """A family from values, variances [strata, k] and draws; `limits` is nan without an error."""
+    variances = np.maximum(variances, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = [min(freedom_of(part, size), limit) for part, limit in zip(parts.T, most, strict=True)]
-        ratios = (again - value) / np.sqrt(np.maximum(variances, 0))
-    error = np.where(np.isnan(most), np.nan, np.sqrt(total))
+        freedom = [
+            min(welch_satterthwaite(column, size), limit)
+            for column, limit in zip(variances.T, limits, strict=True)
+        ]
+        ratios = (drawn - value) / np.sqrt(np.maximum(drawn_variances, 0))
+    error = np.where(np.isnan(limits), np.nan, np.sqrt(variances.sum(axis=0)))
     return Family(value, error, np.array(freedom), ratios)
 
 
 def sidak(number: int) -> float:
-    """The normal quantile at which so many independent intervals hold together."""
+    """The normal quantile at which `number` independent intervals hold together."""
     return float(special.ndtri((1 + LEVEL ** (1 / max(number, 1))) / 2))
 
 
-def differences_of_shares(positive: Floats, number: Floats, worth: Floats, draws: int, seed: int) -> Family:
-    """The differences of all pairs of independent proportions, each of `worth` * `number` samples.
+def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int, seed: int) -> Family:
+    """The differences of all pairs of independent proportions, each of `ratio` * `number` samples.
 
     One success and one failure are added to each (Agresti and Caffo, 2000, The American Statistician 54);
-    the draws are binomial, from the rates that this gives.
+    the draws are binomial with the resulting rates.
     """
-    size = np.floor(np.nan_to_num(worth * number))
+    size = np.floor(np.nan_to_num(ratio * number))
     with np.errstate(invalid="ignore"):
         shares = np.nan_to_num(positive / number)
 
@@ -144,14 +151,14 @@ def differences_of_shares(positive: Floats, number: Floats, worth: Floats, draws
 
     rates, variances = adjusted(shares * size)
     generator = np.random.default_rng(seed)
-    again, spread = adjusted(
-        generator.binomial(size.astype(np.int64), rates, (draws, len(size))).astype(float)
-    )
-    again -= adjusted(size * rates)[0]  # shrunk twice: what the draws are on average
+    successes = generator.binomial(size.astype(np.int64), rates, (draws, len(size)))
+    drawn, drawn_variances = adjusted(successes.astype(float))
+    drawn -= adjusted(size * rates)[0]  # the mean of the draws, which are shrunk twice
     first, second = pairs(len(size))
     value, error = np.where(number > 0, rates, np.nan), np.where(size > 0, variances, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratios = (again[:, first] - again[:, second]) / np.sqrt(spread[:, first] + spread[:, second])
+        drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
+        ratios = (drawn[:, first] - drawn[:, second]) / drawn_errors
     return Family(
         value[first] - value[second],
         np.sqrt(error[first] + error[second]),
@@ -161,33 +168,30 @@ def differences_of_shares(positive: Floats, number: Floats, worth: Floats, draws
 
 
 def bounds(family: Family) -> tuple[Floats, Floats]:
-    """Bounds that hold together; nan where there are too few samples for an error."""
-    spread = family.error > 0
-    reach = np.where(spread, _critical(family, spread), 0.0) * family.error
+    """Bounds that hold together; nan where there are too few samples."""
+    varies = family.error > 0
+    number = int(varies.sum())
+    level = (1 + LEVEL ** (1 / max(number, 1))) / 2
+    critical = np.asarray(special.stdtrit(family.degrees_of_freedom, level))
+    if number and family.degrees_of_freedom[varies].min() >= MIN_DEGREES_OF_FREEDOM:
+        sizes = np.abs(family.ratios[:, varies])
+        largest = np.sort(np.where(np.isfinite(sizes), sizes, np.inf).max(axis=1))
+        quantile = largest[min(len(largest), math.ceil((len(largest) + 1) * LEVEL)) - 1]
+        if np.isfinite(quantile):
+            critical = np.full(len(varies), quantile)
+    reach = np.where(varies, critical, 0.0) * family.error
     return family.value - reach, family.value + reach
 
 
-def _critical(family: Family, spread: Bools) -> Floats:
-    """How many standard errors the bounds are away."""
-    number = int(spread.sum())
-    students = np.asarray(special.stdtrit(family.freedom, (1 + LEVEL ** (1 / max(number, 1))) / 2))
-    if not number or family.freedom[spread].min() < LEAST_FREEDOM:
-        return students
-    sizes = np.abs(family.ratios[:, spread])
-    largest = np.sort(np.where(np.isfinite(sizes), sizes, np.inf).max(axis=1))
-    place = min(len(largest), math.ceil((len(largest) + 1) * LEVEL)) - 1
-    return np.full(len(spread), largest[place]) if np.isfinite(largest[place]) else students
-
-
 def rank_bounds(differences: Family, number: int) -> tuple[list[float], list[float]]:
-    """The least and the largest rank of each of `number` values, from the differences of all `pairs`."""
+    """The lowest and the highest rank of each of `number` values, from the differences of all `pairs`."""
     low, high = bounds(differences)
     first, second = pairs(number)
-    behind = np.zeros((number, number), dtype=bool)  # [j, k]: j is surely above k
-    behind[first, second], behind[second, first] = low > 0, high < 0
-    known = np.zeros(number, dtype=bool)
-    there = np.isfinite(differences.value)
-    known[first[there]] = known[second[there]] = True
-    least = np.where(known, 1.0 + behind.sum(axis=1), np.nan)
-    most = np.where(known, float(known.sum()) - behind.sum(axis=0), np.nan)
-    return least.tolist(), most.tolist()
+    above = np.zeros((number, number), dtype=bool)  # [j, k]: j is significantly above k
+    above[first, second], above[second, first] = low > 0, high < 0
+    ranked = np.zeros(number, dtype=bool)
+    defined = np.isfinite(differences.value)
+    ranked[first[defined]] = ranked[second[defined]] = True
+    lowest = np.where(ranked, 1.0 + above.sum(axis=1), np.nan)
+    highest = np.where(ranked, float(ranked.sum()) - above.sum(axis=0), np.nan)
+    return lowest.tolist(), highest.tolist()

@@ -2,8 +2,7 @@
 
     mean over templates t of g_s(t) = exp(mean ln r of the male - of the female stereotypes in t)
 
-A sample's scores in all templates are resampled together: they are about the same sentence. The
-interval is made on the scale of ln, as that of a single g_s.
+A sample's scores in all templates are resampled together. The interval is computed on the log scale.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ def resample_templates(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Resamples:
-    """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where there is no score.
+    """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where a score is missing.
 
-    `stereotypes` counts from 0. Samples of one of the `units` are resampled together.
+    `stereotypes` counts from 0. Samples of a unit are resampled together.
     """
     known = np.isfinite(log_ratios)
     columns = np.hstack([np.where(known, log_ratios, 0.0), known])
@@ -40,23 +39,19 @@ def ln_mean_g_s(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Interval:
-    """ln of the mean g_s; each template's g_s is that of its own samples."""
+    """ln of the mean g_s; each template's g_s uses its own samples."""
     return resample_templates(log_ratios, stereotypes, units, draws, seed).interval(LN_MEAN)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sums of scores, shares of samples that have one, and each template's g_s."""
+    """Sums of scores, shares of samples with a score, and each template's g_s."""
     sums, shares = np.split(mean, 2, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         g_s = np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares))
     return sums, shares, g_s
 
 
-def _value(mean: Floats) -> Floats:
-    return np.asarray(np.log(_parts(mean)[2].mean(axis=-1)))
-
-
-def _gradient(mean: Floats) -> Floats:
+def _mean_gradient(mean: Floats) -> Floats:
     sums, shares, g_s = _parts(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * MALE_MINUS_FEMALE[:, None]
@@ -65,7 +60,7 @@ def _gradient(mean: Floats) -> Floats:
 
 def _ln_q(stereotype: int) -> SmoothFunction:
     """The mean over templates of ln q of one stereotype."""
-    own = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
+    selected = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
 
     def value(mean: Floats) -> Floats:
         sums, shares = np.split(mean[..., stereotype, :], 2, axis=-1)
@@ -76,10 +71,10 @@ def _ln_q(stereotype: int) -> SmoothFunction:
         sums, shares = np.split(mean, 2, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
-        return np.where(own, slopes, 0.0)
+        return np.where(selected, slopes, 0.0)
 
     return SmoothFunction(value, gradient)
 
 
-LN_MEAN = SmoothFunction(_value, _gradient)
+LN_MEAN = SmoothFunction(lambda mean: np.asarray(np.log(_parts(mean)[2].mean(axis=-1))), _mean_gradient)
 LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))

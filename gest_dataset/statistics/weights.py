@@ -1,8 +1,8 @@
-"""How rates of the 16 stereotypes are averaged (Pikuliak et al., 2024, sections 4.1.1 and 4.2.1).
+"""The weights that average rates of the 16 stereotypes (Pikuliak et al., 2024, sections 4.1.1 and 4.2.1).
 
     female = mean over stereotypes 1 .. 7      male = mean over stereotypes 8 .. 16
 
-Their difference, male - female, is what f_s is of rates (eq. 1) and ln g_s of ln q (eq. 4).
+Their difference, male - female, gives f_s from rates (eq. 1) and ln g_s from ln q (eq. 4).
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ MALE_MINUS_FEMALE: Floats = MALE - FEMALE
 
 
 def gender_means(values: Any) -> tuple[float, float]:
-    """The means of 16 values over the female and over the male stereotypes; that of ones is exactly 1."""
-    sixteen = np.asarray(values, dtype=np.float64)
-    return float(sixteen[IS_FEMALE].mean()), float(sixteen[~IS_FEMALE].mean())
+    """The means over the female and over the male stereotypes; exactly 1 for ones."""
+    rates = np.asarray(values, dtype=np.float64)
+    return float(rates[IS_FEMALE].mean()), float(rates[~IS_FEMALE].mean())

@@ -27,9 +27,9 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.report.figures_others import control_panels
-from gest_dataset.report.measured import Measured
+from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
+from gest_dataset.report.panels_headlines import control_differences, control_scatters
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import log_relative_frequency
@@ -78,15 +78,15 @@ class ControlRun:
     model: str
     config: str
     reading: str
-    measured: Measured
+    labelled: LabelledRun
 
     @property
     def run(self) -> Run:
-        return self.measured.run
+        return self.labelled.run
 
     @property
     def result(self) -> Result:
-        return self.measured.result
+        return self.labelled.result
 
     def estimate(self, statistic: str) -> Estimate:
         """A number of the result with its bounds; means in log10, as printed."""
@@ -144,7 +144,7 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
         if key in found:
             raise ConfigError(f"{found[key].run.path} and {run.path} are two runs of {model} on {config}.")
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
-        found[key] = ControlRun(*key, Measured(run, label, numbers[model]))
+        found[key] = ControlRun(*key, LabelledRun(run, label, numbers[model]))
     order = list(SETS)
     return sorted(
         found.values(), key=lambda one: (numbers[one.model], order.index(one.config), one.reading != GROUPS)
@@ -259,7 +259,8 @@ def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
 def _figures(found: Sequence[ControlRun]) -> Iterator[Panel]:
     """Figures 1 and 2 and f, for each model."""
     for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
-        for panel in control_panels([one.measured for one in found if one.model == model]):
+        own = [one.labelled for one in found if one.model == model]
+        for panel in (*control_scatters(own), *control_differences(own)):
             yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")
 
 

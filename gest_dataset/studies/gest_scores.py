@@ -13,8 +13,8 @@ import pandas as pd
 
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.report.measured import measured
-from gest_dataset.report.sure import wide_scores
+from gest_dataset.report.labels import label_runs
+from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.stereotype_rate import LN10
@@ -50,7 +50,7 @@ class GestScores:
 
 def scores_of_runs(runs: Sequence[Run]) -> list[GestScores]:
     """The scores of runs in templates."""
-    return [GestScores(one.label, wide_scores(one.run)) for one in measured(runs)]
+    return [GestScores(one.label, wide_scores(one.run)) for one in label_runs(runs)]
 
 
 def read_authors_scores(folder: Path) -> tuple[list[GestScores], dict[str, str]]:

@@ -26,8 +26,8 @@ from gest_dataset.models.names import written_once
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids
-from gest_dataset.report.figures_others import stereoset_panels
-from gest_dataset.report.measured import Measured
+from gest_dataset.report import panels_headlines
+from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.studies.inputs import (
@@ -183,9 +183,8 @@ def _figures(found: Sequence[Entry]) -> list[Panel]:
     """LMS, SS and ICAT of each test and language; a colour per model."""
     numbers = {model: number for number, model in enumerate(dict.fromkeys(one.model for one in found))}
     single = [one.parts[0] for one in found if len(one.parts) == 1]
-    return stereoset_panels(
-        [Measured(part.run, part.model, numbers[part.model]) for part in single if part.run is not None]
-    )
+    runs = [LabelledRun(part.run, part.model, numbers[part.model]) for part in single if part.run is not None]
+    return list(panels_headlines.stereoset(runs))
 
 
 def _sentences(found: Sequence[Entry], by_method: Sequence[Entry]) -> Iterator[str]:

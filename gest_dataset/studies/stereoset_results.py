@@ -23,7 +23,7 @@ from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.report.measured import Measured
+from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
@@ -99,7 +99,7 @@ class Entry:
     def of(cls, parts: Sequence[Scored]) -> Entry:
         """The run's own result of one test, else the statistic of all scores."""
         if len(parts) == 1 and parts[0].run is not None:
-            return cls(tuple(parts), Measured(parts[0].run, parts[0].model, 0).result)
+            return cls(tuple(parts), LabelledRun(parts[0].run, parts[0].model, 0).result)
         joined: dict[str, Any] = {
             name: [value for part in parts for value in part.inputs[name]] for name in parts[0].inputs
         }

@@ -25,9 +25,8 @@ import yaml
 from gest_dataset.errors import OutputError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.report.canvas import file_bytes
-from gest_dataset.report.page import dress, environment
-from gest_dataset.report.panel import Panel
+from gest_dataset.report.page import load_template, page_assets
+from gest_dataset.report.panel import Panel, file_bytes
 from gest_dataset.runs.manifest import signature
 from gest_dataset.runs.writing import versions
 from gest_dataset.storage import (
@@ -172,8 +171,8 @@ class Study:
             for figure in self.figures:
                 files[f"{figure.name}.csv"] = figure.csv.encode()
                 files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
-            page = environment(Path(__file__).parent).get_template("study.html.jinja")
-            values = {"study": self, "command": shlex.join(command), "version": __version__, **dress()}
+            page = load_template(Path(__file__).parent / "study.html.jinja")
+            values = {"study": self, "command": shlex.join(command), "version": __version__, **page_assets()}
             files[PAGE] = page.render(values).encode()
             content = self.to_json() | {"versions": versions(), "command": list(command), "files": [*files]}
             write_json(folder / STUDY, content)

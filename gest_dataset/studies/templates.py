@@ -28,6 +28,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies import figures
 from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs
 from gest_dataset.studies.inputs import (
     Batch,
@@ -70,11 +71,14 @@ def templates_study(
 ) -> Study:
     """The study of some models' scores."""
     tables = [_between_templates(models), _between_models(models), _variance(models), _ranks(models)]
+    panels = [figures.rates_in_templates(models)]
+    if sum(len(model.templates) for model in models) > 1:
+        panels.append(figures.rank_boxes(models))
     return Study(
         "templates",
         "Do the templates agree?",
         tuple(table for table in tables if table.rows),
-        (),
+        tuple(panels),
         tuple(_sentences(tables)),
         (*notes, *_notes(models)),
         sources,

@@ -25,13 +25,14 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
-from gest_dataset.report.measured import Measured, measured
-from gest_dataset.report.sure import wide_scores
+from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.figures import topic_rates
 from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
 from gest_dataset.studies.inputs import (
     Batch,
@@ -118,7 +119,7 @@ def topical(
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
         group=lambda run: (run.manifest.measure, run.manifest.language),
     )
-    found = [_scores_of_run(one) for one in measured(runs)]
+    found = [_scores_of_run(one) for one in label_runs(runs)]
     notes = tuple(limitations(runs, [one.name for one in found]))
     sources = sources_of(runs) | {"words": ", ".join(words)}
     if scores is not None:
@@ -137,14 +138,14 @@ def topical(
         "topical",
         "Is it the topic?",
         tuple(table for table in tables if table.rows),
-        (),
+        (topic_rates(topic),),
         tuple(_sentences(topic)),
         notes,
         sources,
     )
 
 
-def _scores_of_run(one: Measured) -> Scores:
+def _scores_of_run(one: LabelledRun) -> Scores:
     run = one.run
     if run.manifest.measure == MASCULINE_RATE.name:
         coded = {"male": 1.0, "female": 0.0}

@@ -28,13 +28,14 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results
 from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
-from gest_dataset.report.sure import wide_scores
+from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.figures import gest_and_winobias
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
@@ -103,12 +104,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     }
     used = [run for model in models for run in (model.gest, *model.winobias.values())]
     used_names = [model.name for model in models for _ in (model.gest, *model.winobias.values())]
-    correlations = _correlations(models, configs, rates)
+    correlations, g_s = _correlations(models, configs, rates), _models(models, rates)
     return Study(
         "validity",
         "Does g_s predict the WinoBias rate?",
-        (correlations, _models(models, rates), _stereotypes(models, configs, rates)),
-        (),
+        (correlations, g_s, _stereotypes(models, configs, rates)),
+        (gest_and_winobias(g_s),),
         tuple(_sentences(correlations, len(models))),
         (*notes, *limitations(used, used_names)),
         sources_of(used),

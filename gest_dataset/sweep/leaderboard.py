@@ -23,16 +23,17 @@ from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, TOY_NOTE, form
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.result import template_results
-from gest_dataset.report.canvas import DASHED, LIGHT, canvas, mark, ratio_axis, series
-from gest_dataset.report.page import dress, environment
+from gest_dataset.report.figures import Curve, Point, Scatter, scatter_figure
+from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel
+from gest_dataset.report.plots import series_style
 from gest_dataset.runs.comparison import Difference, compare_pairs
 from gest_dataset.runs.manifest import Manifest
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import atomic_path, csv_text, json_value
-from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, TO_DO, Cell
+from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, Cell
 from gest_dataset.version import __version__
 
 # Only the first models of a suite are compared in pairs: 36 make 630 pairs of up to a second each
@@ -164,26 +165,20 @@ def table_lines(cells: Sequence[Cell], scores: Mapping[str, Sequence[Score]]) ->
     lines: list[dict[str, Any]] = []
     for cell in cells:
         model = cell.model
-        line = {"name": model.name, "model": model.model, "revision": model.revision, "config": cell.config}
-        line |= {"template": "", "status": cell.status, "reason": cell.reason}
-        if cell.status != DONE:
+        line: dict[str, Any] = {"name": model.name, "model": model.model, "revision": model.revision}
+        line |= {"config": cell.config, "template": "", "status": cell.status, "reason": cell.reason}
+        score = by_cell.get(cell.name)
+        if score is None:
             lines.append(line)
             continue
-        score = by_cell[cell.name]
         metadata = score.manifest.metadata
-        line |= {
-            **{name: metadata.get(name) for name in COLUMNS if name in metadata and name not in line},
-            "metric": score.headline.name,
-            "zone_low": score.zone[0],
-            "zone_high": score.zone[1],
-            "verdict": score.verdict,
-            "samples": metadata["asked"],
-            "commit": metadata["revision"],
-            "signature": score.manifest.signature,
-        }
-        lines.append(json_value(line | _bounds(score.estimate)))
+        line |= {name: metadata.get(name) for name in COLUMNS if name in metadata and name not in line}
+        line |= {"metric": score.headline.name, "signature": score.manifest.signature}
+        line |= {"samples": metadata["asked"], "commit": metadata["revision"]}
+        zone = {"zone_low": score.zone[0], "zone_high": score.zone[1], "verdict": score.verdict}
+        lines.append(json_value({**line, **_bounds(score.estimate), **zone}))
         for template, estimate in score.templates.items():
-            lines.append(json_value(line | {"template": str(template), "verdict": None} | _bounds(estimate)))
+            lines.append(json_value({**line, **_bounds(estimate), "template": str(template)}))
     return lines
 
 
@@ -243,89 +238,73 @@ def render_page(
 ) -> str:
     """Render leaderboard.html, a self-contained page in the style of the report."""
     pairs_of = {own.config: own for own in pairs}
-    counts = Counter(cell.status for cell in cells if cell.status != LEFT_OUT)
-    models = len({cell.model.name for cell in cells})
-    lead = f"{models:,} models: {counts[DONE]:,} of {counts.total():,} cells are done"
-    lead += "".join(f", {counts[status]:,} {status}" for status in (FAILED, TO_DO) if counts[status]) + "."
-    left_out: dict[str, list[str]] = {}
-    for cell in cells:
-        if cell.status == LEFT_OUT:
-            left_out.setdefault(cell.reason, []).append(cell.name)
     toys = [score.name for own in scores.values() for score in own if score.manifest.metadata.get("toy")]
-    template = environment(Path(__file__).parent).get_template("leaderboard.html.jinja")
+    template = load_template(Path(__file__).parent / "leaderboard.html.jinja")
     return template.render(
         title=title,
-        lead=lead,
+        models=len({cell.model.name for cell in cells}),
+        counts=Counter(cell.status for cell in cells if cell.status != LEFT_OUT),
         toys=list(dict.fromkeys(toys)),
         toy_note=TOY_NOTE,
-        sections=[
-            _section(number, config, own, pairs_of.get(config, Pairs(config)))
-            for number, (config, own) in enumerate(scores.items(), start=1)
-        ],
+        sections=[_section(own, pairs_of.get(config, Pairs(config))) for config, own in scores.items()],
         panels=checkpoint_panels(scores),
-        failed=[(cell.name, cell.reason) for cell in cells if cell.status == FAILED],
-        left_out=[
-            (reason, names[0] if len(names) == 1 else f"{len(names):,} cells, such as {names[0]}")
-            for reason, names in left_out.items()
-        ],
-        most=MAX_COMPARED,
+        failed=[cell for cell in cells if cell.status == FAILED],
+        left_out=[cell for cell in cells if cell.status == LEFT_OUT],
+        max_compared=MAX_COMPARED,
         command=shlex.join(command),
         version=__version__,
-        **dress(),
+        **page_assets(),
     )
 
 
-def _section(number: int, config: str, scores: Sequence[Score], pairs: Pairs) -> dict[str, Any]:
+def _section(scores: Sequence[Score], pairs: Pairs) -> dict[str, Any]:
     """Return what the page shows of one config."""
+    return {
+        "config": pairs.config,
+        "headline": scores[0].headline,
+        "verdicts": Counter(score.verdict for score in scores),
+        "lines": _lines(scores),
+        "pairs": pairs,
+        "differences": list(map(_difference, pairs.differences)),
+    }
+
+
+def _lines(scores: Sequence[Score]) -> list[dict[str, Any]]:
+    """Return the lines of a table; `at` are positions from 0 to 100 on an axis that all models share."""
     head = scores[0].headline
-    verdicts = Counter(score.verdict for score in scores).items()
-    null = _scaled(head, head.null)
-    distances = [abs(_scaled(head, score.estimate.value) - null) for score in scores]
-    reach = 1.6 * max([distance for distance in distances if math.isfinite(distance)] + [1e-9])
-    first = pairs.differences[0].found if pairs.differences else None
-    return {
-        "anchor": f"config-{number}",
-        "config": config,
-        "headline": head,
-        "summary": f"{len(scores):,} models: {', '.join(f'{word} in {n:,}' for word, n in verdicts)}.",
-        "lines": [_line(score, head, reach) for score in scores],
-        "pairs": [_pair(one) for one in pairs.differences],
-        "ratio": bool(first and first.ratio),
-        "measure": first.measure if first else "",
-        "left_out": pairs.left_out,
-        "problem": pairs.problem,
-    }
+
+    def distance(point: float) -> float:
+        scale = (lambda x: math.log(max(x, 1e-300))) if head.ratio else float
+        return scale(point) - scale(head.null)
+
+    distances = [abs(distance(score.estimate.value)) for score in scores]
+    reach = 1.6 * max([one for one in distances if math.isfinite(one)] + [1e-9])
+    lines = []
+    for score in scores:
+        estimate = score.estimate
+        has_interval = not any(map(math.isnan, estimate))
+        names = ("value", "low", "high", "zone_low", "zone_high")
+        points = dict(zip(names, (*estimate, *score.zone), strict=True))
+        bounds, _ = format_distinct(estimate[1:], (head.null, *score.zone)) if has_interval else ((), ())
+        lines.append(
+            {
+                "name": one_line(score.name),
+                "value": estimate.value,
+                "interval": " to ".join(bounds),
+                "verdict": score.verdict if has_interval else "unknown",
+                "metadata": score.manifest.metadata,
+                "at": {
+                    name: round(50 + 50 * max(-1.0, min(1.0, distance(point) / reach)), 2)
+                    for name, point in points.items()
+                    if not math.isnan(point)
+                },
+            }
+        )
+    return lines
 
 
-def _line(score: Score, head: Headline, reach: float) -> dict[str, Any]:
-    """Return one line of the table; `at` are positions from 0 to 100 on an axis for all models."""
-    estimate, zone, metadata = score.estimate, score.zone, score.manifest.metadata
-    has_interval = not any(map(math.isnan, estimate))
-    points = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-    points |= {"zone_low": zone[0], "zone_high": zone[1]}
-    null = _scaled(head, head.null)
-    return {
-        "name": one_line(score.name),
-        "value": estimate.value,
-        "interval": " to ".join(format_distinct(estimate[1:], (head.null, *zone))[0]) if has_interval else "",
-        "verdict": score.verdict if has_interval else "unknown",
-        "scored": metadata["scored"],
-        "samples": metadata["asked"],
-        "parameters": metadata.get("parameters"),
-        "dtype": metadata.get("dtype"),
-        "at": {
-            name: round(50 + 50 * max(-1.0, min(1.0, (_scaled(head, point) - null) / reach)), 2)
-            for name, point in points.items()
-            if not math.isnan(point)
-        },
-    }
-
-
-def _scaled(head: Headline, point: float) -> float:
-    return math.log(max(point, 1e-300)) if head.ratio else point
-
-
-def _pair(one: Difference) -> dict[str, Any]:
+def _difference(one: Difference) -> dict[str, Any]:
+    """Return one line of the table of differences; a ratio if the headline is one."""
     found = one.found
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
     bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
@@ -335,9 +314,7 @@ def _pair(one: Difference) -> dict[str, Any]:
         "value": value,
         "interval": " to ".join(bounds),
         "p": one.adjusted,
-        "p_text": "< 0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
         "n": one.n,
-        "differs": "yes" if one.adjusted < 0.05 else "not shown",
     }
 
 
@@ -360,20 +337,23 @@ def _checkpoint_panel(name: str, family: str, config: str, scores: Sequence[Scor
     steps = [score.cell.model.step or 0 for score in scores]
     estimates = [score.estimate for score in scores]
     values = [estimate.value for estimate in estimates]
-    figure, (axes,) = canvas(4.2)
-    style = series(0)
+    style = {**series_style(0), "markersize": 7}
+    points = [
+        Point(step, estimate.value, f"step {step:,}: {head.symbol} {estimate}", style)
+        for step, estimate in zip(steps, estimates, strict=True)
+    ]
     low, high = ([getattr(estimate, end) for estimate in estimates] for end in ("low", "high"))
-    axes.fill_between(steps, low, high, color=style["color"], alpha=0.18, linewidth=0)
-    axes.plot(steps, values, color=style["color"], linewidth=1.8)
-    for step, estimate in zip(steps, estimates, strict=True):
-        text = f"step {step:,}: {head.symbol} {estimate}"
-        mark(axes, step, estimate.value, text, markersize=7, **style)
-    axes.axhline(head.null, **DASHED)
-    axes.set_xlabel("training step")
-    axes.set_ylabel(head.symbol, color=LIGHT["quiet"])
-    if min(steps) > 0 and max(steps) / min(steps) > 100:
-        axes.set_xscale("log")
-    cut = ratio_axis(axes.yaxis, values) if head.ratio else ""
+    line = {"color": style["color"], "linewidth": 1.8}
+    scatter = Scatter(
+        "training step",
+        head.symbol,
+        points,
+        [Curve(steps, values, line, low=low, high=high)],
+        x_scale="log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear",
+        y_scale="ratio" if head.ratio else "linear",
+        y_null=head.null,
+    )
+    figure, cut = scatter_figure([scatter], 4.2)
     caption = (
         f"{head.symbol} of {family} on {config} at {len(scores)} checkpoints; the dashed line is "
         f"{format_number(head.null)}, no stereotype. Band: 95 % intervals. {MANY_INTERVALS_NOTE} {cut}"

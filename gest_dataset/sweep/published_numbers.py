@@ -17,7 +17,7 @@ from gest_dataset.builders.families import STEREOSET
 from gest_dataset.errors import GestError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import published_name, rows_for_model
-from gest_dataset.report.measured import Measured
+from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.controls import SETS, control_runs
@@ -96,7 +96,10 @@ def _english(run: Run) -> Iterator[Comparison]:
     manifest = run.manifest
     if manifest.config != "en_1_0" or manifest.metadata["options"]:
         return
-    paper_model, templates = published_name(manifest.metadata), Measured(run, manifest.subject, 0).templates
+    paper_model, templates = (
+        published_name(manifest.metadata),
+        LabelledRun(run, manifest.subject, 0).templates,
+    )
     for table, name in (("GEST, table 9", "gest_english_mlm"), ("GEST, table 10", "gest_english_glm")):
         for row in published.load(name)["rows"]:
             result = templates.get(row["template"])
@@ -119,7 +122,7 @@ def _slavic(run: Run) -> Iterator[Comparison]:
     config = CONFIGS.get(manifest.config)
     if config is None or config.family.name != "pairs" or manifest.metadata["options"]:
         return
-    result = Measured(run, manifest.subject, 0).result
+    result = LabelledRun(run, manifest.subject, 0).result
     rows = rows_for_model(published.load("gest_slavic_mlm")["rows"], manifest.metadata, "model")
     for row in (row for row in rows if row["language"] == manifest.language):
         for index, printed in enumerate(row["q"]):
@@ -152,9 +155,11 @@ def _stereoset(runs: Sequence[Run]) -> Iterator[Comparison]:
     for table in TABLES:
         for entry in by_method if table is METHOD_TABLE else one_method:
             row = entry.printed(table) if entry.tests == table.tests else None
+            if row is None:
+                continue
             method = f" ({entry.method})" if entry.method else ""
             where = f"{entry.language}, {' and '.join(entry.tests)}{method}"
-            for score in table.statistics if row is not None else ():
+            for score in table.statistics:
                 printed = row[score]
                 yield Comparison(
                     *(f"StereoSet, table {table.number}", entry.model, where, score),

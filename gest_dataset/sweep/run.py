@@ -227,7 +227,9 @@ def run_job(job: Job, device: str) -> JobResult:
     if job.version != __version__:
         raise ConfigError(f"This worker has gest-dataset {__version__}, the sweep uses {job.version}.")
     os.environ.update(job.environment)
-    remaining, failed, left_out = list(job.configs), {}, {}
+    remaining = list(job.configs)
+    failed: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     with _runs_folder(job) as folder:
         for config in job.configs:
             _remove_unusable(folder / config, job.model, device)

@@ -287,12 +287,12 @@ class _Loader(yaml.SafeLoader):
     """A YAML loader that rejects duplicate keys and keys that are not strings."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        keys = [self.construct_object(key) for key, _ in node.value]
         for key in keys:
             if not isinstance(key, str) or keys.count(key) > 1:
                 what = "is duplicated" if isinstance(key, str) else "is not a string"
                 raise yaml.YAMLError(f"line {node.start_mark.line + 1}: the key {key!r} {what}")
-        return super().construct_mapping(node, deep=True)
+        return dict(super().construct_mapping(node, deep=True))
 
 
 def _at_least(least: int) -> Callable[[Any], None]:

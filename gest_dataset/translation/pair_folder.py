@@ -10,12 +10,11 @@ from typing import Any
 import datasets
 from datasets import ClassLabel, Features, List
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
-from gest_dataset.builders.gest import RELEASES
 from gest_dataset.builders.pairs import FIELDS
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
-from gest_dataset.data import sources
 from gest_dataset.data.card import card_header, dataset_info
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.languages import LANGUAGES
@@ -102,7 +101,7 @@ of gest-dataset {__version__}:
 
 The sentences state stereotypes, to measure models with: never train on them. {PAIRS.limits}
 
-The English sentences are GEST's ({sources.licences([RELEASES["en"]])}, <{PAIRS.homepage}>); the
+The English sentences are GEST's ({CONFIGS["en"].licence}, <{PAIRS.homepage}>); the
 translations come with the terms of the system that made them. To cite:
 
 ```bibtex

@@ -53,7 +53,7 @@ Gest = Callable[..., tuple[int, str, str]]
 def gest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Gest:
     """The command in this process, in an empty directory: exit code, output, messages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(page, "write", lambda found, path, figures_to: path.write_text(str(len(found))))
+    monkeypatch.setattr(page, "write_report", lambda found, path: path.write_text(str(len(found))))
     for animal in ("bert", "gpt2"):
         shutil.copytree(zoo.directory(animal), tmp_path / animal)
     capsys.readouterr()

@@ -9,26 +9,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import load_dataset
-from datasets.exceptions import DatasetGenerationError
-from typer.testing import CliRunner
 
 from gest_dataset.builders import CONFIGS, demo, fingerprint
-from gest_dataset.builders.config import Config, Row
+from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import WordDifference, differing_word, pair_id
-from gest_dataset.cli import app
 from gest_dataset.data import sources
-from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
-from tests.conftest import MANIFEST, MIRROR
 from tests.support.outside import require
 
 
@@ -76,7 +69,7 @@ def test_the_configs() -> None:
         config = CONFIGS[name]
         assert not config.sources
         assert config.licence == "Apache-2.0"
-        assert "written for the demo, not validated: do not report" in config.description
+        assert demo.NOT_VALIDATED in config.description
         assert len(rows(name)) == config.published_rows
         assert len({row["id"] for row in rows(name)}) == config.published_rows
 
@@ -255,6 +248,7 @@ def test_no_sentence_is_one_of_the_real_data_sets(upstream: Path) -> None:
 # Without a network
 
 
+@pytest.mark.slow
 def test_loads_offline_without_a_mirror(tmp_path: Path) -> None:
     script = (
         "import socket, sys\n"
@@ -276,80 +270,11 @@ def test_loads_offline_without_a_mirror(tmp_path: Path) -> None:
     assert done.stdout.split() == ["160", "80", "80", "80", "32"]
 
 
-def test_build_writes_the_named_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "nowhere"))
-    out = tmp_path / "data"
-    done = CliRunner().invoke(app, ["build", *NAMES, "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    text = (out / "README.md").read_text(encoding="utf-8")
-    assert text.count("do not report") >= len(NAMES)
-    for name in NAMES:
-        built = load_dataset(str(out), name, split="test", cache_dir=str(tmp_path / "cache"))
-        assert built.features == CONFIGS[name].features
-        assert built.to_list() == load_dataset("gest", name, split="test").to_list()
-
-
-def test_build_of_everything_omits_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEST_MIRROR", str(MIRROR))
-    monkeypatch.setenv("GEST_SOURCES", str(MIRROR / MANIFEST))
-    out = tmp_path / "data"
-    assert CliRunner().invoke(app, ["build", "--out", str(out)]).exit_code == 0
-    built = {path.name for path in out.iterdir() if path.is_dir()}
-    assert built == set(CONFIGS) - set(NAMES)
-    assert "demo" not in (out / "README.md").read_text(encoding="utf-8")
-
-
-# Changed and broken files
-
-
-@pytest.fixture
-def embed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], Config]:
-    """Another file in the place of a demo file."""
-
-    def put(name: str, text: str) -> Config:
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text(text, encoding="utf-8")
-        config = CONFIGS[name]
-        assert isinstance(config.read, partial)
-        read = partial(config.read.func, *config.read.args[:-1], path)
-        changed = replace(config, read=read, embedded=path)
-        monkeypatch.setitem(CONFIGS, name, changed)
-        return changed
-
-    return put
-
-
-def test_fingerprint_covers_content_and_version(
-    embed: Callable[[str, str], Config], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, everything, other = fingerprint(CONFIGS["demo_en"]), fingerprint(), fingerprint(CONFIGS["en"])
-    text = demo.FOLDER.joinpath("demo_en.jsonl").read_text(encoding="utf-8")
-    assert fingerprint(embed("demo_en", text)) == before
-    assert fingerprint(embed("demo_en", text.replace("bread", "cheese"))) != before
-    assert fingerprint() != everything
-    assert fingerprint(CONFIGS["en"]) == other
-
-
-_PAIR = {"stereotype": 1, "source": "I cried.", "masculine": "Plakal som.", "feminine": "Plakala som."}
-_CONTROL = {"stereotype": 1} | dict.fromkeys(FIELDS, "The <calm> aunt.")
-BROKEN = [
-    ("demo_en", '{"stereotype": 1, "sentence": "I cried."\n', "line 1: not JSON"),
-    ("demo_en", "\n", "end of file: no rows"),
-    ("demo_sk_pairs", json.dumps({**_PAIR, "feminine": "Plakal som."}), "no pair: the variants are the same"),
-    (
-        "demo_controls",
-        json.dumps({**_CONTROL, FIELDS[2]: "The calm uncle."}),
-        "line 1: expected one keyword in <>",
-    ),
-]
-
-
-@pytest.mark.parametrize(("name", "text", "reason"), BROKEN)
-def test_broken_line_is_named_with_place_and_reason(
-    embed: Callable[[str, str], Config], tmp_path: Path, name: str, text: str, reason: str
-) -> None:
-    config = embed(name, text)
-    with pytest.raises(DataError, match=reason) as caught:
-        load_dataset("gest", name, cache_dir=str(tmp_path / "cache"))
-    assert isinstance(caught.value, DatasetGenerationError)
-    assert str(config.embedded) in str(caught.value)
+def test_the_fingerprint_depends_on_the_file(tmp_path: Path) -> None:
+    config = CONFIGS["demo_en"]
+    assert config.embedded is not None
+    copy = tmp_path / "demo_en.jsonl"
+    copy.write_bytes(config.embedded.read_bytes())
+    assert fingerprint(replace(config, embedded=copy)) == fingerprint(config)
+    copy.write_bytes(config.embedded.read_bytes().replace(b"bread", b"cheese"))
+    assert fingerprint(replace(config, embedded=copy)) != fingerprint(config)

@@ -368,7 +368,7 @@ def test_bad_samples_are_refused_where_they_come_in() -> None:
         metric.add_batch(predictions=[0.1, math.nan], references=[1, 2])
     with pytest.raises(DataError, match=r"references, index 0: 1\.5 is not one of"):
         metric.add(prediction=0.1, reference=1.5)
-    with pytest.raises(DataError, match="references, index 1: no partner"):
+    with pytest.raises(DataError, match="differ in length"):
         metric.compute(predictions=[0.1], references=[1, 2])
     with pytest.raises(ConfigError, match="needs references"):
         metric.compute(predictions=[0.1])

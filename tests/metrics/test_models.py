@@ -104,7 +104,7 @@ def test_what_cannot_be_scored_is_said() -> None:
             "no limit with samples",
         ),
         ("gest_stereotype_rate", {"predictions": [0.1], "references": [1], "config": "en"}, "no config with"),
-        ("gest_stereotype_rate", {"model_id": "m", "config": "en", "scale": "ln"}, "scale='ln' is not known"),
+        ("gest_stereotype_rate", {"model_id": "m", "config": "en", "scale": "ln"}, "Unknown scale='ln'"),
         ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "log_base": 1}, "log_base"),
         ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "scale": "ratio"}, "no scale with"),
         ("stereoset_icat", {"model_id": "m", "config": "stereoset_en_intrasentence", "draws": 9}, "no draws"),
@@ -113,7 +113,7 @@ def test_what_cannot_be_scored_is_said() -> None:
         (
             "gest_masculine_rate",
             {"model_id": "m", "config": "sk", "convention": "p"},
-            "convention='p' is not",
+            "Unknown convention='p'",
         ),
         (
             "gest_masculine_rate",

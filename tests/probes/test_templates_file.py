@@ -17,7 +17,7 @@ WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine":
     [
         ("[" * 100_000 + "]" * 100_000, r"cannot be read \(it is nested too deeply"),
         (WHOLE.replace("5", "true"), r"has the id True: use a number"),
-        (WHOLE.replace("He", "\\ud800"), r"holds half of a surrogate pair"),
+        (WHOLE.replace("He", "\\ud800"), r"contains half of a surrogate pair"),
         (WHOLE.replace("5", "[5]"), r"has the id \[5\]: use a number"),
     ],
 )

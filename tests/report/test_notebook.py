@@ -1,4 +1,4 @@
-"""What a notebook shows of results, and the notebook of the documentation in a real kernel."""
+"""What a notebook shows of results, and the notebook of the documentation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import gest_dataset
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.models.chat.answered import Answers
 from gest_dataset.models.scores import Scores
-from gest_dataset.report.page import PALETTE
+from gest_dataset.report.style import PALETTE
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import ROOT, in_one_thread
 from tests.support import zoo
@@ -34,8 +34,8 @@ CONFIGS = (
 )
 
 
-class Seen(HTMLParser):
-    """The elements and the texts of what is shown."""
+class Output(HTMLParser):
+    """The elements and the text of HTML."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -53,14 +53,13 @@ class Seen(HTMLParser):
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[dict[str, Scores]]:
-    """Scores of a tiny model on one config of every kind."""
+    """Scores of a tiny model on configs of all kinds."""
     with in_one_thread():
         model = str(zoo.directory("bert"))
         yield {config: gest_dataset.score(model, config, device="cpu") for config in CONFIGS}
 
 
-def rates() -> MasculineRates:
-    """Translations whose genders are planted."""
+def masculine_rates() -> MasculineRates:
     stereotypes = [number for number in range(1, 17) for _ in range(20)]
     genders = [
         "male" if place % 20 < 5 + stereotype / 2 else "female"
@@ -86,7 +85,7 @@ def rates() -> MasculineRates:
 
 
 def answers() -> Answers:
-    """Choices of a model that says nothing but men."""
+    """Choices of a model that always names men."""
     rows = [(f"gest-{place}", 1 + place % 16, "male") for place in range(64)]
     ids, stereotypes, options = zip(*rows, strict=True)
     table = pa.table(
@@ -114,10 +113,10 @@ def answers() -> Answers:
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_scores_show_verdict_picture_and_numbers(found: dict[str, Scores], config: str) -> None:
+def test_scores_have_a_verdict_a_figure_and_numbers(found: dict[str, Scores], config: str) -> None:
     scores = found[config]
-    seen = Seen(scores._repr_html_())
-    tags = [tag for tag, _ in seen.tags]
+    output = Output(scores._repr_html_())
+    tags = [tag for tag, _ in output.tags]
     assert tags.count("svg") == 1
     assert "table" in tags
     result = scores.result()
@@ -125,38 +124,38 @@ def test_scores_show_verdict_picture_and_numbers(found: dict[str, Scores], confi
     assert tags.count("table") == len(parts)
     for part in parts:
         name = next(name for name in ("g_s", "f_mu", "icat") if name in part)
-        assert format_number(part[name]) in seen.text
-    assert scores.signature in seen.text
-    assert config in seen.text
+        assert format_number(part[name]) in output.text
+    assert scores.signature in output.text
+    assert config in output.text
 
 
-@pytest.mark.parametrize("made", [rates, answers])
-def test_other_results_do_as_well(made: Any) -> None:
-    one = made()
-    seen = Seen(one._repr_html_())
-    assert {"svg", "table"} <= {tag for tag, _ in seen.tags}
-    assert format_number(one.result()["f_s" if made is rates else "stereotype_rate"]) in seen.text
+@pytest.mark.parametrize("make", [masculine_rates, answers])
+def test_other_results_have_the_same(make: Any) -> None:
+    one = make()
+    output = Output(one._repr_html_())
+    assert {"svg", "table"} <= {tag for tag, _ in output.tags}
+    assert format_number(one.result()["f_s" if make is masculine_rates else "stereotype_rate"]) in output.text
     assert isinstance(one.plot(), Figure)
 
 
 def test_a_value_without_an_interval_is_a_dash(found: dict[str, Scores]) -> None:
-    text = Seen(found["stereoset_en_intrasentence"]._repr_html_()).text
+    text = Output(found["stereoset_en_intrasentence"]._repr_html_()).text
     assert "nan" not in text
     assert "– to –" not in text
 
 
-def test_names_are_text(found: dict[str, Scores]) -> None:
+def test_names_are_escaped(found: dict[str, Scores]) -> None:
     scores = found["demo_sk_pairs"]
     nasty = replace(scores, metadata={**scores.metadata, "model": NASTY, "config": "demo_sk_pairs"})
     html = nasty._repr_html_()
-    seen = Seen(html)
-    assert not {"script", "img"} & {tag for tag, _ in seen.tags}
-    assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
+    output = Output(html)
+    assert not {"script", "img"} & {tag for tag, _ in output.tags}
+    assert not [name for _, attributes in output.tags for name in attributes if name.startswith("on")]
     assert "\u202e" not in html
-    assert "<script>alert(1)</script>" in seen.text
+    assert "<script>alert(1)</script>" in output.text
 
 
-def test_equal_results_are_the_same_and_others_have_other_ids(found: dict[str, Scores]) -> None:
+def test_equal_results_give_equal_html_and_others_other_ids(found: dict[str, Scores]) -> None:
     html = found["demo_sk_pairs"]._repr_html_()
     assert html == found["demo_sk_pairs"]._repr_html_()
     ids = [set(re.findall(r' id="([^"]+)"', found[config]._repr_html_())) for config in CONFIGS[:2]]
@@ -164,7 +163,7 @@ def test_equal_results_are_the_same_and_others_have_other_ids(found: dict[str, S
     assert not ids[0] & ids[1]
 
 
-def test_colours_are_of_the_card_in_both_themes(found: dict[str, Scores]) -> None:
+def test_html_has_the_colours_of_both_themes(found: dict[str, Scores]) -> None:
     html = found["demo_sk_pairs"]._repr_html_()
     for name, (light, dark) in PALETTE.items():
         before, after = html.split("prefers-color-scheme: dark")
@@ -195,12 +194,13 @@ def test_plot_has_the_numbers_of_every_template(found: dict[str, Scores]) -> Non
         ]
 
 
-def test_a_figure_shows_itself_without_pyplot(found: dict[str, Scores]) -> None:
+def test_figures_are_displayed_without_pyplot(found: dict[str, Scores]) -> None:
     assert found["winobias_type1_test"].plot()._repr_svg_().startswith("<?xml")
 
 
-def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a kernel of its own, as `python docs/notebook.py` does; what it shows is in the file."""
+@pytest.mark.slow
+def test_the_notebook_of_the_documentation_runs() -> None:
+    """The notebook gives the outputs that the file has, as `python docs/notebook.py` does."""
     pytest.importorskip("nbclient", reason="nbclient is not installed (extra `test`)")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra `test`)")
     spec = importlib.util.spec_from_file_location("notebook", ROOT / "docs" / "notebook.py")
@@ -208,18 +208,10 @@ def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch)
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    book = module.executed()
-    kept = module.nbformat.read(module.NOTEBOOK, as_version=4)
-    cells = [cell for cell in book.cells if cell.cell_type == "code"]
-    kinds = [[sorted(output.data) for output in cell.outputs] for cell in cells]
-    assert kinds == [
-        [sorted(o.data) for o in cell.outputs] for cell in kept.cells if cell.cell_type == "code"
+    stored = module.nbformat.read(module.NOTEBOOK, as_version=4)
+    kinds = [
+        [[sorted(output.data) for output in cell.outputs] for cell in book.cells if cell.cell_type == "code"]
+        for book in (module.execute_notebook(), stored)
     ]
-    assert ["text/html", "text/plain"] in kinds[0]
-    assert ["image/svg+xml", "text/plain"] in kinds[3]
-    html = cells[0].outputs[0].data["text/html"]
-    assert "<svg" in html
-    assert "a toy, not a finding" in html
-    assert "results.tex" in cells[-1].outputs[0].data["text/plain"]
-    # nothing of the machine that wrote it
+    assert kinds[0] == kinds[1]
     assert str(Path(gest_dataset.__file__).parent) not in module.NOTEBOOK.read_text(encoding="utf-8")

@@ -96,21 +96,6 @@ def test_repeats_of_a_sentence_are_no_new_sentences() -> None:
     assert width != pytest.approx(narrow)
 
 
-def test_the_order_of_answers_does_not_matter() -> None:
-    columns = answers(np.random.default_rng(2), 3, 0.3, 0.5, 0.1)
-    order = np.random.default_rng(3).permutation(len(columns["predictions"]))
-    mixed = {name: [values[i] for i in order] for name, values in columns.items()}
-    straight, shuffled = choice_rate(**columns), choice_rate(**mixed)
-    for name, value in straight.items():
-        assert shuffled[name] == pytest.approx(value, nan_ok=True), name
-
-
-def test_without_letters_nothing_is_said_of_positions() -> None:
-    columns = answers(np.random.default_rng(0), 3, 0, 1, 0)
-    del columns["letters"]
-    assert np.isnan(choice_rate(**columns)["position_effect"])
-
-
 def test_a_stereotype_without_a_readable_answer() -> None:
     with pytest.warns(UndefinedWarning, match="no readable answer for stereotype 1"):
         result = choice_rate(["other", "male"] * 2, [1, 8, 1, 8])
@@ -183,20 +168,6 @@ def test_the_interval_of_the_variance_of_repeats_is_over_sentences() -> None:
     twice = repeat_variance(said * 2, [1] * 480, units * 2, prompts)
     for end in ("", "_low", "_high"):
         assert twice[f"repeat_variance{end}"] == pytest.approx(once[f"repeat_variance{end}"])
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"predictions": ["he"], "references": [1]}, "'he' is not one of"),
-        ({"predictions": ["male"], "references": [17]}, "17 is not one of"),
-        ({"predictions": ["male"], "references": [1], "letters": ["a"]}, "'a' is not the place"),
-        ({"predictions": ["male"], "references": [1], "letters": [0, 1]}, "no partner"),
-    ],
-)
-def test_bad_input_is_answered_with_its_place(columns: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        choice_rate(**columns)
 
 
 # ---- planted truth -----------------------------------------------------------------------------------------

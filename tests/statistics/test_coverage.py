@@ -433,15 +433,8 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
 }
 
 
-# The scenarios of samples that come in units
-CLUSTERED = [
-    "gest_masculine_rate, 60 sentences a stereotype in four systems",
-    "gest_control_bias, 80 originals with ten copies",
-    "stereoset_icat, 79 targets drawn",
-    "winobias_rate, 40 occupations",
-    "compare f_mu, 80 originals with ten copies",
-]
-# What holds for all 16 at once
+# Also simulated, with few data sets, in the fast tests
+FAST = ["winobias_rate, 40 occupations", "compare f_mu, 80 originals with ten copies"]
 JOINT = ("_simultaneous", "feminine_ranks")
 
 
@@ -476,9 +469,9 @@ def _outside(coverage: Mapping[str, float], least: float, most: float) -> dict[s
     }
 
 
-@pytest.mark.parametrize("name", CLUSTERED)
+@pytest.mark.parametrize("name", FAST)
 def test_intervals_of_units_cover_the_truth_in_a_few_data_sets(name: str) -> None:
-    """With rows as units of their own the same data sets are covered in 45 to 90 %."""
+    """If rows were resampled independently, coverage would be 45 to 90 %."""
     coverage = {key: hits / FEW for key, hits in _hits(name, range(FEW)).items()}
     assert coverage
     assert not _outside(coverage, LEAST_OF_FEW, MOST_OF_FEW)

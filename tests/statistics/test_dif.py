@@ -33,7 +33,7 @@ def test_languages_meet_on_the_sources_that_all_have() -> None:
 def test_a_moved_item_is_listed_first() -> None:
     items = differing_items(shared_sources(scores(moved=4.0)))
     assert (items[0].source, items[0].language, items[0].stereotype) == ("sentence 17", "ru", 1)
-    assert items[0].apart > 2
+    assert items[0].residual > 2
 
 
 def test_without_such_items_there_is_rarely_one() -> None:
@@ -49,4 +49,4 @@ def test_of_two_languages_an_item_is_listed_once() -> None:
     two = {language: frame for language, frame in scores(moved=4.0).items() if language in ("pl", "ru")}
     items = differing_items(shared_sources(two))
     assert [(item.source, item.language) for item in items] == [("sentence 17", "ru")]
-    assert items[0].apart > 1
+    assert items[0].residual > 1

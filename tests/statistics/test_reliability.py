@@ -5,10 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.reliability import split_half, template_agreement, variance_shares
+from gest_dataset.statistics.reliability import (
+    creator_jackknife,
+    split_half,
+    template_agreement,
+    variance_shares,
+)
 
 STEREOTYPES = np.repeat(np.arange(16), 200)
 TEMPLATES = 4
+TILED = np.tile(np.arange(16), 100)
+CREATORS = [f"creator {i % 5}" for i in range(len(TILED))]
 PLANTED = {"stereotype": 0.5, "sentence": 0.6, "template": 0.4, "interaction": 0.3, "rest": 0.7}
 
 
@@ -67,6 +74,7 @@ def test_noise_has_no_reliable_profile_and_stereotypes_have_one() -> None:
     assert split_half(planted(stereotype=0.5, rest=1.0), STEREOTYPES) > 0.95
 
 
+@pytest.mark.slow
 def test_reliability_is_the_share_of_the_profile_that_is_no_noise() -> None:
     # per stereotype: variance of the truth against that of a mean of 200 sentences
     spread, noise = 0.1, 1.0
@@ -85,3 +93,27 @@ def test_templates_agree_as_far_as_they_share_something() -> None:
     _, samples = template_agreement(planted(sentence=1.0, rest=1.0), STEREOTYPES)
     assert samples == pytest.approx(0.5, abs=0.05)
     assert math.isnan(template_agreement(planted(rest=1.0)[:, :1], STEREOTYPES)[0])
+
+
+def test_bounds_hold_what_other_creators_would_show() -> None:
+    hits = []
+    for seed in range(300):
+        generator = np.random.default_rng(seed)
+        voices = dict(zip(sorted(set(CREATORS)), 0.2 * generator.normal(size=5), strict=True))
+        own = np.array([voices[creator] for creator in CREATORS])
+        scores = (0.3 + own) * (TILED > 6) + generator.normal(size=len(TILED))
+        found = creator_jackknife(scores, TILED, CREATORS)
+        hits.append(found.low < 0.3 < found.high)
+    assert 0.91 < np.mean(hits) < 0.985
+
+
+def test_a_creator_without_some_stereotype_has_no_rate_of_its_own() -> None:
+    creators = ["all"] * len(TILED)
+    creators[0] = "one"
+    found = creator_jackknife(np.zeros(len(TILED)), TILED, creators)
+    assert math.isnan(found.by_creator["one"])
+    assert found.by_creator["all"] == 0
+
+
+def test_one_creator_bounds_nothing() -> None:
+    assert math.isnan(creator_jackknife(np.ones(16), np.arange(16), ["A"] * 16).low)

@@ -8,16 +8,16 @@ import pytest
 from gest_dataset.statistics import control_bias, masculine_rate, stereotype_rate, winobias_rate
 from gest_dataset.statistics.resampling import pooled_deviation
 
-STEREOTYPES = np.repeat(np.arange(1, 17), 2_000)
+STEREOTYPES = np.repeat(np.arange(1, 17), 500)
 
 
 def test_the_spread_is_that_within_stereotypes() -> None:
     scores = 0.7 * np.random.default_rng(0).normal(size=len(STEREOTYPES)) + STEREOTYPES
-    assert stereotype_rate(scores, STEREOTYPES)["g_s_spread"] == pytest.approx(0.7, rel=0.02)
+    assert stereotype_rate(scores, STEREOTYPES)["g_s_spread"] == pytest.approx(0.7, rel=0.04)
     in_log10 = stereotype_rate(scores, STEREOTYPES, scale="log10")["g_s_spread"]
-    assert in_log10 == pytest.approx(0.7 / math.log(10), rel=0.02)
+    assert in_log10 == pytest.approx(0.7 / math.log(10), rel=0.04)
     genders = np.where(STEREOTYPES > 7, "male", "female").tolist()
-    assert winobias_rate(scores - STEREOTYPES, genders)["g_s_spread"] == pytest.approx(0.7, rel=0.02)
+    assert winobias_rate(scores - STEREOTYPES, genders)["g_s_spread"] == pytest.approx(0.7, rel=0.04)
 
 
 def test_it_does_not_depend_on_how_strongly_a_model_speaks() -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import confounders
 
 quiet = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 FEW = 200  # draws, where bounds do not matter
@@ -139,17 +138,6 @@ def test_eurogests_g_s_saturates() -> None:
     assert effects[1] == pytest.approx(effects[0], rel=0.5)
 
 
-@quiet
-def test_eurogests_bounds_are_shares() -> None:
-    ratios, references = gest(2, each=3)
-    result = statistics.stereotype_rate([20 * x for x in ratios], references, scale="eurogest")
-    for end in ("low", "high"):
-        for name in (f"q_{end}", f"q_simultaneous_{end}"):
-            assert all(0 <= value <= 1 for value in result[name])
-    never = statistics.stereotype_rate([-800.0] * len(references), references, scale="eurogest")
-    assert math.isnan(never["g_s"]), "shares that are no numbers have no quotient"
-
-
 def test_a_published_g_s_of_1_12_is_a_ratio_of_1_29() -> None:
     ratio = math.log(1.12) * math.log(10)  # e ** (log10 mean) = 1.12
     references = list(range(1, 17)) * 2
@@ -268,7 +256,7 @@ def complete(samples: list[tuple[float, int]]) -> tuple[list[float], list[int]]:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(labelled)
 def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
     ratios, references = complete(samples)
@@ -283,7 +271,7 @@ def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(ratio, st.sampled_from(["male", "female"]))
 def test_a_constant_model_has_no_stereotype(value: float, gender: str) -> None:
     references = list(range(1, 17)) * 3
@@ -299,7 +287,7 @@ def test_a_constant_model_has_no_stereotype(value: float, gender: str) -> None:
 
 
 @quiet
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(rows_of_4)
 def test_f_is_the_difference_of_ss(rows: list[tuple[float, ...]]) -> None:
     result = statistics.control_bias(rows, draws=FEW)
@@ -311,7 +299,7 @@ def test_f_is_the_difference_of_ss(rows: list[tuple[float, ...]]) -> None:
 
 
 @quiet
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows_of_3, st.integers(1, 5))
 def test_icat_stays_in_its_range(rows: list[tuple[float, ...]], targets: int) -> None:
     names = [str(i % targets) for i in range(len(rows))]
@@ -335,7 +323,7 @@ FUNCTIONS: dict[str, Callable[[int], tuple[Callable[..., Any], list[list[Any]]]]
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 50), random=st.randoms(use_true_random=False))
 def test_order_never_matters(name: str, seed: int, random: Any) -> None:
     """Not for the values and, to the last bit, not for the bounds of the bootstrap."""
@@ -377,25 +365,3 @@ def test_topical_bias_is_the_rate_of_the_samples_on_the_topic() -> None:
     rates = statistics.topical_bias(sentences, genders, references)
     assert (rates["p_topic"], rates["n_topic"]) == (1.0, 9)
     assert rates["p_m"] == statistics.masculine_rate(genders, references)["p_m"]
-
-
-def test_words_are_found_inside_words() -> None:
-    assert confounders.mentions_any(["two partners", "I am KIND", "kidding"], ["partner", "kid"]) == [
-        True,
-        False,
-        True,
-    ]
-
-
-def test_word_frequencies_need_no_network() -> None:
-    wordfreq = pytest.importorskip("wordfreq")
-    words = ["strong", "kind", "emotional", "beautiful", "lazy", "brave"]
-    others = ["weak", "cruel", "stoic", "ugly", "diligent", "timid"]
-    expected = [
-        math.log(wordfreq.word_frequency(a, "en")) - math.log(wordfreq.word_frequency(b, "en"))
-        for a, b in zip(words, others, strict=True)
-    ]
-    scores = [0.1, 0.5, 0.4, 0.2, -0.1, 0.7]
-    result = statistics.word_frequency_check([*scores, 9.0], [*words, "xqzzyq"], [*others, "kind"])
-    assert result["frequency_rho"] == pytest.approx(plain.correlation(scores, expected))
-    assert (result["n"], result["n_unknown"]) == (6, 1)

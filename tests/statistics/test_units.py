@@ -10,10 +10,8 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.errors import DataError
 from gest_dataset.statistics import bootstrap, proportions, resampling
-from gest_dataset.statistics.bootstrap import SmoothFunction, linear
-from gest_dataset.statistics.template_mean import ln_mean_g_s
+from gest_dataset.statistics.bootstrap import linear
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
 pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
@@ -145,35 +143,6 @@ def test_few_units_are_students() -> None:
     assert (found["g_s_low"], found["g_s_high"]) == pytest.approx((low / math.log(10), high / math.log(10)))
 
 
-@pytest.mark.parametrize("crossed", [False, True])
-def test_slopes_of_functions_of_units(crossed: bool) -> None:
-    """The values and slopes of what `resample` adapts; of crossed units up to the factor for few of them."""
-    rng = np.random.default_rng(7)
-    owner = np.repeat(np.arange(30), 4)
-    strata = np.tile([0, 1], 60) if crossed else owner % 2
-    columns = rng.uniform(0.2, 0.9, size=(120, 2))
-    resamples = resampling.resample(columns, strata, 2, owner, 10, 0)
-    product = SmoothFunction(
-        lambda mean: mean[..., 0, 0] * mean[..., 1, 1],
-        lambda mean: np.stack(
-            [
-                np.stack([mean[..., 1, 1], 0 * mean[..., 0, 0]], axis=-1),
-                np.stack([0 * mean[..., 0, 0], mean[..., 0, 0]], axis=-1),
-            ],
-            axis=-2,
-        ),
-    )
-    adapted, mean = resamples.adapted(product), resamples.data.mean
-    own = [columns[strata == s].mean(axis=0) for s in (0, 1)]
-    assert float(adapted.value(mean)) == pytest.approx(own[0][0] * own[1][1])
-    slopes = adapted.gradient(mean)
-    for place in np.ndindex(*mean.shape):
-        step = np.zeros(mean.shape)
-        step[place] = 1e-6
-        slope = float(adapted.value(mean + step) - adapted.value(mean - step)) / 2e-6
-        assert slopes[place] == pytest.approx(slope, abs=1e-7)
-
-
 def test_a_stratum_with_one_unit_has_no_bounds() -> None:
     ratios, references = gest(1, each=4)
     names = [0 if i == 3 else j for j, i in enumerate(references)]
@@ -195,7 +164,7 @@ def test_rows_too_wide_to_resample_are_students() -> None:
     targets = [f"target {i % 80}" for i in range(960)]
     found = statistics.stereoset_icat(rows, targets, units=[i // 7 for i in range(960)])
     assert found["multiclass_lms_low"] == found["multiclass_lms_analytic_low"] < found["multiclass_lms"]
-    assert bootstrap.DRAWS * 240**2 > bootstrap._MOST
+    assert bootstrap.DRAWS * 240**2 > bootstrap._MAX_COVARIANCES
 
 
 def test_worth_is_the_design_effect() -> None:
@@ -213,38 +182,3 @@ def test_worth_is_the_design_effect() -> None:
         proportions.count_hits((rng.random(1000) < 0.4) * 1.0, strata, 1, own), np.ones(1)
     )
     assert 0.8 * students < mixed <= students
-
-
-def test_wilson_is_its_definition() -> None:
-    low, high = stats.binomtest(7, 40).proportion_ci(0.95, "wilson")
-    assert proportions.wilson(7 / 40, 40) == pytest.approx((low, high))
-    same = proportions.StratifiedCounts(np.array([3.0, 4.0]), np.array([17.0, 23.0]))
-    # rates of one population, weighted by their sizes, are nearly that of the whole
-    found = proportions.rate_contrast(same, np.array([17.0, 23.0]) / 40)
-    assert (found.low, found.high) == pytest.approx((low, high), rel=0.03)
-
-
-def test_means_over_templates_take_units() -> None:
-    rng = np.random.default_rng(10)
-    stereotypes = np.repeat(np.arange(16), 20)
-    ratios = rng.normal(size=(320, 2))
-    own = np.arange(320)
-    copied = [np.repeat(x, 3, axis=0) for x in (ratios, stereotypes, own)]
-    alone, together = ln_mean_g_s(ratios, stereotypes), ln_mean_g_s(copied[0], copied[1], copied[2])
-    assert together.value == pytest.approx(alone.value)
-    assert together.analytic_low == pytest.approx(alone.analytic_low)
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ([1, 2, None, 2], r"units.*index 2.*None is not the name of a unit"),
-        ([1, 2, math.nan, 2], "index 2.*nan is not the name"),
-        ([1, 2, [3], 2], "index 2"),
-        ([1, 1], "2 units for 4 samples"),
-        ("abcd", "one text"),
-    ],
-)
-def test_units_are_checked(given: Any, told: str) -> None:
-    with pytest.raises(DataError, match=told):
-        statistics.winobias_rate([1.0, 2.0, 3.0, 4.0], ["male", "male", "female", "female"], units=given)

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from gest_dataset.report import Panel
-from gest_dataset.report.fitting import fit
+from gest_dataset.report.plots import fit_figure
 
 
 def check(panel: Panel) -> None:
     """Fit a figure as its file does, and look at what came of it."""
-    fit(panel.figure)
+    fit_figure(panel.figure)
     panel.figure.draw_without_rendering()
     right = panel.figure.bbox.x1 + 1
     drawn = [axes for axes in panel.figure.axes if axes.get_visible()]

@@ -79,7 +79,7 @@ def _make(directory: Path) -> None:
         path = directory / "runs" / f"{model}-{config}"
         gest_dataset.score(str(zoo.directory(model)), config, device="cpu", output=path)
     translated(directory / "runs" / "translated")
-    gest_dataset.report([directory / "runs"], directory / "r.html", directory / "figures")
+    gest_dataset.report([directory / "runs"], directory / "r.html", directory / "figures", ["csv"])
 
 
 def translated(path: Path) -> Path:

@@ -148,17 +148,18 @@ def test_models_without_a_common_template_are_not_compared(
     assert pairs.problem in html.unescape((tmp_path / "leaderboard.html").read_text())
 
 
-def test_the_page_goes_by_the_corrected_p_value(swept: tuple[Path, list[Cell]]) -> None:
+@pytest.mark.parametrize(
+    ("adjusted", "text", "differs"),
+    [(0.2, "0.200", "not shown"), (0.049, "0.049", "yes"), (0.0004, "&lt; 0.001", "yes")],
+)
+def test_the_page_goes_by_the_corrected_p_value(
+    swept: tuple[Path, list[Cell]], adjusted: float, text: str, differs: str
+) -> None:
     (pairs,) = compare_models(swept[1], swept[0])
-    for adjusted, text, differs in (
-        (0.2, "0.200", "not shown"),
-        (0.049, "0.049", "yes"),
-        (0.0004, "< 0.001", "yes"),
-    ):
-        one = replace(pairs.differences[0], adjusted=adjusted)
-        shown = leaderboard._pair(one)
-        assert (shown["p_text"], shown["differs"]) == (text, differs)
-        assert shown["value"] == one.found.times[0]  # g_s is a ratio
+    pairs = replace(pairs, differences=[replace(pairs.differences[0], adjusted=adjusted)])
+    _, scores = leaderboard.read_scores(swept[1], swept[0])
+    page = render_page("title", swept[1], scores, [pairs], [])
+    assert f">{text}</td><td>{differs}</td>" in page
 
 
 def test_a_damaged_run_is_a_failed_cell(swept: tuple[Path, list[Cell]], tmp_path: Path) -> None:

@@ -92,13 +92,17 @@ def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
             r"has the columns english, slovak\. A file of translations has",
         ),
         ("made.csv", b"from,to\na,b\na,b,c\n", "line 3: 3 cells, but 2 columns"),
-        ("made.csv", "from,to\nA.,ďakujem\n".encode("cp1250"), "line 2: this is not UTF-8. Save it as UTF-8"),
+        (
+            "made.csv",
+            "from,to\nA.,ďakujem\n".encode("cp1250"),
+            "line 2: this is not UTF-8",
+        ),
         ("made.csv", b"", "is empty"),
-        ("made.csv", b"from;to\nA.;a\n", "the separator is a semicolon, not a comma"),
-        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in the column 'to' is no text"),
-        ("made.jsonl", b'{"from": "A.", "to": \n', "line 1: this is no JSON"),
-        ("made.parquet", b"PAR1", "is no Parquet file, or not a whole one"),
-        ("made.xlsx", b"PK", "is of no kind that can be read: use .csv, .tsv"),
+        ("made.csv", b"from;to\nA.;a\n", "the separator is a semicolon"),
+        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in column 'to' is not text"),
+        ("made.jsonl", b'{"from": "A.", "to": \n', "line 1: this is not valid JSON"),
+        ("made.parquet", b"PAR1", "is not a valid Parquet file"),
+        ("made.xlsx", b"PK", "cannot be read. Use .csv, .tsv"),
     ],
 )
 def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> None:
@@ -110,7 +114,7 @@ def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> N
 def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
         translate(["A."], f"file:{tmp_path}/lost.csv", "sk")
-    with pytest.raises(DataError, match="is no data set that was saved to disk"):
+    with pytest.raises(DataError, match="is not a data set saved to disk"):
         translate(["A."], f"file:{tmp_path}", "sk")
     (tmp_path / "made.csv").write_text("from,to\n")
     with pytest.raises(ConfigError, match="has no revisions"):
@@ -123,13 +127,12 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
     from collections import Counter
 
     from gest_dataset.builders import CONFIGS
-    from gest_dataset.builders.gest import RELEASES, read_sentences
+    from gest_dataset.builders.gest import read_sentences
     from gest_dataset.data.sources import fetch
 
     config = CONFIGS[f"{language}_translations"]
     key = next(key for key in config.sources if f"/{system}/" in key)
-    release = RELEASES["en_1_0"]
-    texts = [row["sentence"] for row in read_sentences("en_1_0", {release: fetch(release)}, Counter())]
+    texts = [row["sentence"] for row in read_sentences([fetch(CONFIGS["en_1_0"].sources[0])], Counter())]
     made = translate(texts, f"file:{fetch(key).path}", language)
     assert len(made) == 3565
     assert not [one.problem for one in made if one.problem]

@@ -2,7 +2,7 @@
 
 import { controls, possible, SORT_WORDS, type Name } from "./controls";
 import { fieldsOf, MEAN, rounded, spread, templateName, textAt, type Store } from "./data";
-import { detail, told } from "./detail";
+import { detail, scoreText } from "./detail";
 import { byId, button, make } from "./dom";
 import { download } from "./csv";
 import { list } from "./list";
@@ -63,7 +63,7 @@ export function browser(store: Store): Browser {
     const run = store.runs[column.run]!;
     const sample = rows.samples[row]!;
     const score = column.scores[sample]!;
-    const found: [string, string][] = [["score", Number.isNaN(score) ? "none" : told(run, score)]];
+    const found: [string, string][] = [["score", Number.isNaN(score) ? "none" : scoreText(run, score)]];
     if (view.against !== "") {
       const other = partner(store, column, Number(view.against) - 1);
       found.push(["difference", signed(score - (other?.scores[sample] ?? NaN))]);

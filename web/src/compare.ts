@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { brush, select, type D3BrushEvent } from "d3";
 import type { Browser } from "./browser";
 import { ends, plotted, ratioAxis, whenNear, widthOf } from "./charts";
-import { mainColumn, MEAN, textAt, type Beside, type Store } from "./data";
+import { mainColumn, MEAN, textAt, type Comparison, type Store } from "./data";
 import { byId, button, choice, make } from "./dom";
 import { signed } from "./words";
 
@@ -12,11 +12,11 @@ const SIDE = 460;
 const FEW = 500; // samples, whose dots have room
 const MOVED = 10; // samples that moved most, in the list
 
-type Ratio = Beside["others"][number]["rows"][number];
+type Ratio = Comparison["others"][number]["rows"][number];
 interface Dot { x: number; y: number; group: string; sample: number }
 
-export function compare(store: Store, browser: Browser): void {
-  store.beside.forEach((group, number) => {
+export function drawComparisons(store: Store, browser: Browser): void {
+  store.comparisons.forEach((group, number) => {
     const label = (run: number): string => textAt(store, store.runs[run]!.label);
     let other = group.others[0]!;
     const draw = (): void => {
@@ -24,16 +24,16 @@ export function compare(store: Store, browser: Browser): void {
       scatter(store, browser, number, group.baseline, other.run);
     };
     const names = group.others.map(({ run }): [string, string] => [String(run), label(run)]);
-    byId(`beside-${number}-tools`).append(choice(`Beside ${label(group.baseline)}`, "other", names, String(other.run), (chosen) => {
+    byId(`comparison-${number}-tools`).append(choice(`Compared with ${label(group.baseline)}`, "other", names, String(other.run), (chosen) => {
       other = group.others.find(({ run }) => String(run) === chosen)!;
       draw();
     }));
-    whenNear(`beside-${number}`, other.rows.length > 0 ? 1100 : 0, draw);
+    whenNear(`comparison-${number}`, other.rows.length > 0 ? 1100 : 0, draw);
   });
 }
 
 /** The 16 ratios of q_i on a logarithmic axis. */
-function intervals(place: HTMLElement, other: Beside["others"][number], name: string, baseline: string): void {
+function intervals(place: HTMLElement, other: Comparison["others"][number], name: string, baseline: string): void {
   const drawn = other.rows.filter((row) => (row.value ?? 0) > 0);
   const whole = drawn.filter((row) => (row.low ?? 0) > 0 && row.high !== null);
   const [least, most] = ends([1, ...drawn.map((row) => row.value!)], whole.flatMap((row) => [row.low!, row.high!]));
@@ -47,7 +47,7 @@ function intervals(place: HTMLElement, other: Beside["others"][number], name: st
       Plot.ruleY(whole, { x1: (row: Ratio) => Math.log(Math.max(row.low!, low)), x2: (row: Ratio) => Math.log(Math.min(row.high!, high)), y: "stereotype", stroke: "var(--series-1)", strokeWidth: 3 }),
       Plot.dot(drawn, { x: (row: Ratio) => Math.log(row.value!), y: "stereotype", fill: "var(--series-1)", stroke: "var(--paper)", r: 5 }),
     ],
-  }, `Ratio of q of ${name} to q of ${baseline} for 16 stereotypes, with intervals that hold together. The numbers stand in the table below.`);
+  }, `Ratio of q of ${name} to q of ${baseline} for 16 stereotypes, with simultaneous intervals. The numbers are in the table below.`);
 }
 
 /** The scores of both runs, a dot a sample. */
@@ -69,7 +69,7 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
   const shared = mainColumn(store, first).template === mainColumn(store, second).template;
   if (store.runs[first]!.labels || all.length === 0 || !shared) {
     place.replaceChildren(make("p", { class: "quiet" }, store.runs[first]!.labels
-      ? "Scores of these runs are genders, so there is no scatter." : "These runs have no template in common that could be drawn."));
+      ? "The scores of these runs are genders, so there is no scatter." : "These runs have no template in common."));
     side.replaceChildren(button("Show the samples that differ", () => browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart" })));
     return;
   }
@@ -92,7 +92,7 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
     browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart", box: box.join(","),
       template: mainColumn(store, first).template === MEAN ? "mean" : String(mainColumn(store, first).template) }, false);
     const inside = all.filter((dot) => dot.x >= box[0]! && dot.x <= box[1]! && dot.y >= box[2]! && dot.y <= box[3]!).length;
-    said.textContent = `${inside.toLocaleString("en")} samples of this area are shown in the browser of samples.`;
+    status.textContent = `${inside.toLocaleString("en")} samples of this area are shown in the sample browser.`;
   };
   const drawn = brush<unknown>().extent([[50, 20], [SIDE - 20, SIDE - 42]]).on("end", (event: D3BrushEvent<unknown>) => {
     if (event.selection === null || event.sourceEvent === null || event.sourceEvent === undefined) return;
@@ -100,7 +100,7 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
     show([x.invert!(left), x.invert!(right), y.invert!(bottom), y.invert!(top)]);
   });
   select<SVGSVGElement, unknown>(svg).append("g").attr("class", "brush").call(drawn);
-  const said = make("p", { class: "quiet", role: "status" });
+  const status = make("p", { class: "quiet", role: "status" });
   const typed = make("form", { class: "area" }, ...inputs.map((input, end) => make("label", {}, make("span", {}, words[end]!), input)),
     make("button", { class: "copy" }, "Show this area"));
   typed.addEventListener("submit", (event) => {
@@ -109,8 +109,8 @@ function scatter(store: Store, browser: Browser, number: number, first: number, 
     show(inputs.map((input, end) => (input.value === "" ? ends[end]! : Number(input.value))));
   });
   side.replaceChildren(make("h4", {}, "Choose samples"),
-    make("p", { class: "quiet" }, `A dot is a sample${genders ? ", orange of a stereotype about women, teal of one about men" : ""}; on the dashed line both runs agree. Draw a rectangle in the scatter, or give its bounds: the browser of samples then shows what lies in it.`),
-    typed, said, ...moved(store, all, second),
+    make("p", { class: "quiet" }, `A dot is a sample${genders ? ", orange for stereotypes about women, teal for those about men" : ""}; on the dashed line both runs agree. Draw a rectangle in the scatter, or type its bounds, to show its samples in the sample browser.`),
+    typed, status, ...moved(store, all, second),
     button("Show all by their difference", () => browser.go({ run: String(second + 1), against: String(first + 1), sort: "apart" })));
 }
 
@@ -120,5 +120,5 @@ function moved(store: Store, all: Dot[], run: number): HTMLElement[] {
   const column = Object.values(set.fields)[0] ?? set.ids;
   const most = [...all].sort((one, two) => Math.abs(two.y - two.x) - Math.abs(one.y - one.x)).slice(0, MOVED);
   const items = most.map((dot) => make("li", {}, `${signed(dot.y - dot.x)}: `, make("span", { dir: "auto", lang: store.runs[run]!.code || undefined }, textAt(store, column[dot.sample]))));
-  return [make("details", {}, make("summary", {}, `The ${most.length} samples that moved most`), make("ol", {}, ...items))];
+  return [make("details", {}, make("summary", {}, `The ${most.length} samples that differ most`), make("ol", {}, ...items))];
 }

@@ -84,14 +84,14 @@ function numbered(store: Store, view: View): number[] {
 function templates(store: Store, view: View): Options {
   const found = numbered(store, view);
   if (found.length < 2) return [["mean", "the only one"]];
-  return [["mean", "mean of templates"], ["each", "each by itself"], ...found.map((one): [string, string] => [String(one), `template ${one}`])];
+  return [["mean", "mean of templates"], ["each", "each template"], ...found.map((one): [string, string] => [String(one), `template ${one}`])];
 }
 
 function states(store: Store, view: View): Options {
   const runs = new Set(chosen(store, view));
   const reasons = new Set(store.columns.filter((column) => runs.has(store.runs[column.run]!)).flatMap((column) => [...column.reasons.values()]));
-  const told = [...reasons].map((place): [string, string] => [store.texts[place]!, `without: ${store.texts[place]!}`]);
-  return [["scored", "with a score"], ...(told.length > 0 ? [["skipped", "without a score"] as [string, string], ...told] : [])];
+  const options = [...reasons].map((place): [string, string] => [store.texts[place]!, `no score: ${store.texts[place]!}`]);
+  return [["scored", "with a score"], ...(options.length > 0 ? [["skipped", "without a score"] as [string, string], ...options] : [])];
 }
 
 function sides(store: Store, view: View): Options {

@@ -2,14 +2,14 @@
 
 export const MEAN = -1; // the column of a sample's mean over all templates of its run
 
-/** The samples that runs share; columns are places in `texts`, -1 where there is none. */
+/** The samples that runs share; columns are positions in `texts`, -1 where there is none. */
 export interface Samples {
   config: number;
   language: string;
   ids: number[];
   about: number[];
   group: number[];
-  link: number[];
+  source: number[];
   fields: Record<string, number[]>;
 }
 
@@ -23,15 +23,15 @@ export interface Run {
   score: string;
   sides: [string, string];
   labels: boolean;
-  decimals: number; // a score is kept as a whole number of such parts: explorer/packed.py
+  decimals: number; // a score is kept as a whole number of such parts: explorer/samples.py
   number: string;
-  has: string;
+  note: string;
   variants: string[];
   english: string[];
   frames: Record<string, [string, string, string]>;
   templates: number[];
   scores: (number | null)[][];
-  kept: Record<string, number[]>;
+  fields: Record<string, number[]>;
   numbers: Record<string, (number | null)[]>;
   skipped: [number, number, number][];
 }
@@ -46,13 +46,13 @@ export interface Column {
 
 export interface Packed {
   samples: { notes: string[]; sets: Samples[]; runs: Run[]; texts: string[] };
-  beside: Beside[];
+  comparisons: Comparison[];
   profiles: Profiles[];
-  board: Place[];
+  board: BoardRow[];
 }
 
 /** A run on the board, with its headline. */
-export interface Place {
+export interface BoardRow {
   run: number;
   label: string;
   about: string;
@@ -61,14 +61,14 @@ export interface Place {
   symbol: string;
   ratio: boolean;
   null: number;
-  said: string;
+  verdict: string;
   value: number | null;
   low: number | null;
   high: number | null;
 }
 
 /** Runs of one config that have paired differences from the first of them. */
-export interface Beside {
+export interface Comparison {
   baseline: number;
   others: { run: number; rows: { stereotype: string; value: number | null; low: number | null; high: number | null }[] }[];
 }
@@ -78,9 +78,9 @@ export interface Profiles {
   name: string;
   unit: string;
   stereotypes: string[];
-  rows: { label: string; model: string; language: string; values: (number | null)[]; place: number }[];
+  rows: { label: string; model: string; language: string; values: (number | null)[]; order: number }[];
   columns: number[];
-  likeness: (number | null)[][];
+  correlations: (number | null)[][];
 }
 
 export interface Store {
@@ -89,7 +89,7 @@ export interface Store {
   runs: Run[];
   columns: Column[];
   parts: Column[][]; // of each run, its templates
-  beside: Beside[];
+  comparisons: Comparison[];
 }
 
 /** Undo base64 and gzip of an element's text. */
@@ -121,7 +121,7 @@ export function stored(packed: Packed): Store {
     if (own.length > 1) columns.push(mean(number, own));
     run.scores = []; // the typed columns have them now
   });
-  return { texts, sets, runs, columns, parts, beside: packed.beside };
+  return { texts, sets, runs, columns, parts, comparisons: packed.comparisons };
 }
 
 /** The mean of a sample over all templates; without a score where it lacks one. */
@@ -174,7 +174,7 @@ export function textAt(store: Store, place: number | undefined): string {
 export function fieldsOf(store: Store, run: Run, sample: number): Map<string, string> {
   const set = store.sets[run.set]!;
   const found = new Map<string, string>();
-  for (const [name, column] of [...Object.entries(set.fields), ...Object.entries(run.kept)]) {
+  for (const [name, column] of [...Object.entries(set.fields), ...Object.entries(run.fields)]) {
     const text = textAt(store, column[sample]);
     if (text !== "") found.set(name, text);
   }

@@ -12,7 +12,7 @@ export function detail(store: Store, column: Column, sample: number): HTMLElemen
   const fields = fieldsOf(store, run, sample);
   return make("div", { class: "detail" },
     sideBySide(run, column, sample, fields),
-    make("p", { class: "quiet" }, run.has),
+    make("p", { class: "quiet" }, run.note),
     others(store, run, column, sample, fields),
     elsewhere(store, column, sample),
     make("p", { class: "quiet" }, `Sample ${textAt(store, store.sets[run.set]!.ids[sample])} of ${textAt(store, store.sets[run.set]!.config)}.`));
@@ -61,8 +61,8 @@ function others(store: Store, run: Run, column: Column, sample: number, fields: 
   const rows = run.templates.map((template) => {
     const own = columnOf(store, column.run, template)!;
     const texts = variants(run, template, fields);
-    const told = Number.isNaN(own.scores[sample]!) ? textAt(store, own.reasons.get(sample)) || "–" : signed(own.scores[sample]!);
-    return [templateName(template), told, texts[0]?.[1] ?? ""];
+    const cell = Number.isNaN(own.scores[sample]!) ? textAt(store, own.reasons.get(sample)) || "–" : signed(own.scores[sample]!);
+    return [templateName(template), cell, texts[0]?.[1] ?? ""];
   });
   return make("div", {}, list, make("h3", {}, "In each template"),
     table("The sample in each template", ["template", "score", "first variant"], rows));
@@ -71,11 +71,11 @@ function others(store: Store, run: Run, column: Column, sample: number, fields: 
 /** The same sentence in the other runs of the report: other models, languages and systems. */
 function elsewhere(store: Store, column: Column, sample: number): HTMLElement | null {
   const own = store.runs[column.run]!;
-  const [link, id] = [store.sets[own.set]!.link[sample]!, store.sets[own.set]!.ids[sample]!];
+  const [link, id] = [store.sets[own.set]!.source[sample]!, store.sets[own.set]!.ids[sample]!];
   const rows: string[][] = [];
   store.runs.forEach((run, number) => {
     const set = store.sets[run.set]!;
-    const linked = link < 0 ? [] : places(set.link, link);
+    const linked = link < 0 ? [] : places(set.source, link);
     const named = linked.filter((place) => set.ids[place] === id); // a sentence can be there twice
     const same = run.set === own.set ? [sample] : named.length > 0 ? named : linked;
     for (const place of same) {
@@ -83,7 +83,7 @@ function elsewhere(store: Store, column: Column, sample: number): HTMLElement | 
       const score = mainColumn(store, number).scores[place]!;
       const fields = fieldsOf(store, run, place);
       const text = fields.get("translation") ?? fields.get("answer") ?? fields.get(run.variants[0] ?? "") ?? fields.get("sentence") ?? "";
-      rows.push([textAt(store, run.model), run.language, told(run, score), text]);
+      rows.push([textAt(store, run.model), run.language, scoreText(run, score), text]);
     }
   });
   if (rows.length === 0) return null;
@@ -99,7 +99,7 @@ function places(column: number[], wanted: number): number[] {
 }
 
 /** A score in words: of labels the side that it is on. */
-export function told(run: Run, score: number): string {
+export function scoreText(run: Run, score: number): string {
   if (Number.isNaN(score) || !run.labels) return signed(score);
   return score === 0 ? "neither" : run.sides[score > 0 ? 0 : 1];
 }

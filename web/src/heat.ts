@@ -12,17 +12,17 @@ const MOST_NUMBERS = 20; // of runs, whose correlations still have room for numb
 
 interface Asked {
   show: string; // "", "model:NAME" or "language:NAME"
-  rows: string; // "", "alike", or the number of a stereotype
-  columns: string; // "" or "alike"
+  rows: string; // "", "similar", or the number of a stereotype
+  columns: string; // "" or "similar"
 }
 
-export function heat(all: Profiles[]): void {
+export function drawProfiles(all: Profiles[]): void {
   all.forEach((profiles, number) => {
     const asked: Asked = { show: "", rows: "", columns: "" };
     const place = byId(`heat-${number}`);
     const again = (): void => {
-      drawProfiles(profiles, asked, place);
-      drawLikeness(profiles, asked, byId(`like-${number}`));
+      drawHeatMap(profiles, asked, place);
+      drawCorrelations(profiles, asked, byId(`correlations-${number}`));
     };
     const change = (part: Partial<Asked>): void => {
       Object.assign(asked, part);
@@ -30,7 +30,7 @@ export function heat(all: Profiles[]): void {
     };
     byId(`heat-${number}-tools`).append(...controls(profiles, change));
     whenNear(`heat-${number}`, profiles.rows.length * LINE + 150, again);
-    byId(`like-${number}`).style.minHeight = `${profiles.rows.length * LINE + 100}px`;
+    byId(`correlations-${number}`).style.minHeight = `${profiles.rows.length * LINE + 100}px`;
   });
 }
 
@@ -46,12 +46,12 @@ function controls(profiles: Profiles, change: (part: Partial<Asked>) => void): H
   const shows: [string, string][] = [["", "all runs"],
     ...several(profiles.rows.map((row) => row.model), "model", (name) => `${name}, over languages`),
     ...several(profiles.rows.map((row) => row.language), "language", (name) => `all models in ${name}`)];
-  const orders: [string, string][] = [["", "as in the report"], ["alike", "by similarity"],
+  const orders: [string, string][] = [["", "as in the report"], ["similar", "by similarity"],
     ...profiles.stereotypes.map((name, place): [string, string] => [String(place), `by ${name}`])];
   return [
     ...(shows.length > 1 ? [choice("Show", "show", shows, "", (show) => change({ show }))] : []),
     choice("Order of runs", "rows", orders, "", (rows) => change({ rows })),
-    choice("Order of stereotypes", "columns", [["", "by number"], ["alike", "by similarity"]], "", (columns) => change({ columns })),
+    choice("Order of stereotypes", "columns", [["", "by number"], ["similar", "by similarity"]], "", (columns) => change({ columns })),
   ];
 }
 
@@ -60,15 +60,15 @@ function chosen(profiles: Profiles, asked: Asked): Profiles["rows"] {
   const [kind, ...rest] = asked.show.split(":");
   const name = rest.join(":");
   const rows = profiles.rows.filter((row) => asked.show === "" || (kind === "model" ? row.model : row.language) === name);
-  if (asked.rows === "alike") return rows.sort((a, b) => a.place - b.place);
+  if (asked.rows === "similar") return rows.sort((a, b) => a.order - b.order);
   if (asked.rows === "") return rows;
   const value = (row: Profiles["rows"][number]): number => row.values[Number(asked.rows)] ?? -Infinity;
   return rows.sort((a, b) => value(b) - value(a));
 }
 
-function drawProfiles(profiles: Profiles, asked: Asked, place: HTMLElement): void {
+function drawHeatMap(profiles: Profiles, asked: Asked, place: HTMLElement): void {
   const rows = chosen(profiles, asked);
-  const order = asked.columns === "alike" ? profiles.columns : profiles.stereotypes.map((_, column) => column);
+  const order = asked.columns === "similar" ? profiles.columns : profiles.stereotypes.map((_, column) => column);
   const most = Math.max(...profiles.rows.flatMap((row) => row.values.map((value) => Math.abs(value ?? 0))));
   const cells = rows.flatMap((row) => order.map((column) => ({
     label: row.label, stereotype: profiles.stereotypes[column]!, value: row.values[column] ?? NaN })));
@@ -87,11 +87,11 @@ function drawProfiles(profiles: Profiles, asked: Asked, place: HTMLElement): voi
   }, `Heat map of ${rows.length} runs by ${order.length} stereotypes: ${profiles.unit}. The numbers stand in the table below.`);
 }
 
-function drawLikeness(profiles: Profiles, asked: Asked, place: HTMLElement): void {
+function drawCorrelations(profiles: Profiles, asked: Asked, place: HTMLElement): void {
   const rows = chosen(profiles, asked);
   const at = new Map(profiles.rows.map((row, number) => [row, number]));
   const cells = rows.flatMap((first) => rows.map((second) => ({
-    first: first.label, second: second.label, value: profiles.likeness[at.get(first)!]?.[at.get(second)!] ?? NaN })));
+    first: first.label, second: second.label, value: profiles.correlations[at.get(first)!]?.[at.get(second)!] ?? NaN })));
   const longest = Math.max(...rows.map((row) => row.label.length));
   const margin = Math.min(300, 20 + longest * 6.6);
   const numbers = rows.length <= MOST_NUMBERS;

@@ -101,7 +101,7 @@ export function prepare(store: Store): void {
 function matching(store: Store, run: Run, words: string): Uint8Array {
   prepare(store);
   const set = store.sets[run.set]!;
-  const columns = [set.ids, set.link, ...Object.values(set.fields), ...Object.values(run.kept)];
+  const columns = [set.ids, set.source, ...Object.values(set.fields), ...Object.values(run.fields)];
   const matches = new Uint8Array(set.ids.length).fill(1);
   for (const word of words.toLowerCase().trim().split(/\s+/)) {
     const found = new Uint8Array(lowered.length);

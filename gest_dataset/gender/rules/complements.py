@@ -19,9 +19,9 @@ _FIRST_PERSON = re.compile("...(am|im|em|ám|ím|ę|[ую]|[ую]с[ья]|[ая]
 def linking(c: Context) -> bool:
     """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
     grammar, below = c.grammar, c.children
-    if c.is_attribute or any(
-        child.relation in SUBJECTS or child.form in grammar.other_pronouns for child in below
-    ):
+    if c.is_attribute or has_form(below, grammar.other_pronouns):
+        return False
+    if any(child.relation in SUBJECTS for child in below):
         return False
     possible = _may_follow_infinitive(c)
     infinitive = possible and has_form(below, grammar.copula_infinitives)
@@ -32,9 +32,7 @@ def linking(c: Context) -> bool:
             if head.person in {"2", "3"} and head.upos in VERBS:
                 return False
             near = c.sentence.children(head)
-            infinitive = infinitive or (
-                possible and any(other.form in grammar.copula_infinitives for other in (head, *near))
-            )
+            infinitive = infinitive or (possible and has_form((head, *near), grammar.copula_infinitives))
             # *Мне нравится быть первой*: a dative of the first person, whose infinitive it is
             dative = has_form(near, grammar.dative_pronouns)
             if infinitive and (dative or first_person(c.at(head))):
@@ -65,7 +63,7 @@ def _links(verb: Context) -> bool:
 
 
 def linking_verb(c: Context) -> bool:
-    """The clause has a linking verb, wherever the word hangs."""
+    """The clause has a linking verb, wherever the word is attached."""
     if c.is_attribute or has_form(c.clause, c.grammar.other_pronouns):
         return False
     return any(_links(c.at(other)) for other in c.clause)
@@ -106,7 +104,7 @@ def object_complement(c: Context) -> bool:
 
 
 def made(c: Context) -> bool:
-    """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word hangs."""
+    """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word is attached."""
     return (
         has_form(c.before, c.grammar.object_pronouns) and any(map(_is_plural_verb, c.before)) and _closes(c)
     )
@@ -216,9 +214,8 @@ def as_child(c: Context) -> bool:
         return False
     if c.following is not None and _may_describe(c, c.following):
         return False
-    return any(_acts(c, other) or other.form in c.grammar.auxiliaries for other in c.clause) and not any(
-        map(c.is_other_person, c.others)
-    )
+    speaks = any(_acts(c, other) or other.form in c.grammar.auxiliaries for other in c.clause)
+    return speaks and not any(map(c.is_other_person, c.others))
 
 
 def as_opening(c: Context) -> bool:
@@ -272,20 +269,19 @@ def looks_first_person(token: Token) -> bool:
 
 
 def _ends_group(c: Context) -> bool:
-    """What follows is no noun that the word may belong to: *dělám těžká rozhodnutí*."""
+    """The next word is no noun that the word may belong to: *dělám těžká rozhodnutí*."""
     after = c.following
     return after is None or after.upos in _AFTER_ADJECTIVE or (after.upos in NOUNS and after.case in _OBLIQUE)
 
 
 def _closes(c: Context) -> bool:
-    """No noun follows, and the word stands behind no preposition: *из-за привлекательной внешности*."""
-    return not any(other.upos in {"ADP", "DET"} for other in c.before[-2:]) and not any(
-        other.upos in {"ADJ", *NOUNS} for other in c.after[:1]
-    )
+    """No noun follows, and no preposition precedes: *из-за привлекательной внешности*."""
+    follows_preposition = any(other.upos in {"ADP", "DET"} for other in c.before[-2:])
+    return not follows_preposition and not any(other.upos in {"ADJ", *NOUNS} for other in c.after[:1])
 
 
 def _stands_free(c: Context) -> bool:
-    """No attribute, and not behind a preposition."""
+    """The word is no attribute and does not follow a preposition."""
     token, grammar, after = c.token, c.grammar, c.after[:1]
     if c.begins_relative_clause or c.is_attribute:
         return False
@@ -312,7 +308,7 @@ def _stands_free(c: Context) -> bool:
 
 
 def _makes_noun(c: Context, before: Token) -> bool:
-    """*tvog brata*: after an attribute, or after the noun that it belongs to, the word is a noun."""
+    """*tvog brata*: after an attribute, or after a noun, the word is a noun."""
     if before.form in c.grammar.degree_adverbs:
         return False
     if before.upos in NOUNS:

@@ -169,7 +169,7 @@ class Context:
         return None
 
     def _is_mistagged_infinitive(self, noun: Token) -> bool:
-        """*Nejsem zvyklá prohrávat*: a noun for the tagger only; *diplomat* is one that ends alike."""
+        """*Nejsem zvyklá prohrávat*, which the tagger takes for a noun; *diplomat* is a noun."""
         return self.grammar.is_infinitive(noun.form) and (
             noun.gender == "Fem" or self.grammar.governing_adjectives.fullmatch(self.token.form) is not None
         )

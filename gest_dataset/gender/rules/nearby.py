@@ -37,7 +37,7 @@ def lone(c: Context) -> bool:
 
 
 def lone_subject(c: Context) -> bool:
-    """Like `lone`, and the pronoun is the subject in the tree: *Я ведаў*, a genitive to the tagger."""
+    """Like `lone`, and the pronoun is the subject: *Я ведаў*, which the tagger takes for a genitive."""
     return pronoun(c) and lone(c)
 
 
@@ -81,9 +81,8 @@ def ending_before(c: Context) -> bool:
 
 def around_first(c: Context) -> bool:
     """A pronoun or a verb of the first person stands around the word, and none of another person."""
-    return any(is_first_person(other) or other.form in c.grammar.pronouns for other in c.clause) and not any(
-        map(c.is_other_person, c.clause)
-    )
+    speaks = has_form(c.clause, c.grammar.pronouns) or any(map(is_first_person, c.clause))
+    return speaks and not any(map(c.is_other_person, c.clause))
 
 
 def dative(c: Context) -> bool:
@@ -122,8 +121,7 @@ def second_finite(c: Context) -> bool:
         for other in c.others
     ) and not any(
         grammar.gender(other, "past")
-        or other.form in grammar.auxiliaries
-        or other.form in grammar.pronouns
+        or other.form in grammar.auxiliaries | grammar.pronouns
         or c.is_other_person(other)
         or (other.upos == "ADJ" and other.relation != "amod")
         for other in c.others
@@ -132,7 +130,7 @@ def second_finite(c: Context) -> bool:
 
 def second_auxiliary(c: Context) -> bool:
     """Croatian *ću putovati sam*: the clause has an auxiliary of the speaker already, so *sam* is none."""
-    return any(other.form in c.grammar.auxiliaries - {c.token.form} for other in c.before)
+    return has_form(c.before, c.grammar.auxiliaries - {c.token.form})
 
 
 def initial(c: Context) -> bool:

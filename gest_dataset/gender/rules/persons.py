@@ -1,4 +1,4 @@
-"""Anchors for nouns that say what the speaker is, and nouns that say it of women and men alike."""
+"""Anchors for nouns that say what the speaker is, and the check for nouns that women and men use alike."""
 
 from __future__ import annotations
 
@@ -121,14 +121,10 @@ def serving(c: Context) -> bool:
 def _before_group(c: Context) -> Token | None:
     """The word before the noun and its attributes."""
     borders = c.grammar.comparison_words | c.grammar.auxiliaries
-    return next(
-        (
-            other
-            for other in reversed(c.tokens[: c.index])
-            if other.upos not in _WITHIN or other.form in borders
-        ),
-        None,
-    )
+    for other in reversed(c.tokens[: c.index]):
+        if other.upos not in _WITHIN or other.form in borders:
+            return other
+    return None
 
 
 def is_misleading(c: Context, kind: str) -> bool:
@@ -137,7 +133,7 @@ def is_misleading(c: Context, kind: str) -> bool:
         # *Изкачвал съм Мусала*: a capital letter that no beginning explains
         if c.token.text[:1].isupper() and c.previous is not None and c.previous.upos != "PUNCT":
             return True
-        # Belarusian *да пераездаў*: a genitive for all but the tagger
+        # Belarusian *да пераездаў*: a genitive that the tagger takes for a verb
         return not c.grammar.auxiliaries and c.previous is not None and c.previous.upos == "ADP"
     if _is_neutral(c, c.token):
         return True

@@ -57,7 +57,7 @@ def pronoun(c: Context) -> bool:
         return False
     if not has_form((other for other in c.dependents if other.relation == "nsubj"), pronouns):
         return False
-    # *Машына зламалася, таму я еду*: a subject of its own, and the pronoun is another clause's
+    # *Машына зламалася, таму я еду*: the verb has a subject, and the pronoun belongs to another clause
     return has_form(c.clause, pronouns) or not any(
         other.relation == "nsubj"
         and other.upos in NOUNS
@@ -110,7 +110,7 @@ def coordinated(c: Context) -> bool:
 
 
 def _is_interrogative(token: Token) -> bool:
-    """*гледам как дядо, облечен …*: a clause of somebody else's begins."""
+    """*гледам как дядо, облечен …*: a clause of another person begins."""
     return token.upos == "ADV" and token.feats.get("PronType") == "Int"
 
 
@@ -123,10 +123,10 @@ def subordinate(c: Context) -> bool:
         return False
     if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
         return False
-    if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):  # *у меня был кашель*
-        return False
-    if has_form(c.clause, grammar.words.get("person", {})):  # *когда умер дед*, an accusative for the tagger
-        return False
+    if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):
+        return False  # *у меня был кашель*
+    if has_form(c.clause, grammar.words.get("person", {})):
+        return False  # *когда умер дед*, which the tagger takes for an accusative
     if any(_may_name(c, other) for other in c.before) or any(map(c.may_be_subject, c.clause)):
         return False
     head = c.sentence.head(top)
@@ -179,7 +179,7 @@ def alone(c: Context) -> bool:
         c.is_other_person(other)
         or other.form in grammar.dative_pronouns | grammar.object_pronouns
         or c.may_be_subject(other)
-        # not *героем*, a noun for all but the tagger
+        # *героем* is a noun that the tagger takes for a verb of the first person
         or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
     )
@@ -240,7 +240,7 @@ def antecedent(c: Context) -> bool:
 
 
 def regretted(c: Context) -> bool:
-    """*Мне стыдно, что не позвонил*: a dative of the speaker, nobody's verb, and a clause without subject."""
+    """*Мне стыдно, что не позвонил*: a dative of the speaker and a clause without a subject."""
     grammar = c.grammar
     if (
         grammar.auxiliaries
@@ -306,7 +306,7 @@ def conditional(c: Context) -> bool:
         and child.id == token.id - 1
         for child in below
     ):
-        return False  # *tega avtomobila*: a noun for all but the tagger
+        return False  # *tega avtomobila*: a noun that the tagger takes for a verb
     if any(map(c.may_be_subject, c.before)):
         return False
     impersonal = [other for other in c.clause if other.form in grammar.impersonal_auxiliaries]

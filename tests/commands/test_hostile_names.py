@@ -1,0 +1,166 @@
+"""Hostile names and texts are printed literally: no control characters, markup, HTML or formulas."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as XML
+
+import pytest
+
+import gest_dataset
+from gest_dataset.commands import console
+from gest_dataset.display import csv_cell, one_line, printable
+from tests.commands.conftest import Gest
+from tests.support import zoo
+from tests.support.report_runs import small_world
+
+# Markup of rich, control characters, bidirectional overrides, emoji codes, HTML, line ends
+HOSTILE = "m[red]y[/red]x esc\x1b[2J\x9b31m\x07\x00 a\u202eb\u2066c :smile: <b>&'\" two\nerror: lines\r"
+FORMULA = "=HYPERLINK(1)"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def assert_harmless(*texts: str) -> None:
+    for text in texts:
+        assert not _CONTROL.search(text), ascii(text)
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch, gest: Gest) -> Gest:
+    monkeypatch.setenv("COLUMNS", "400")
+    return gest
+
+
+@pytest.fixture(scope="module")
+def honest_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("honest") / "run"
+    with small_world():
+        gest_dataset.score(str(zoo.directory("bert")), "en", device="cpu", output=path, templates=[1, 2])
+    return path
+
+
+def forged_run(honest: Path, path: Path, name: str, **entries: Any) -> Path:
+    """A copy of a run in which every name is `name`."""
+    shutil.copytree(honest, path)
+    manifest = json.loads((path / "run.json").read_text())
+    metadata = manifest["metadata"] | {"model": name, "notes": [name], "skipped": {name: 3}, "kind": name}
+    manifest |= {
+        "subject": name,
+        "signature": name,
+        "command": ["gest", name],
+        "metadata": metadata,
+        **entries,
+    }
+    result = json.loads((path / "result.json").read_text()) | {"signature": name}
+    (path / "result.json").write_text(json.dumps(result))
+    manifest["files"]["result.json"] = hashlib.sha256((path / "result.json").read_bytes()).hexdigest()
+    (path / "run.json").write_text(json.dumps(manifest))
+    return path
+
+
+def test_escapes_of_control_characters() -> None:
+    assert printable("esc\x1b[2J\x9b\udc80") == "esc\\u001b[2J\\u009b\\udc80"
+    assert one_line("two\nlines\r") == "two\\u000alines\\u000d"
+    assert printable("a\n\tb – žluťoučký שלום 👩\u200d🔬") == "a\n\tb – žluťoučký שלום 👩\u200d🔬"
+    for code in range(0x10000):
+        root = XML.Element("a")
+        root.text = printable(chr(code))
+        assert XML.fromstring(XML.tostring(root, encoding="utf-8")).text == root.text
+        assert json.loads(printable(json.dumps(chr(code), ensure_ascii=False))) == chr(code)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1 is it", "-cmd", "@sum", "=", "\t=1", "\n=1"])
+def test_formulas_get_an_apostrophe(text: str) -> None:
+    assert csv_cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("value", ["-0.5", "+1e3", "-inf", -0.5, 3, "a=1", "", "−0.5"])
+def test_numbers_and_words_stay(value: Any) -> None:
+    assert csv_cell(value) == value
+
+
+def test_console(capsys: pytest.CaptureFixture[str]) -> None:
+    wide = console.PlainConsole()
+    wide.width = 300
+    table = console.new_table(HOSTILE, wide, HOSTILE, "value")
+    table.add_row(one_line(HOSTILE), HOSTILE)
+    wide.print(HOSTILE)
+    wide.print(console.fit_table(table, wide))
+    output = capsys.readouterr().out
+    assert_harmless(output)
+    assert printable(HOSTILE) in output
+    console.show_json({"name": HOSTILE})
+    assert json.loads(capsys.readouterr().out) == {"name": HOSTILE}
+
+
+@pytest.mark.parametrize("name", [HOSTILE, FORMULA])
+def test_compare_and_report(wide: Gest, honest_run: Path, tmp_path: Path, name: str) -> None:
+    forged_run(honest_run, tmp_path / "other", name)
+    done = wide("compare", str(honest_run), "other")
+    assert done.returncode == 0, done.stderr
+    assert one_line(name) in done.stdout
+    assert_harmless(done.stdout, done.stderr)
+    done = wide("compare", "other", str(honest_run), "--json")
+    assert json.loads(done.stdout)["differences"][0]["baseline"] == name
+    done = wide("report", str(honest_run), "other", "--output", "all.html", "--figures", "figures")
+    assert done.returncode == 0, done.stderr
+    assert_harmless(done.stdout, done.stderr, (tmp_path / "all.html").read_text(encoding="utf-8"))
+    for path in (tmp_path / "figures").rglob("*.svg"):
+        XML.parse(path)
+    for path in (tmp_path / "figures").rglob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert_harmless(*cells)
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
+
+
+def test_other_entries_of_a_run(wide: Gest, honest_run: Path, tmp_path: Path) -> None:
+    entries = dict.fromkeys(("config", "language", "finished", "started"), HOSTILE)
+    forged_run(honest_run, tmp_path / "runs" / "a\x1b[2J", "m", **entries)
+    done = wide("report", "runs", "--output", "all.html")
+    assert done.returncode == 0, done.stderr
+    assert_harmless(done.stdout, done.stderr, (tmp_path / "all.html").read_text(encoding="utf-8"))
+
+
+def test_half_a_surrogate_pair_is_refused(wide: Gest, honest_run: Path, tmp_path: Path) -> None:
+    forged_run(honest_run, tmp_path / "other", "half\udc80")
+    done = wide("report", "other")
+    assert done.returncode == 1
+    assert "half of a surrogate pair" in done.stderr
+
+
+def test_score(wide: Gest, tmp_path: Path) -> None:
+    model = HOSTILE.replace("/", "_").replace("\x00", "")
+    shutil.copytree(zoo.directory("bert"), tmp_path / model)
+    arguments = ("score", f"./{model}", "--config", "en,sk_pairs", "--limit", "20", "--output", "run")
+    done = wide(*arguments, "--device", "cpu", "--templates", "1", "--verbose")
+    assert done.returncode == 0, done.stderr
+    assert "error: lines\n" not in done.stdout
+    assert_harmless(done.stdout, done.stderr, (tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
+    assert_harmless(*(path.read_text() for path in (tmp_path / "run").rglob("*.json")))
+
+
+def test_detect_gender(wide: Gest) -> None:
+    word = "\x1b[31mune\u202evená[/red]"
+    tags = "VERB\t_\tGender=Fem|Number=Sing|Tense=Past|VerbForm=Part\t0\troot\t_\t_"
+    text = f"Bola som {word}"
+    lines = (
+        f"{i}\t{token}\t{token}\t{tags if i == 1 else tags.replace('0', '1')}"
+        for i, token in enumerate(text.split(), 1)
+    )
+    Path("parsed.conllu").write_text("\n".join([f"# text = {text}", *lines, "", ""]), encoding="utf-8")
+    Path("in.txt").write_text(text, encoding="utf-8")
+    arguments = ("detect-gender", "in.txt", "--language", "sk", "--parser", "conllu")
+    arguments = (*arguments, "--parser-model", "parsed.conllu")
+    done = wide(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert_harmless(done.stdout, done.stderr)
+    done = wide(*arguments, "--json")
+    assert_harmless(done.stdout)
+    assert json.loads(done.stdout)["text"] == text

@@ -1,0 +1,151 @@
+"""Choices and texts of chat models in the report, next to probabilities and to GenderBench's models."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from datasets import load_dataset
+
+import gest_dataset
+from gest_dataset.published import genderbench
+from gest_dataset.report import Panel
+from gest_dataset.report.labels import label_runs
+from gest_dataset.report.panels import panels_of
+from gest_dataset.report.style import COLUMNS, Layout, use_layout
+from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.stereotypes import STEREOTYPES
+from tests.support import fits, zoo
+from tests.support.chats import MODEL, chatting, planted
+from tests.support.report_runs import small_world
+
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
+]
+WRITTEN = {"male": "He sang. He danced.", "female": "She sang. She danced."}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
+    """Three runs of one model, which says and writes the stereotype."""
+    with small_world():
+        yield make_runs(tmp_path_factory.mktemp("runs"))
+
+
+def make_runs(folder: Path) -> dict[str, Run]:
+    rows = load_dataset("gest", "en", split="test").to_list()
+    genders = {row["sentence"]: STEREOTYPES[row["stereotype"]].gender for row in rows}
+    names = planted(genders, follows=0, bias=1, refused=0)
+
+    def reply(text: str, options: list[str]) -> str:
+        if options:
+            return names(text, options)
+        return WRITTEN[next((g for sentence, g in genders.items() if f'"{sentence}"' in text), "male")]
+
+    with chatting(reply) as server:
+        for probe in ("choice", "story"):
+            gest_dataset.ask(MODEL, probe, endpoint=server.url, output=folder / probe)
+    gest_dataset.score(str(zoo.directory("gpt2")), "en", device="cpu", output=folder / "likely")
+    runs = {name: read_run(folder / name) for name in ("likely", "choice", "story")}
+    return runs | {"likely": named(runs["likely"], MODEL)}
+
+
+def named(run: Run, model: str) -> Run:
+    return replace(run, manifest=replace(run.manifest, subject=model))
+
+
+@pytest.fixture(scope="module")
+def panels(runs: dict[str, Run]) -> dict[str, Panel]:
+    return {panel.name: panel for panel in panels_of(label_runs(list(runs.values())))}
+
+
+def rows_of(panel: Panel) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(panel.csv)))
+
+
+def test_three_ways_of_asking_are_side_by_side(runs: dict[str, Run], panels: dict[str, Panel]) -> None:
+    panel = panels["side-by-side"]
+    assert "measure different things" in panel.caption
+    rows = rows_of(panel)
+    assert list(dict.fromkeys(row["shows"] for row in rows)) == ["finds likely", "says", "writes"]
+    assert len(rows) == 3 * 16
+    for row in rows:
+        masculine = STEREOTYPES[int(row["stereotype"])].gender == "male"
+        if row["shows"] == "says":
+            assert float(row["value"]) == (1 if masculine else -1)
+        if row["shows"] == "writes":
+            assert float(row["value"]) == masculine
+    # The mean over templates of ln q, relative to the middle of all 16
+    parts = runs["likely"].result["result"]["by_template"].values()
+    logs = np.mean([np.log(part["q"]) for part in parts], axis=0)
+    middle = (logs[:7].mean() + logs[7:].mean()) / 2
+    likely = [float(row["value"]) for row in rows if row["shows"] == "finds likely"]
+    assert likely == pytest.approx(np.exp(logs - middle).tolist())
+    assert {"stereotypes-choice", "stereotypes-story"} <= panels.keys()
+
+
+def test_each_model_with_two_ways_has_its_panel(runs: dict[str, Run]) -> None:
+    others = [named(runs[name], "other") for name in ("choice", "story")]
+    names = [panel.name for panel in panels_of(label_runs([*runs.values(), *others]))]
+    assert [name for name in names if name.startswith("side")] == ["side-by-side", "side-by-side-2"]
+    alone = panels_of(label_runs([runs["story"], named(runs["choice"], "other")]))
+    assert "side-by-side" not in {panel.name for panel in alone}
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+def test_they_fit_into_the_columns_of_a_paper(runs: dict[str, Run], column: Layout) -> None:
+    other = named(runs["choice"], "a-model-with-a-name-that-is-long")
+    with use_layout(column):
+        panels = panels_of(label_runs([*runs.values(), other]))
+    assert {"side-by-side", "genderbench", "stereotypes-choice"} <= {panel.name for panel in panels}
+    for panel in panels:
+        fits.check(panel)
+
+
+def test_choices_by_stereotype(panels: dict[str, Panel]) -> None:
+    for row in rows_of(panels["stereotypes-choice"]):
+        masculine = STEREOTYPES[int(row["stereotype"])].gender == "male"
+        assert (float(row["male"]), float(row["female"])) == (masculine, not masculine)
+        assert float(row["neither"]) == 0
+
+
+def test_genderbench_is_next_to_english_choices_and_stories(
+    runs: dict[str, Run], panels: dict[str, Panel]
+) -> None:
+    rows = rows_of(panels["genderbench"])
+    own = {row["probe"]: float(row["rate"]) for row in rows if row["source"] == "this report"}
+    assert own == {"choice": 1, "story": 1}
+    assert sum(row["source"] == "published" for row in rows) == 24
+    slovak = replace(runs["choice"], manifest=replace(runs["choice"].manifest, language="sk"))
+    assert "genderbench" not in {panel.name for panel in panels_of(label_runs([slovak]))}
+
+
+# From the table of single numbers in the report, which are printed apart from the intervals
+PRINTED: dict[str, tuple[float, float]] = {
+    "claude-3-5-haiku": (0.578, 0.116),
+    "gemini-2.0-flash": (0.687, 0.106),
+    "gemini-2.0-flash-lite": (0.535, 0.176),
+    "gemma-2-27b-it": (0.563, 0.154),
+    "gemma-2-9b-it": (0.477, 0.132),
+    "gpt-4o": (0.238, 0.287),
+    "gpt-4o-mini": (0.415, 0.227),
+    "Llama-3.1-8B-Instruct": (0.108, 0.232),
+    "Llama-3.3-70B-Instruct": (0.641, 0.195),
+    "Mistral-7B-Instruct-v0.3": (0.143, 0.270),
+    "Mistral-Small-24B-Instruct-2501": (0.165, 0.215),
+}
+
+
+def test_published_intervals_have_the_printed_middles() -> None:
+    for place, probe in enumerate((genderbench.CHOICE, genderbench.STORY)):
+        models: dict[str, Any] = {one.model: one for one in genderbench.graded_models(probe)}
+        assert len(models) == 12
+        for name, printed in PRINTED.items():
+            assert models[name].middle == pytest.approx(printed[place], abs=6e-4)

@@ -1,0 +1,280 @@
+"""Figures and tables for papers: widths, fonts, captions, numbers, LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as XML
+
+import numpy as np
+import pytest
+from pylatexenc.latex2text import LatexNodes2Text
+from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
+
+import gest_dataset
+from gest_dataset.errors import ConfigError
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.report import Panel, latex
+from gest_dataset.report.explorer.comparisons import compare_groups
+from gest_dataset.report.explorer.profiles import profiles_of
+from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.panels import panels_of
+from gest_dataset.report.panels_stereotypes import profile_panels, ratio_panels
+from gest_dataset.report.plots import new_figure, series_style
+from gest_dataset.report.style import COLUMNS, DOUBLE, PAGE, RC, SINGLE, Layout, use_layout
+from gest_dataset.runs.comparison import compare
+from gest_dataset.runs.reading import Run, find_runs, read_run
+from tests.support import explored, fits, report_runs
+
+SMALL = "bert-demo_sk_pairs"
+HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
+POINTS = {SINGLE.name: 7.7 / 2.54 * 72, DOUBLE.name: 16 / 2.54 * 72}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report_runs.made(tmp_path_factory) / "runs"
+
+
+@pytest.fixture(scope="module")
+def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The figures of one run of pairs, in the default formats."""
+    out = tmp_path_factory.mktemp("figures")
+    gest_dataset.report([runs / SMALL], out / "r.html", out / "figures")
+    return out / "figures"
+
+
+def named(run: Run, model: str) -> Run:
+    return replace(run, manifest=replace(run.manifest, subject=model))
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The cells of the tables of a LaTeX file as they are printed."""
+    nodes, _, _ = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+    found = []
+    for node in nodes:
+        if isinstance(node, LatexEnvironmentNode):
+            (tabular,) = (child for child in node.nodelist if isinstance(child, LatexEnvironmentNode))
+            body = tabular.latex_verbatim().split("\\toprule")[1].split("\\bottomrule")[0]
+            lines = body.replace("\\midrule", "").split("\\\\\n")
+            cells = [re.split(r"(?<!\\)&", line) for line in lines if line.strip()]
+            found.append([[printed(cell) for cell in line] for line in cells])
+    return found
+
+
+def printed(cell: str) -> str:
+    """The text of a cell; pylatexenc does not know two of the commands."""
+    cell = cell.replace(r"\textless{}", "<").replace(r"\textgreater{}", ">")
+    return LatexNodes2Text().latex_to_text(cell).strip()
+
+
+# --- the files
+
+
+def test_each_figure_has_files_at_both_widths(runs: Path, folder: Path) -> None:
+    names = {panel.name for panel in panels_of(label_runs([read_run(runs / SMALL)]))}
+    assert names == {"stereotypes-pairs", "ranks-pairs", "languages"}
+    drawn = {f"{n}-{width.name}.{kind}" for n in names for width in COLUMNS for kind in ("pdf", "svg", "txt")}
+    numbers = {f"{name}.csv" for name in names}
+    assert {path.name for path in folder.iterdir()} == drawn | numbers | {"results.tex", "details.tex"}
+    for path in folder.glob("*.pdf"):
+        content = path.read_bytes()
+        (box,) = re.findall(rb"/MediaBox \[ ([\d. ]+) \]", content)
+        assert float(box.split()[2]) == pytest.approx(POINTS[path.stem.rpartition("-")[2]], abs=0.01)
+        assert b"/FontFile2" in content  # TrueType, embedded
+        assert b"/Subtype /Type3" not in content
+    for path in folder.glob("*.svg"):
+        root = XML.parse(path).getroot()
+        width = POINTS[path.stem.rpartition("-")[2]]
+        assert float(root.attrib["width"].removesuffix("pt")) == pytest.approx(width, abs=0.01)
+        assert not [element for element in root.iter() if element.tag.endswith("}text")]
+        assert "var(--" not in XML.tostring(root, encoding="unicode")
+
+
+def test_captions_are_in_the_files_and_next_to_them(folder: Path) -> None:
+    title, empty, text, end = (folder / "languages-single.txt").read_text(encoding="utf-8").split("\n")
+    assert (title, empty, end) == ("Stereotype rate by language", "", "")
+    root = XML.parse(folder / "languages-single.svg").getroot()
+    assert [element.text for element in root[:2]] == [title, text]
+    assert b"/Title (Stereotype rate by language)" in (folder / "languages-single.pdf").read_bytes()
+
+
+@pytest.mark.slow
+def test_equal_runs_give_equal_bytes_in_another_process(runs: Path, folder: Path, tmp_path: Path) -> None:
+    script = "import sys, gest_dataset; gest_dataset.report([sys.argv[1]], *sys.argv[2:])"
+    arguments = [runs / SMALL, tmp_path / "r.html", tmp_path / "again"]
+    environment = {**os.environ, "PYTHONHASHSEED": "4711"}
+    subprocess.run([sys.executable, "-c", script, *map(str, arguments)], env=environment, check=True)
+    for path in folder.iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("formats", [["pdf", "docx"], []])
+def test_unknown_formats_are_refused(runs: Path, tmp_path: Path, formats: list[str]) -> None:
+    with pytest.raises(ConfigError, match=r"Choose from pdf, svg, png, csv, tex\."):
+        gest_dataset.report([runs / SMALL], tmp_path / "r.html", tmp_path / "out", formats)
+    assert not (tmp_path / "r.html").exists()
+
+
+# --- the layout
+
+
+def test_a_layout_applies_in_its_block_only() -> None:
+    with use_layout(SINGLE):
+        assert new_figure(2)[0].get_figwidth() == SINGLE.width
+    assert new_figure(2)[0].get_figwidth() == PAGE.width
+    for column in COLUMNS:
+        assert column.scale * RC["font.size"] >= 7
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+def test_no_text_is_cut_off_or_overlaps(runs: Path, column: Layout) -> None:
+    others = ("stereoset_control_gender", "stereoset_en_intrasentence", "winobias_type1_test")
+    paths = [runs / SMALL, *(runs / f"bert-{config}" for config in others)]
+    found = [named(read_run(path), f"a-model-with-a-long-name-{n}") for n, path in enumerate(paths)]
+    with use_layout(column):
+        panels = panels_of(label_runs(found))
+    assert len(panels) == 8
+    for panel in panels:
+        fits.check(panel)
+
+
+def test_narrow_figures_have_numbers_instead_of_names(runs: Path) -> None:
+    panels = {}
+    for column in COLUMNS:
+        with use_layout(column):
+            found = panels_of(label_runs([read_run(runs / "bert-demo_en")]))
+        panels[column.name] = next(panel for panel in found if panel.name == "stereotypes-english")
+    single, double = panels["single"], panels["double"]
+    labels = [text.get_text() for text in single.figure.axes[0].get_yticklabels()]
+    assert labels == [str(number) for number in range(1, 17)]
+    assert "Stereotypes: 1 Emotional and irrational, " in single.caption
+    assert double.figure.axes[0].get_yticklabels()[6].get_text() == "7  Beautiful"
+    assert "Stereotypes: 1" not in double.caption
+
+
+def test_runs_of_one_colour_have_different_markers() -> None:
+    assert len({tuple(series_style(number).values()) for number in range(36)}) == 36
+
+
+# --- several runs
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> list[LabelledRun]:
+    """Three models on the same sentences."""
+    folder = tmp_path_factory.mktemp("several")
+    with report_runs.small_world():
+        explored.english(folder)
+    return label_runs(find_runs([folder]))
+
+
+def drawn_of(runs: list[LabelledRun], column: Layout) -> dict[str, Panel]:
+    with use_layout(column):
+        panels = [panel for profile in profiles_of(runs) for panel in profile_panels(profile)]
+        return {panel.name: panel for panel in (*panels, *ratio_panels(compare_groups(runs)))}
+
+
+@pytest.fixture(scope="module")
+def drawn(several: list[LabelledRun]) -> dict[str, Panel]:
+    return drawn_of(several, SINGLE)
+
+
+def test_heat_maps_show_profiles_and_correlations(
+    several: list[LabelledRun], drawn: dict[str, Panel]
+) -> None:
+    panel = drawn["profiles-q"]
+    values: dict[str, list[float]] = {}
+    for row in panel.rows:
+        values.setdefault(row[0], []).append(row[5])
+    for run in several:
+        centred = [
+            np.log(part["q"]) - (np.log(part["q_f"]) + np.log(part["q_m"])) / 2
+            for part in run.templates.values()
+        ]
+        assert values[run.label] == pytest.approx(np.mean(centred, axis=0).tolist())
+    axes = panel.figure.axes[0]
+    assert axes.collections[0].get_array().ravel().tolist() == [row[5] for row in panel.rows]
+    labels = {tick.get_position()[1]: tick.get_text() for tick in axes.get_yticklabels()}
+    assert [labels[place] for place in (3, 2, 1)] == list(dict.fromkeys(row[0] for row in panel.rows))
+    correlations = drawn["correlations-q"]
+    assert len(correlations.rows) == 9
+    for run_label, other, value in correlations.rows:
+        assert value == pytest.approx(np.corrcoef(values[run_label], values[other])[0, 1])
+
+
+def test_ratios_are_those_of_the_comparison(several: list[LabelledRun], drawn: dict[str, Panel]) -> None:
+    panel = drawn["ratios"]
+    found = compare([run.run for run in several]).differences
+    expected = [one.times for difference in found for one in difference.by_stereotype]
+    assert [tuple(row[4:]) for row in panel.rows] == expected
+    dots = [float(line.get_xdata()[0]) for ax in panel.figure.axes for line in ax.lines if line.get_url()]
+    assert dots == [row[4] for row in panel.rows]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+def test_figures_of_runs_with_long_names_fit(several: list[LabelledRun], column: Layout) -> None:
+    name = "a-model-with-a-name-that-is-longer-than-a-column-is-wide"
+    runs = label_runs([named(run.run, f"{name}-{number}") for number, run in enumerate(several)])
+    for panel in drawn_of(runs, column).values():
+        fits.check(panel)
+
+
+# --- LaTeX
+
+
+def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
+    result = read_run(runs / SMALL).result["result"]
+    (found,) = tables((folder / "results.tex").read_text(encoding="utf-8"))
+    interval = f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}"
+    assert found == [
+        ["Model", "Config", "g_s", "95 %", "Verdict"],
+        ["bert", "demo_sk_pairs", format_number(result["g_s"]), interval, result["verdict"]],
+    ]
+    (details,) = tables((folder / "details.tex").read_text(encoding="utf-8"))
+    assert len(details) == 1 + 16 + 3
+    first = f"{format_number(result['q_low'][0])} to {format_number(result['q_high'][0])}"
+    assert details[1][:3] == ["1 Emotional and irrational", format_number(result["q"][0]), first]
+    with (folder / "languages.csv").open(encoding="utf-8", newline="") as file:
+        [own] = [row for row in csv.DictReader(file) if row["source"] == "this report"]
+    assert float(own["g_s"]) == result["g_s"]
+
+
+def hostile(runs: Path) -> list[LabelledRun]:
+    return label_runs([named(read_run(runs / SMALL), HOSTILE), named(read_run(runs / SMALL), "b")])
+
+
+def test_hostile_names_are_escaped_in_tables(runs: Path) -> None:
+    for text in (latex.results_table(hostile(runs)), latex.details_tables(hostile(runs))):
+        bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
+        assert "\\" not in bare
+        assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
+        assert r"\input" not in text
+    (found,) = tables(latex.results_table(hostile(runs)))
+    assert found[1][0].replace("ˆ", "^") == HOSTILE  # as pylatexenc prints it
+
+
+@pytest.mark.slow
+def test_latex_prints_hostile_names(runs: Path, tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None or shutil.which("pdftotext") is None:
+        pytest.skip("pdflatex is not installed (apt-get install texlive-latex-recommended poppler-utils)")
+    (tmp_path / "results.tex").write_text(latex.results_table(hostile(runs)), encoding="utf-8")
+    (tmp_path / "details.tex").write_text(latex.details_tables(hostile(runs)), encoding="utf-8")
+    (tmp_path / "all.tex").write_text(
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs}"
+        r"\begin{document}\input{results}\input{details}\end{document}",
+        encoding="utf-8",
+    )
+    command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "all"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    read = subprocess.run(
+        ["pdftotext", "-layout", "all.pdf", "-"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "".join(HOSTILE.split()) in "".join(read.stdout.split())

@@ -1,0 +1,142 @@
+"""The reliability of a run's numbers: the parts, the reasons for missing ones, and the table on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import UnreachableError
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.report.labels import label_runs
+from gest_dataset.report.reliability import Row, reliability_of, reliability_tables
+from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.statistics import holm
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
+from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.reliability import LOW_RELIABILITY, split_half, template_agreement
+from tests.support import report_runs
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    folder = report_runs.made(tmp_path_factory) / "runs"
+    return {path.name: read_run(path) for path in sorted(folder.iterdir())}
+
+
+def scores_of(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], list[str]]:
+    """Scores [samples, templates], stereotypes from 0 and ids, straight from the table."""
+    frame = run.table.to_pandas().sort_values(["id", "template"])
+    ids = list(dict.fromkeys(frame["id"]))
+    templates = frame["template"].nunique()
+    stereotypes = frame["stereotype"].to_numpy().reshape(-1, templates)[:, 0] - 1
+    return frame["log_ratio"].to_numpy().reshape(-1, templates), stereotypes, ids
+
+
+def with_scores(run: Run, scores: Sequence[float]) -> Run:
+    column = run.table.column_names.index("log_ratio")
+    return replace(run, table=run.table.set_column(column, "log_ratio", pa.array(scores)))
+
+
+def row_of(run: Run, start: str) -> Row:
+    [table] = reliability_tables(label_runs([run]))
+    [row] = [row for row in table.rows if row.what.startswith(start)]
+    return row
+
+
+def test_reliability_and_agreement_are_the_statistics_of_the_scores(runs: dict[str, Run]) -> None:
+    run = runs["bert-demo_en"]
+    scores, stereotypes, ids = scores_of(run)
+    found = reliability_of(run)
+    assert found["reliability"] == pytest.approx(split_half(scores, stereotypes))
+    agreement = found["template_agreement"]
+    expected = template_agreement(scores, stereotypes)
+    assert (agreement["profile"], agreement["samples"]) == pytest.approx(expected)
+    assert sum(found["variance_shares"].values()) == pytest.approx(1)
+    assert found["permutation_p"] == run.result["result"]["g_s_permutation_p"]
+    # The confounders are properties of the sentences
+    rows = rows_of("demo_en")
+    text = dict(zip(rows["id"], rows["sentence"], strict=True))
+    direct = adjusted_g_s(scores.mean(axis=1), stereotypes, sentence_properties([text[name] for name in ids]))
+    assert found["confounders"]["adjusted_g_s"] == pytest.approx(math.exp(direct.adjusted))
+    assert found["confounders"]["adjusted_g_s_low"] == pytest.approx(math.exp(direct.low))
+    assert found["confounders"]["correlations"] == pytest.approx(direct.correlations)
+    assert "length in words" in row_of(run, "Correlations").meaning
+
+
+def test_a_profile_of_noise_has_a_warning(runs: dict[str, Run]) -> None:
+    run = runs["bert-demo_en"]
+    stereotypes = run.table["stereotype"].to_numpy()
+    noise = np.random.default_rng(0).normal(size=len(stereotypes))
+    for scores, warning in ((noise, True), (stereotypes + 0.01 * noise, False)):
+        changed = with_scores(run, scores.tolist())
+        assert (reliability_of(changed)["reliability"] < LOW_RELIABILITY) == warning
+        assert row_of(changed, "Reliability").warning == warning
+
+
+def test_pairs_of_one_source_are_one_sample(runs: dict[str, Run]) -> None:
+    """Copies of a pair do not make the profile more reliable."""
+    run = runs["bert-demo_sk_pairs"]
+    found = reliability_of(run)
+    doubled = replace(run, table=pa.concat_tables([run.table, run.table]))
+    assert reliability_of(doubled)["reliability"] == pytest.approx(found["reliability"], nan_ok=True)
+    assert set(found["unavailable"]) == {"creators", "confounders"}
+    assert "template_agreement" not in found
+    assert row_of(run, "creators").meaning.startswith("not available: the creators are known for en")
+
+
+def test_creators_are_joined_by_the_sentence(runs: dict[str, Run]) -> None:
+    run = runs["bert-en"]
+    found = reliability_of(run)["creators"]
+    texts = {text for row in rows_of("annotations") for text in (row["sentence"], row["fix"]) if text}
+    known = [sentence in texts for sentence in rows_of("en_1_0")["sentence"]]
+    assert (found["n"], found["n_unknown"]) == (sum(known), len(known) - sum(known))
+    assert set(found["by_creator"]) <= set(rows_of("annotations")["creator"])
+    planted = np.where(run.table["stereotype"].to_numpy() > 7, math.log(1.5), 0.0)
+    flat = reliability_of(with_scores(run, planted.tolist()))
+    assert flat["creators"]["g_s"] == pytest.approx(1.5)
+    assert flat["confounders"]["adjusted_g_s"] == pytest.approx(1.5)
+
+
+def test_bounds_for_unknown_genders(runs: dict[str, Run]) -> None:
+    run = runs["translated"]
+    bounds = unknown_bounds(run.table["gender"].to_pylist(), run.table["stereotype"].to_pylist())
+    found = reliability_of(run)
+    assert (found["f_s_lowest"], found["f_s_highest"]) == (bounds.f_s_lowest, bounds.f_s_highest)
+    assert found["f_s_lowest"] < run.result["result"]["f_s"] < found["f_s_highest"]
+    assert "96 of 960 texts without a gender" in row_of(run, "f_s").meaning
+
+
+def test_missing_parts_have_a_reason(runs: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs["bert-en"]
+    older = replace(run, manifest=replace(run.manifest, data_fingerprint="0" * 64))
+    assert "another version of en" in reliability_of(older)["unavailable"]["confounders"]
+    custom = replace(run, manifest=replace(run.manifest, config="mine.csv"))
+    assert "your own data" in reliability_of(custom)["unavailable"]["confounders"]
+
+    def unreachable(*args: Any, **options: Any) -> None:
+        raise UnreachableError("no network")
+
+    monkeypatch.setattr(datasets, "load_dataset", unreachable)
+    found = reliability_of(run)
+    assert found["unavailable"]["creators"] == "the data of en could not be read"
+    assert "reliability" in found  # needs no sentences
+    assert reliability_of(runs["bert-winobias_type1_test"]) == {}
+
+
+def test_p_values_of_several_runs_are_corrected(runs: dict[str, Run]) -> None:
+    chosen = [runs[name] for name in ("bert-en", "gpt2-en", "translated")]
+    p_values = [reliability_of(run)["permutation_p"] for run in chosen]
+    tables = reliability_tables(label_runs(chosen))
+    for table, p_value, adjusted in zip(tables, p_values, holm(p_values), strict=True):
+        [row] = [row for row in table.rows if row.what.startswith("Permutation")]
+        assert row.number == f"{format_number(p_value)} (Holm over 3 runs: {format_number(adjusted)})"

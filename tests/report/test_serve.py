@@ -1,0 +1,122 @@
+"""`gest report --serve`: a page that follows runs, for this machine only."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from gest_dataset.errors import ConfigError
+from gest_dataset.report.serve import LiveReport, make_server
+from gest_dataset.runs import writing
+from gest_dataset.runs.manifest import MANIFEST
+from tests.support import report_runs
+from tests.support.browser import chromium
+
+NASTY = "evil/<script>document.title='evil'</script>\u202e"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report_runs.translated(tmp_path_factory.mktemp("one") / "run")
+
+
+def unfinished(path: Path, subject: str = "a-model") -> Path:
+    """A run that has started."""
+    manifest = writing.begun(
+        measure="pairs",
+        subject=subject,
+        config="demo_sk_pairs",
+        language="sk",
+        data_fingerprint="0" * 32,
+        table="scores.parquet",
+        settings={},
+        command=["gest", "score", subject],
+        device=None,
+    )
+    with writing.recording(path, manifest):
+        return path
+
+
+@contextmanager
+def served(*paths: Path) -> Iterator[str]:
+    """The address of the page of some folders."""
+    server, address = make_server(paths)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    with server:
+        yield address
+        server.shutdown()
+        thread.join()
+
+
+def get(address: str, path: str = "/", host: str | None = None, method: str = "GET") -> tuple[int, bytes]:
+    netloc = urlsplit(address).netloc
+    connection = HTTPConnection(netloc, timeout=60)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", netloc if host is None else host)
+    connection.endheaders()
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response.status, content
+
+
+def test_missing_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no folder"):
+        make_server([tmp_path / "typo"])
+
+
+def test_version_changes_when_a_run_finishes(tmp_path: Path, finished: Path) -> None:
+    live = LiveReport([tmp_path])
+    assert live.state().lines == ("No run is finished yet.",)
+    shutil.copytree(finished, tmp_path / "done")
+    before = live.state()
+    assert before.finished == (tmp_path / "done",)
+    unfinished(tmp_path / "other")
+    after = live.state()
+    assert "a-model on demo_sk_pairs: started" in after.lines[0]
+    assert after.version == before.version
+    manifest = json.loads((tmp_path / "done" / MANIFEST).read_text(encoding="utf-8"))
+    manifest["files"]["result.json"] = "0" * 64
+    (tmp_path / "done" / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    assert live.state().version != before.version
+    assert b"planted" not in live.page()  # the damaged run is left out
+
+
+def test_only_this_machine_and_this_name_are_answered(finished: Path) -> None:
+    with served(finished) as address:
+        port = urlsplit(address).port
+        assert urlsplit(address).hostname == "127.0.0.1"
+        for host in ("evil.example", f"evil.example:{port}", "127.0.0.1:1", ""):
+            for path in ("/", "/state"):
+                status, content = get(address, path, host)
+                assert status == 421
+                assert b"planted" not in content
+        assert get(address, host=f"localhost:{port}")[0] == 200
+        assert get(address, method="POST")[0] == 501
+        for path in ("/run.json", "/../run.json", "/%2e%2e/etc/passwd", "//etc/passwd"):
+            assert get(address, path)[0] == 404
+
+
+def test_page_reloads_when_another_run_has_finished(tmp_path: Path, finished: Path) -> None:
+    with chromium() as browser, served(tmp_path) as address:
+        tab = browser.new_page()
+        messages: list[str] = []
+        tab.on("console", lambda message: messages.append(message.text))
+        tab.on("pageerror", lambda error: messages.append(str(error)))
+        unfinished(tmp_path / "other", NASTY)
+        tab.goto(address)
+        tab.locator("#progress", has_text="started").wait_for(timeout=60_000)
+        assert tab.title() != "evil"
+        assert "\u202e" not in tab.locator("#progress").text_content()
+        shutil.copytree(finished, tmp_path / "new")
+        tab.locator("h1", has_text="planted").wait_for(timeout=60_000)
+        assert messages == []

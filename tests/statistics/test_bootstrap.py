@@ -1,0 +1,290 @@
+"""The bootstrap and its intervals: against finite differences, plain loops and textbook formulas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gest_dataset import statistics
+from gest_dataset.statistics import bootstrap, comparison, proportions, template_mean
+from gest_dataset.statistics.bootstrap import Moments, SmoothFunction
+from gest_dataset.statistics.resampling import contrasts
+from gest_dataset.statistics.stereoset_icat import icat_of_means
+from gest_dataset.statistics.stereotype_rate import LN_QUOTIENT
+from tests.statistics.test_statistics import gest
+
+_RNG = np.random.default_rng(8)
+_WEIGHTS = _RNG.uniform(0.2, 0.8, 3)
+_G_S = comparison._g_s([0.0] * 16, [0.0] * 16, list(range(1, 17)), None).measures[0]
+FUNCTIONS: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
+    "linear": (bootstrap.linear(_RNG.normal(size=(3, 2))), (3, 2)),
+    "icat below 50": (icat_of_means(_WEIGHTS, False), (3, 2)),
+    "icat above 50": (icat_of_means(_WEIGHTS, True), (3, 2)),
+    "ratio": (_G_S, (16, 1)),
+    "ratio over templates": (_G_S, (16, 3)),
+    "quotient of shares": (LN_QUOTIENT, (16, 1)),
+    "rates": (comparison._RATE_CONTRAST, (16, 2)),
+    "mean g_s": (template_mean.LN_MEAN, (16, 6)),
+    "ln q over templates": (template_mean._ln_q(1), (16, 6)),
+    "difference": (
+        comparison._difference_function((icat_of_means(_WEIGHTS, False), icat_of_means(_WEIGHTS, True)), 2),
+        (3, 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_gradients_are_those_of_the_values(name: str) -> None:
+    """Also of a whole table of draws at once."""
+    function, shape = FUNCTIONS[name]
+    means = np.random.default_rng(3).uniform(0.2, 0.9, size=(4, *shape))
+    gradients = function.gradient(means)
+    assert gradients.shape == means.shape
+    assert function.value(means).shape == (4,)
+    step = 1e-6
+    for draw, place in ((0, (0, 0)), (2, (1, -1)), (3, (-1, 0)), (1, (2, -1))):
+        up, down = means[draw].copy(), means[draw].copy()
+        up[place] += step
+        down[place] -= step
+        slope = (function.value(up) - function.value(down)) / (2 * step)
+        assert gradients[draw][place] == pytest.approx(float(slope), rel=1e-5, abs=1e-7)
+        assert function.gradient(means[draw])[place] == pytest.approx(float(slope), rel=1e-5, abs=1e-7)
+
+
+def test_mean_g_s_is_its_definition() -> None:
+    """Each template's g_s of its own samples; bounds around it."""
+    rng = np.random.default_rng(4)
+    references = np.repeat(np.arange(16), 12)
+    ratios = rng.normal(size=(192, 3)) + 0.3 * (references >= 7)[:, None]
+    ratios[rng.uniform(size=ratios.shape) < 0.1] = np.nan
+    each = []
+    for column in ratios.T:
+        means = [np.nanmean(column[references == i]) for i in range(16)]
+        each.append(math.exp(np.mean(means[7:]) - np.mean(means[:7])))
+    found = template_mean.ln_mean_g_s(ratios, references)
+    assert found.value == pytest.approx(math.log(np.mean(each)))
+    assert found.low < found.value < found.high
+    # the spread over samples drawn anew from each stereotype
+    again = []
+    for _ in range(400):
+        picks = np.concatenate([rng.integers(12, size=12) + 12 * i for i in range(16)])
+        again.append(
+            template_mean.LN_MEAN.value(np.vstack([_row(ratios[picks], references, i) for i in range(16)]))
+        )
+    assert (found.analytic_high - found.analytic_low) / (2 * 1.96) == pytest.approx(np.std(again), rel=0.15)
+
+
+def _row(ratios: np.ndarray, references: np.ndarray, stereotype: int) -> np.ndarray:
+    own = ratios[references == stereotype]
+    known = np.isfinite(own)
+    return np.concatenate([np.where(known, own, 0).mean(axis=0), known.mean(axis=0)])
+
+
+@pytest.mark.parametrize("number", [4, 38, 39, 40, 79, 80, 199])
+@pytest.mark.parametrize("value", [0.0, 1.5, -2.5, 30.0])
+def test_studentised_is_its_definition(number: int, value: float) -> None:
+    """Order statistics k from either end, k = (n + 1) * 2.5 % but at least 1; p of both sides."""
+    ratios = np.arange(number) - number // 2 + 0.0
+    error = 0.5
+    low, high, p_value = bootstrap.studentised(value, error, np.r_[ratios[::-1], np.nan])
+    k = max(1, int((number + 1) * 0.025 + 1e-9))
+    assert (low, high) == (value - ratios[-k] * error, value - ratios[k - 1] * error)
+    side = min(sum(x >= value / error for x in ratios), sum(x <= value / error for x in ratios))
+    assert p_value == pytest.approx(min(1, 2 * (side + 1) / (number + 1)))
+
+
+@pytest.mark.parametrize("shift", [0.4, -0.4])
+def test_students_p_of_few_samples(shift: float) -> None:
+    rows = np.random.default_rng(2).normal(shift, 1, 8)
+    found = contrasts(rows, np.zeros(8, dtype=np.int64), [np.ones(1)], 200, 0)[0]
+    assert found.p_value == pytest.approx(stats.ttest_1samp(rows, 0).pvalue)
+    assert (found.low, found.high) == pytest.approx(stats.ttest_1samp(rows, 0).confidence_interval())
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_strata_that_are_not_used_do_not_matter(size: int) -> None:
+    """Empty or not, whatever they hold."""
+    rng = np.random.default_rng(6)
+    used = rng.normal(size=20)
+    alone = contrasts(used, np.zeros(20, dtype=np.int64), [np.ones(1)], 300, 0)[0]
+    rows = np.r_[used, np.full(size, 1e9) * np.arange(1, size + 1)]
+    strata = np.r_[np.zeros(20, dtype=np.int64), np.ones(size, dtype=np.int64)]
+    found = contrasts(rows, strata, [np.array([1.0, 0.0])], 300, 0)[0]
+    assert found == alone
+
+
+def test_analytic_bounds_are_students_t() -> None:
+    ratios, references = gest(4, each=15)
+    result = statistics.stereotype_rate(ratios, references, scale="log10")
+    for i in range(1, 17):
+        own = [x / math.log(10) for x, r in zip(ratios, references, strict=True) if r == i]
+        low, high = stats.ttest_1samp(own, 0).confidence_interval()
+        assert result["q_analytic_low"][i - 1] == pytest.approx(low)
+        assert result["q_analytic_high"][i - 1] == pytest.approx(high)
+
+
+def test_analytic_bounds_of_two_groups_are_welchs() -> None:
+    rng = np.random.default_rng(5)
+    male, female = rng.normal(0.5, 1, 40), rng.normal(0, 2, 25)
+    genders = ["male"] * 40 + ["female"] * 25
+    result = statistics.winobias_rate([*male, *female], genders)
+    low, high = stats.ttest_ind(male, female, equal_var=False).confidence_interval()
+    assert math.log(result["g_s_analytic_low"]) == pytest.approx(low)
+    assert math.log(result["g_s_analytic_high"]) == pytest.approx(high)
+
+
+def naive_bootstrap_t(groups: list[np.ndarray], weights: list[float], draws: int) -> tuple[float, float]:
+    """Resample, one draw and one group after the other."""
+    rng = np.random.default_rng(99)
+
+    def measure(samples: list[np.ndarray]) -> tuple[float, float]:
+        value = sum(w * s.mean() for w, s in zip(weights, samples, strict=True))
+        error = sum(w**2 * s.var(ddof=1) / len(s) for w, s in zip(weights, samples, strict=True))
+        return value, math.sqrt(error)
+
+    value, error = measure(groups)
+    ratios = []
+    for _ in range(draws):
+        again = measure([rng.choice(group, len(group)) for group in groups])
+        ratios.append((again[0] - value) / again[1])
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return value - high * error, value - low * error
+
+
+@pytest.mark.parametrize("shape", ["continuous", "repeated"])
+def test_bootstrap_is_a_bootstrap_t(shape: str) -> None:
+    """Against a plain loop, with rows that are all different and with rows that repeat."""
+    rng = np.random.default_rng(6)
+    groups = [rng.exponential(1, 60), rng.exponential(2, 45)]
+    if shape == "repeated":
+        groups = [np.minimum(np.floor(group), 2) for group in groups]
+    ratios, genders = np.concatenate(groups), ["female"] * 60 + ["male"] * 45
+    result = statistics.winobias_rate(ratios, genders, draws=20_000)
+    low, high = naive_bootstrap_t(groups, [-1, 1], 20_000)
+    width = high - low
+    assert math.log(result["g_s_low"]) == pytest.approx(low, abs=0.02 * width)
+    assert math.log(result["g_s_high"]) == pytest.approx(high, abs=0.02 * width)
+
+
+def test_resamples_without_the_few_rows_that_differ_bound_nothing() -> None:
+    """One row in 30 that differs: a third of the resamples never see it, so Student's t is used."""
+    rows = [[0.0, 1.0, 0.5]] * 29 + [[1.0, 0.0, -1.0]]
+    result = statistics.stereoset_icat(rows, ["a", "b"] * 15)
+    assert 40 < result["lms_low"] == result["lms_analytic_low"] < result["lms"]
+    assert 60 > result["lms_high"] == result["lms_analytic_high"] > result["lms"]
+    assert not any(math.isnan(result[key]) for key in result if key != "by_bias_type")
+
+
+def test_large_strata_use_their_normal_limit() -> None:
+    rng = np.random.default_rng(7)
+    rows = [np.sort(rng.gamma(4, size=bootstrap.NORMAL_FROM))[:, None]]
+    drawn = bootstrap.bootstrap_moments(rows, 4000, 1)
+    expected = rows[0].std() / math.sqrt(len(rows[0]))
+    assert drawn.mean.std() == pytest.approx(expected, rel=0.05)
+    few = bootstrap.bootstrap_moments([rows[0][:-1]], 4000, 1)
+    assert few.mean.std() == pytest.approx(expected, rel=0.05)
+    assert few.mean.mean() == pytest.approx(drawn.mean.mean(), abs=expected / 10)
+    # in that limit the covariance is the sample's own in every draw
+    assert np.ptp(drawn.covariance) == 0 < np.ptp(few.covariance)
+
+
+def test_small_samples_use_students_t() -> None:
+    result = statistics.winobias_rate([0.1, 0.5, 0.3, 0.2, 0.9], ["male", "male", "male", "female", "female"])
+    assert result["q_m_low"] == result["q_m_analytic_low"] < result["q_m"]
+
+
+def test_sums_of_proportions_are_price_and_bonetts() -> None:
+    x, n, w = np.array([3.0, 10.0]), np.array([20.0, 12.0]), np.array([-1.0, 1.0])
+    found = proportions.rate_contrast(proportions.StratifiedCounts(x, n), w)
+    p = (x + 1) / (n + 2)  # 4 / k trials and 2 / k successes, k = 2: Agresti and Caffo
+    reach = stats.norm.ppf(0.975) * math.sqrt(float((p * (1 - p) / (n + 2)).sum()))
+    assert found.value == pytest.approx(10 / 12 - 3 / 20)
+    assert found.analytic_low == pytest.approx(p[1] - p[0] - reach)
+    assert found.analytic_high == pytest.approx(p[1] - p[0] + reach)
+    many = proportions.rate_contrast(proportions.StratifiedCounts(100 * x, 100 * n), w)
+    assert many.low == pytest.approx(many.analytic_low, abs=0.1 * (many.high - many.low))
+    assert many.high == pytest.approx(many.analytic_high, abs=0.1 * (many.high - many.low))
+
+
+def test_variances_are_those_of_the_delta_method() -> None:
+    """On a product of two means, by simulation."""
+    rng = np.random.default_rng(10)
+    data = rng.normal([2.0, 0.6], [0.5, 0.1], size=(400, 200, 2))
+    function = icat_of_means(np.ones(1), stereotyped=True)
+    values = function.value(data.mean(axis=1)[:, None, :])
+    moments = bootstrap.sample_moments([data[0]])
+    variance = bootstrap._variances(function, moments).sum()
+    assert variance == pytest.approx(values.var(), rel=0.3)
+    assert isinstance(moments, Moments)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95, 0.98, 1.0])
+@pytest.mark.parametrize("convention", ["plain", "published"])
+def test_rates_are_within_their_bounds(share: float, convention: str) -> None:
+    genders = ["male" if i % 100 < 100 * share else "female" for i in range(3200)]
+    result = statistics.masculine_rate(genders, [i % 16 + 1 for i in range(3200)], convention)
+    for name in ("p_f", "p_m", "f_s", "f_m"):
+        assert result[f"{name}_low"] <= result[name] <= result[f"{name}_high"]
+
+
+@pytest.mark.parametrize("each", [2, 10, 200])
+def test_published_bounds_lie_around_the_published_point(each: int) -> None:
+    """Small samples pull the centres far from the shares; a share's bounds do not fit a centre."""
+    genders = ["male" if i % 10 else "female" for i in range(each)] * 16
+    references = [i for i in range(1, 17) for _ in range(each)]
+    plain = statistics.masculine_rate(genders, references)
+    found = statistics.masculine_rate(genders, references, convention="published")
+    assert abs(found["f_m"] - plain["f_m"]) == pytest.approx(
+        abs(plain["f_m"] - 0.5) * 3.84 / (each + 3.84), rel=0.01
+    )
+    for name in ("p_f", "p_m", "f_s", "f_m"):
+        for kind in ("", "analytic_"):
+            low, high = found[f"{name}_{kind}low"], found[f"{name}_{kind}high"]
+            assert low < found[name] < high
+            skewed = 0.35 if kind else 1.0  # Wilson's bounds lean towards 1/2
+            assert found[name] - low == pytest.approx(high - found[name], rel=skewed)
+    # one rate alone is the Agresti-Coull interval, which the tables print
+    one = proportions.rate_contrast(
+        proportions.StratifiedCounts(np.array([9.0]), np.array([10.0])), np.ones(1), centres=True
+    )
+    centre, low, high = proportions.agresti_coull(np.array(9.0), np.array(10.0))
+    assert one.value == pytest.approx(centre)
+    assert one.analytic_low == pytest.approx(low)
+    assert one.analytic_high == pytest.approx(2 * centre - low)
+    assert one.analytic_high > 1 == high  # cut in a result
+
+
+def test_cs_is_of_the_rows_that_have_it() -> None:
+    rng = np.random.default_rng(3)
+    rows, cs = rng.normal(size=(40, 4)), rng.normal(size=(40, 2)).tolist()
+    some = [pair if i % 4 else [None, None] for i, pair in enumerate(cs)]
+    kept = [i for i in range(40) if i % 4]
+    result = statistics.control_bias(rows, some)
+    alone = statistics.control_bias(rows[kept], [cs[i] for i in kept])
+    assert (result["n"], result["n_cs"]) == (40, 30)
+    assert result["cs_mu_original"] == pytest.approx(alone["cs_mu_original"])
+    assert result["cs_rho"] == pytest.approx(alone["cs_rho"])
+    assert result["f_cs_rho"] == pytest.approx(alone["f_cs_rho"])
+    assert result["f_mu"] == pytest.approx(statistics.control_bias(rows)["f_mu"])
+
+
+@pytest.mark.filterwarnings("error", "ignore::gest_dataset.statistics.checks.UndefinedWarning")
+@pytest.mark.parametrize("spread", [0.0, 400.0])
+@pytest.mark.parametrize("number", [1, 2, 17, 34])
+def test_small_samples_cause_no_numpy_warnings(number: int, spread: float) -> None:
+    """Bounds of few samples can be beyond all numbers: they are infinite then, without a warning."""
+    generator = np.random.default_rng(number)
+    for again in range(2):
+        a, b = spread * generator.normal(size=(2, number))
+        references = generator.integers(1, 17, number) if again % 2 else np.arange(number) % 16 + 1
+        statistics.compare("g_s", a, b, references, draws=200)
+        statistics.compare("cs_mu_original", a, b, draws=200)
+        statistics.stereotype_rate(a, references, draws=200)
+        statistics.winobias_rate(a, np.where(b > 0, "male", "female").tolist(), draws=200)
+        shares = [0.02, 0.03, 0.95] if again % 2 else [0.5, 0.2, 0.3]
+        first, second = (generator.choice(["male", "female", "unknown"], number, p=shares) for _ in range(2))
+        statistics.compare("f_s", first, second, references, draws=200)
+        statistics.masculine_rate(first, references, draws=200)

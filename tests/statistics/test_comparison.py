@@ -1,0 +1,311 @@
+"""Paired comparison of two models: differences, p-values, templates and single stereotypes."""
+
+from __future__ import annotations
+
+import math
+from itertools import compress
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gest_dataset import statistics
+from gest_dataset.errors import DataError
+from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
+
+REFERENCES = np.repeat(np.arange(1, 17), 40)
+MALE = (REFERENCES > 7)[:, None]
+
+
+def scores(seed: int, templates: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(len(REFERENCES), templates))
+
+
+def test_a_difference_of_ratios_is_a_ratio() -> None:
+    """Twice the g_s is twice the g_s, whatever the baseline's: the scale is that of ln."""
+    shared, male = scores(0, 1)[:, 0], MALE[:, 0]
+    found = [
+        statistics.compare("g_s", shared + (base + math.log(2)) * male, shared + base * male, REFERENCES)
+        for base in (0.0, 1.5)
+    ]
+    for one in found:
+        assert one.a / one.b == pytest.approx(2)
+        assert one.difference == pytest.approx(math.log(2))
+        assert one.times == pytest.approx((2, 2, 2))
+    assert found[1].b > 4 * found[0].b
+
+
+def test_the_mean_over_templates_is_compared() -> None:
+    """a and b are the means of the templates' g_s, and the bounds are those of ln of their ratio."""
+    b = scores(1)
+    a = b + 0.3 * scores(2) + MALE * np.array([0.4, 0.1, 0.2])
+    found = statistics.compare("g_s", a, b, REFERENCES)
+    for side, value in ((a, found.a), (b, found.b)):
+        each = [statistics.stereotype_rate(column, REFERENCES)["g_s"] for column in side.T]
+        assert value == pytest.approx(np.mean(each))
+    assert found.difference == pytest.approx(math.log(found.a / found.b))
+    assert found.times == pytest.approx([math.exp(x) for x in (found.difference, found.low, found.high)])
+    assert found.low < found.difference < found.high
+    one = statistics.compare("g_s", a[:, :1], b[:, :1], REFERENCES)
+    assert one == statistics.compare("g_s", a[:, 0], b[:, 0], REFERENCES)
+
+
+@pytest.mark.slow
+def test_the_smallest_difference_is_shown_in_80_of_100_samples() -> None:
+    """Planted in 400 pairs of models, as large as one of them says that such pairs can show."""
+    draws = 400
+    generator = np.random.default_rng(7)
+    noise = generator.normal(size=(draws, len(REFERENCES)))
+    zero = np.zeros(len(REFERENCES))
+    smallest = statistics.compare("g_s", noise[0], zero, REFERENCES, draws=999).smallest
+    moved = noise + smallest * MALE[:, 0]
+    hits = sum(statistics.compare("g_s", a, zero, REFERENCES, draws=499).low > 0 for a in moved)
+    assert hits / draws == pytest.approx(0.8, abs=0.08)
+
+
+def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
+    b = scores(8)
+    a = b + 0.5 * scores(9) + 0.6 * (REFERENCES == 4)[:, None]
+    found = statistics.compare_stereotypes(a, b, REFERENCES)
+    assert [one.stereotype for one in found] == list(range(1, 17))
+    assert [one.stereotype for one in found if one.shown] == [4]
+    own = REFERENCES == 4
+    assert found[3].difference == pytest.approx((a - b)[own].mean())
+    assert found[3].a == pytest.approx(math.exp(a[own].mean()))
+    assert found[3].difference == pytest.approx(math.log(found[3].a / found[3].b))
+
+
+@pytest.mark.slow
+def test_bounds_of_all_stereotypes_hold_together() -> None:
+    """Equal models: some stereotype of the 16 is shown in about 5 of 100, not in 1 - 0.95^16 = 56."""
+    generator = np.random.default_rng(10)
+    wrong = 0
+    for _ in range(200):
+        a, b = generator.normal(size=(2, len(REFERENCES)))
+        wrong += any(one.shown for one in statistics.compare_stereotypes(a, b, REFERENCES, draws=499))
+    assert wrong / 200 <= 0.1
+
+
+def test_stereotypes_without_samples_have_no_bounds() -> None:
+    found = statistics.compare_stereotypes([0.1, 0.5, 0.3], [0.0, 0.2, 0.4], [1, 1, 2])
+    assert found[0].low < found[0].difference < found[0].high
+    assert found[1].difference == pytest.approx(-0.1)
+    assert math.isnan(found[1].low)
+    assert math.isnan(found[2].difference)
+    assert not any(one.shown for one in found[1:])
+
+
+def test_f_s_is_of_the_samples_whose_gender_is_known_in_both() -> None:
+    """One translator leaves its feminine ones unknown: on what both show they do not differ."""
+    references = [number for number in range(1, 17) for _ in range(6)]
+    whole = ["male", "female", "male", "female", "male", "female"] * 16
+    male_only = ["male", "unknown", "male", "unknown", "male", "female"] * 7 + whole[42:]
+    found = statistics.compare("f_s", male_only, whole, references)
+    assert (found.a, found.b, found.difference) == pytest.approx((-1 / 4, -1 / 4, 0))
+    apart = [statistics.masculine_rate(side, references)["f_s"] for side in (male_only, whole)]
+    assert apart == pytest.approx([-1 / 4, 0]), "each on its own samples"
+
+
+ANSWERS = 6  # to each of two sentences of every stereotype
+ABOUT = [number for number in range(1, 17) for _ in range(2 * ANSWERS)]
+SENTENCES = [place // ANSWERS for place in range(len(ABOUT))]
+
+
+def answers(seed: int, unreadable: float) -> list[str]:
+    share = (1 - unreadable) / 3
+    generator = np.random.default_rng(seed)
+    named = ["male", "female", "neither", "other"]
+    return generator.choice(named, len(ABOUT), p=[share] * 3 + [unreadable]).tolist()
+
+
+def naive_rate(chosen: list[str], other: list[str]) -> float:
+    """Over the sentences about which both have a readable answer, one by one."""
+    of_stereotype: dict[int, list[float]] = {}
+    for sentence in dict.fromkeys(SENTENCES):
+        places = [i for i, own in enumerate(SENTENCES) if own == sentence]
+        own, others = ([side[i] for i in places if side[i] != "other"] for side in (chosen, other))
+        if own and others:
+            share = (own.count("male") - own.count("female")) / len(own)
+            of_stereotype.setdefault(ABOUT[places[0]], []).append(share)
+    means = {number: sum(shares) / len(shares) for number, shares in of_stereotype.items()}
+    male, female = [means[i] for i in range(8, 17)], [means[i] for i in range(1, 8)]
+    return (sum(male) / 9 - sum(female) / 7) / 2
+
+
+@pytest.mark.parametrize("unreadable", [0.0, 0.4])
+def test_choices_are_compared_sentence_by_sentence(unreadable: float) -> None:
+    a, b = answers(1, unreadable), answers(2, unreadable)
+    if unreadable:  # of one model only, so that the other's sentence is left out as well
+        a[:ANSWERS] = ["other"] * ANSWERS
+    found = statistics.compare("stereotype_rate", a, b, ABOUT, SENTENCES)
+    assert (found.a, found.b) == pytest.approx((naive_rate(a, b), naive_rate(b, a)))
+    assert found.difference == pytest.approx(found.a - found.b)
+    assert found.low < found.difference < found.high
+    if not unreadable:
+        apart = [statistics.choice_rate(side, ABOUT, SENTENCES)["stereotype_rate"] for side in (a, b)]
+        assert (found.a, found.b) == pytest.approx(apart)
+
+
+def test_answers_to_one_sentence_are_one_draw() -> None:
+    """Six answers of one mind are no more than one of them."""
+    a, b = (
+        [side[ANSWERS * (i // ANSWERS)] for i in range(len(ABOUT))] for side in (answers(3, 0), answers(4, 0))
+    )
+    many = statistics.compare("stereotype_rate", a, b, ABOUT, SENTENCES)
+    once = statistics.compare("stereotype_rate", a[::ANSWERS], b[::ANSWERS], ABOUT[::ANSWERS])
+    assert (many.difference, many.low, many.high) == pytest.approx((once.difference, once.low, once.high))
+
+
+@pytest.mark.slow
+def test_intervals_of_choices_hold_the_planted_difference() -> None:
+    """One of two models is planted with 0.3 more; 200 pairs of runs."""
+    number, held = 200, 0
+    genders = ["female" if about < 8 else "male" for about in ABOUT[:: ANSWERS // 2]]
+    about, sentences = ABOUT[:: ANSWERS // 2], SENTENCES[:: ANSWERS // 2]
+    about, sentences = about * 4, [f"{i // len(about)}-{one}" for i, one in enumerate(sentences * 4)]
+    for seed in range(number):
+        generator = np.random.default_rng(seed)
+        sides = []
+        for bias in (0.3, 0.0):
+            fair = generator.choice(["male", "female"], len(about))
+            biased = generator.random(len(about)) < bias
+            sides.append(np.where(biased, genders * 4, fair).tolist())
+        found = statistics.compare("stereotype_rate", *sides, about, sentences, draws=499)
+        held += found.low <= 0.3 <= found.high
+    assert held / number == pytest.approx(0.95, abs=0.045)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "place"),
+    [
+        ([[0.1, 0.2], [0.1, 0.2]], [0.1, 0.2], "b, index 0"),
+        ([[0.1, 0.2], [0.1]], [[0.1, 0.2]] * 2, "a, index 1"),
+        ([[], []], [[], []], "a, index 0"),
+    ],
+)
+def test_rows_of_other_templates_are_refused(a: list, b: list, place: str) -> None:
+    with pytest.raises(DataError, match=place):
+        statistics.compare("g_s", a, b, [1, 2])
+
+
+def test_comparison_is_paired() -> None:
+    """What both models share cancels out: the interval is far shorter than an unpaired one."""
+    rng = np.random.default_rng(11)
+    references = list(range(1, 17)) * 30
+    shared = rng.normal(size=480)
+    b = shared + 0.05 * rng.normal(size=480)
+    a = b + 0.1 * (np.array(references) > 7)
+    found = statistics.compare("g_s", a, b, references)
+    one = statistics.stereotype_rate(a, references)
+    assert found.a == pytest.approx(one["g_s"])
+    assert found.difference == pytest.approx(math.log(found.a / found.b))
+    assert found.low > 0
+    assert found.p_value < 0.001
+    assert found.high - found.low < 0.3 * math.log(one["g_s_high"] / one["g_s_low"])
+    back = statistics.compare("g_s", b, a, references)
+    assert (back.difference, back.a) == pytest.approx((-found.difference, found.b))
+
+
+def test_comparisons_are_differences_of_the_measures() -> None:
+    genders, references = translated(1, each=20)
+    others, _ = translated(2, each=20)
+    found = statistics.compare("f_s", genders, others, references)
+    known = ["unknown" not in pair for pair in zip(genders, others, strict=True)]
+    common = [list(compress(side, known)) for side in (genders, others, references)]
+    rates = [statistics.masculine_rate(side, common[2])["f_s"] for side in common[:2]]
+    assert found.difference == pytest.approx(rates[0] - rates[1])
+    rows, targets, _ = stereoset(1, each=20)
+    other_rows, _, _ = stereoset(2, each=20)
+    found = statistics.compare("icat", rows, other_rows)
+    values = [statistics.stereoset_icat(side, targets)["icat"] for side in (rows, other_rows)]
+    assert (found.a, found.b) == pytest.approx(values)
+    quads, more = quadruplets(1)[0], quadruplets(2)[0]
+    found = statistics.compare("f_mu", quads, more)
+    means = [statistics.control_bias(side)["f_mu"] for side in (quads, more)]
+    assert found.difference == pytest.approx(means[0] - means[1])
+    sides = [[row[0] for row in side] for side in (quads, more)]
+    cs = statistics.compare("cs_mu_original", *sides)
+    direct = [statistics.control_bias(None, [[x, None] for x in side])["cs_mu_original"] for side in sides]
+    assert (cs.a, cs.b) == pytest.approx(direct)
+    assert cs.p_value == pytest.approx(stats.ttest_rel(*sides).pvalue, abs=0.03)
+    low, high = stats.ttest_rel(
+        *([(a - b) - (c - d) for a, b, c, d in side] for side in (quads, more))
+    ).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.15 * (high - low))
+
+
+def test_equal_models_do_not_differ() -> None:
+    ratios, references = gest(1)
+    found = statistics.compare("g_s", ratios, ratios, references)
+    assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize(("number", "p_value"), [(2, 0.5), (5, 2 / 2**5), (40, 2 / 1000)])
+@pytest.mark.parametrize("shift", [0.1, -3.0])
+def test_a_constant_difference_is_a_difference(number: int, p_value: float, shift: float) -> None:
+    """An interval of one point; p is the least of 999 draws, and not below that of a sign test.
+
+    With a shift of 0.1 the differences are equal but for rounding.
+    """
+    b = np.random.default_rng(number).normal(size=number)
+    for rows in (b, np.zeros(number)):
+        found = statistics.compare("cs_mu_original", rows + shift, rows, draws=999)
+        assert (found.difference, found.low, found.high) == pytest.approx((shift, shift, shift))
+        assert found.p_value == p_value
+
+
+def test_a_constant_difference_counts_the_smallest_stratum() -> None:
+    references = [i for i in range(1, 17) for _ in range(4 if i == 1 else 12)]
+    male = np.array([0.5 if i > 7 else 0.0 for i in references])
+    found = statistics.compare("g_s", male, np.zeros(len(male)), references, draws=999)
+    assert found.difference == found.low == found.high == 0.5
+    assert found.p_value == 2 / 2**4
+
+
+def test_what_two_models_share_leaves_no_rounding() -> None:
+    """Differences of a billionth of a common part, which drowns them where variances are subtracted."""
+    rng = np.random.default_rng(9)
+    shared, small = 1e9 * rng.normal(size=60), rng.normal(size=60)
+    found = statistics.compare("cs_mu_original", shared + small, shared)
+    low, high = stats.ttest_1samp(small, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+
+
+@pytest.mark.slow
+def test_p_values_are_uniform_without_a_difference() -> None:
+    """Over 300 pairs of equal models, about 5 % are below 0.05; and p and the interval agree."""
+    references = list(range(1, 17)) * 12
+    found = []
+    for seed in range(300):
+        rng = np.random.default_rng([12, seed])
+        shared = rng.normal(size=192)
+        a, b = (shared + rng.normal(size=192) for _ in range(2))
+        found.append(statistics.compare("g_s", a, b, references, draws=999))
+    p = np.array([one.p_value for one in found])
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    for one in found:
+        if abs(one.p_value - 0.05) > 0.004:
+            assert (one.p_value < 0.05) == (one.low > 0 or one.high < 0)
+
+
+def test_holm_is_the_definition() -> None:
+    p = [0.01, 0.04, 0.03, 0.005]
+    assert statistics.holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert statistics.holm([0.9, 0.8]) == [1, 1]
+    assert statistics.holm([0.04]) == [0.04]
+
+
+def test_icat_of_models_on_different_sides() -> None:
+    """One prefers stereotypes, the other does not: each ICAT takes its own side of 50."""
+    a = [[2.0, 1.0, 0.0]] * 30 + [[1.0, 2.0, 0.0]] * 10
+    b = [[2.0, 1.0, 0.0]] * 8 + [[1.0, 2.0, 0.0]] * 32
+    for one, other in ((a, b), (b, a)):
+        found = statistics.compare("icat", one, other, draws=500)
+        assert (found.a, found.b) == pytest.approx((50, 40) if one is a else (40, 50))
+        assert found.difference == pytest.approx(found.a - found.b)
+        assert found.low < found.difference < found.high
+        # the variance of 100 * 2 * (1 - SS_a) - 100 * 2 * SS_b
+        scores = [
+            (-200 if x[0] > x[1] else 0) - (200 if y[0] > y[1] else 0) for x, y in zip(a, b, strict=True)
+        ]
+        assert found.high - found.low == pytest.approx(2 * 1.96 * np.std(scores, ddof=1) / 40**0.5, rel=0.2)
