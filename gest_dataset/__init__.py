@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gest_dataset.custom import add_language, import_eurogest
     from gest_dataset.hub.push import push
     from gest_dataset.hub.results import push_results
-    from gest_dataset.models.chat.answered import Answers
+    from gest_dataset.models.chat.answers import Answers
     from gest_dataset.models.chat.ask import ask
     from gest_dataset.models.score import score
     from gest_dataset.models.scores import Scores
@@ -54,7 +54,7 @@ __all__ = [
 
 # What is imported when it is used, as it brings torch, transformers or matplotlib
 _LATER = {
-    "Answers": "gest_dataset.models.chat.answered",
+    "Answers": "gest_dataset.models.chat.answers",
     "Scores": "gest_dataset.models.scores",
     "ask": "gest_dataset.models.chat.ask",
     "score": "gest_dataset.models.score",

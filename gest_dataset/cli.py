@@ -17,7 +17,7 @@ import typer
 
 from gest_dataset.commands import launched
 from gest_dataset.commands.console import err, out, show_error, tell_what_is_logged
-from gest_dataset.errors import ConfigError, GestError, LostError
+from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__
 
 # The commands in the order of `gest --help`, with the panel of each
@@ -71,14 +71,13 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # letters that the terminal's encoding lacks become "?"
     tell_what_is_logged()
-    with launched.one_speaks():
+    with launched.only_main_prints():
         try:
             _check_arguments(sys.argv[1:])
             launched.check(sys.argv[1:])
             app()
         except GestError as error:
-            if not isinstance(error, LostError) or error.speaks:
-                show_error(error)
+            show_error(error)
             sys.exit(error.exit_code)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)

@@ -53,17 +53,6 @@ class ScoringError(GestError):
     """A run cannot continue: out of memory, or nothing can be scored."""
 
 
-class LostError(GestError):
-    """Another process of the same distributed run has ended or does not answer.
-
-    `speaks` is true in the process that reports the failure to the user.
-    """
-
-    def __init__(self, message: str, speaks: bool = True) -> None:
-        super().__init__(message)
-        self.speaks = speaks
-
-
 class SettingError(ConfigError, ScoringError):
     """Wrong usage of scoring: an unknown template, limit or device, or a config that does not fit."""
 

@@ -60,7 +60,7 @@ def test_every_kind_of_run_says_the_same_of_itself(tmp_path: Path) -> None:
     model, translator = find_runs([tmp_path])
     assert list(model.manifest.to_json()) == list(translator.manifest.to_json())
     assert list(model.result) == list(translator.result)
-    assert (model.manifest.subject, translator.manifest.subject) == (
+    assert (model.manifest.model, translator.manifest.model) == (
         *(model.manifest.metadata["model"], "file:translations.csv"),
     )
     assert (model.manifest.config, model.manifest.about, model.manifest.language) == ("en", "en", "en")

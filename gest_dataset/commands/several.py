@@ -1,4 +1,4 @@
-"""Several configs or languages in one command: one after the other, a line each, what failed at the end."""
+"""Commands on several configs or languages: one after the other, a line for each, failures at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from gest_dataset.commands.console import out, show_error
 from gest_dataset.errors import GestError
 
-_HELD = "\N{NO-BREAK SPACE}"  # in a line, the spaces of a field
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 T = TypeVar("T")
 
 
@@ -20,25 +20,21 @@ def one_by_one(
     ending: tuple[type[GestError], ...],
     failed: dict[str, object],
 ) -> Iterator[tuple[str, T]]:
-    """What the work makes of each name, as soon as it is there.
-
-    An error of one goes to `failed` and leaves the next one as it is; one that is `ending` would be that of
-    all that are left, too.
-    """
-    for place, name in enumerate(names):
+    """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
+    for i, name in enumerate(names):
         try:
-            made = work(name)
+            result = work(name)
         except ending as error:
-            failed |= dict.fromkeys(names[place:], error)
+            failed |= dict.fromkeys(names[i:], error)
             return
         except GestError as error:
             failed[name] = error
         else:
-            yield name, made
+            yield name, result
 
 
 def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
-    """Reasons, each with the names that it is given for."""
+    """The names that have each reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         names.setdefault(str(reason), []).append(name)
@@ -46,26 +42,23 @@ def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
 
 
 def show_failed(what: str, failed: Mapping[str, object]) -> None:
-    """Each reason once, as an error."""
+    """Print each reason once, as an error."""
     for reason, names in by_reason(failed).items():
         show_error(f"{what}: {', '.join(names)}\n{reason}")
 
 
 def show_fields(fields: Sequence[str]) -> None:
-    """Fields on one line; where there is no room for all, the next one begins an indented line."""
+    """Print fields on one line, wrapped between fields if the terminal is too narrow."""
+    text = " ".join(field.replace(" ", _NO_BREAK) for field in fields if field)
     line = textwrap.fill(
-        " ".join(field.replace(" ", _HELD) for field in fields if field),
-        out.width,
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, out.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
-    out.print(line.replace(_HELD, " "), soft_wrap=True)
+    out.print(line.replace(_NO_BREAK, " "), soft_wrap=True)
 
 
-def show_counts(lines: Sequence[Sequence[str]], of_what: str, *fields: int) -> None:
-    """How often each word is there in some fields of the lines, such as `3 configs: 2 shown, 1 reversed`."""
+def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None:
+    """Print how often each value of some fields occurs, such as `3 configs: 2 shown, 1 reversed`."""
     if lines:
         counts = (Counter(line[field] for line in lines) for field in fields)
-        told = (", ".join(f"{count} {word}" for word, count in words.items()) for words in counts)
-        out.print(f"{len(lines)} {of_what}: {'; '.join(told)}")
+        texts = (", ".join(f"{count} {value}" for value, count in one.items()) for one in counts)
+        out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")

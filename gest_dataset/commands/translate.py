@@ -1,26 +1,27 @@
-"""`gest translate`: GEST, or sentences of one's own, translated from English."""
+"""`gest translate`: translate GEST or other sentences from English."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fitted, interruptible, new_table, out
+from gest_dataset.commands.console import err, fitted, new_table, out
 from gest_dataset.commands.several import by_reason, one_by_one, show_failed
+from gest_dataset.storage import STANDARD_OUTPUT, check_output_file
 
 if TYPE_CHECKING:
-    from gest_dataset.translation import Translated, Translation
+    from gest_dataset.translation.systems import Translated
 
 EXAMPLES = (
     "Examples: [bold]gest translate --system hf:facebook/nllb-200-distilled-600M --language sk --output "
     "sk.csv[/bold], [bold]gest translate --system deepl --language cs,pl --input mine.txt --output "
     "mine.csv[/bold]"
 )
-_SHOWN = 3
+_EXAMPLES_SHOWN = 3
 
 
 def run(
@@ -36,12 +37,13 @@ def run(
     input_file: Annotated[
         Path | None,
         typer.Option(
-            "--input", help="Instead: a text (- is the standard input), or a table with `sentence`."
+            "--input",
+            help="Translate a text file (- is standard input) or a table with a column `sentence` instead.",
         ),
     ] = None,
     limit: options.Limit = None,
     store: Annotated[
-        Path | None, typer.Option(help="The folder that keeps translations; else one in HF_HOME.")
+        Path | None, typer.Option(help="Folder of cached translations (default: in HF_HOME).")
     ] = None,
     device: options.Device = "auto",
     dtype: options.Dtype = "auto",
@@ -51,79 +53,80 @@ def run(
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
-    Every finished batch is kept on disk: nothing is translated or paid for
-    twice, and the same command goes on where an earlier one stopped.
+    Every finished batch is cached: no translation is computed or billed
+    twice. Rerun the same command to resume.
 
     The paid services read their keys from the environment: DEEPL_AUTH_KEY;
     GOOGLE_API_KEY or GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID,
     AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
     from gest_dataset.languages import target_languages
-    from gest_dataset.storage import STANDARD_OUTPUT, check_output_file
-    from gest_dataset.translation import (
-        TranslationError,
-        TranslationStoppedError,
-        open_translator,
-        samples,
-        tables,
-        translate_all,
-    )
+    from gest_dataset.translation import open_translator, translate_all
+    from gest_dataset.translation.sentences import is_file, read_config, read_input, write_csv
+    from gest_dataset.translation.translator import TranslationError, TranslationStoppedError
 
     languages = target_languages(language)
-    sentences = tables.read_config(config) if input_file is None else tables.read_input(input_file)
-    sentences = sentences[:limit]
+    sentences = (read_config(config) if input_file is None else read_input(input_file))[:limit]
     if not sentences:
-        raise TranslationError(f"{input_file} has no sentence.")
-    # all of them before the first one is translated: a wrong name shows at once
-    loading: dict[str, Any] = {"device": device, "dtype": dtype}
-    loading |= {"batch_tokens": batch_tokens, "revision": revision, "endpoint": endpoint}
-    translators = {code: open_translator(system, code, **loading) for code in languages}
+        raise TranslationError(f"{input_file} has no sentences.")
+    # all of them first, so that a wrong name is an error before anything is translated
+    translators = {
+        code: open_translator(
+            system,
+            code,
+            device=device,
+            dtype=dtype,
+            batch_tokens=batch_tokens,
+            revision=revision,
+            endpoint=endpoint,
+        )
+        for code in languages
+    }
     names = [system.replace("{language}", code) for code in languages]
-    tables_read = [Path(name.removeprefix("file:")).expanduser() for name in names if samples.is_file(name)]
-    check_output_file(output, *tables_read, *([] if input_file is None else [input_file]))
+    inputs = [Path(name.removeprefix("file:")).expanduser() for name in names if is_file(name)]
+    check_output_file(output, *inputs, *([] if input_file is None else [input_file]))
     texts = [sentence.text for sentence in sentences]
     done: dict[str, Translated] = {}
     failed: dict[str, object] = {}
 
     def translate(code: str) -> Translated:
-        with interruptible("What is translated is kept; the same command goes on from here."):
-            return translate_all(texts, translators[code], code, store=store)
+        return translate_all(texts, translators[code], code, store=store)
 
-    for code, translated in one_by_one(languages, translate, (TranslationStoppedError,), failed):
-        done[code] = translated
-        if translated.stopped:
-            failed |= dict.fromkeys(languages[languages.index(code) :], translated.stopped)
+    for code, work in one_by_one(languages, translate, (TranslationStoppedError,), failed):
+        done[code] = work
+        if work.stopped:
+            failed |= dict.fromkeys(languages[languages.index(code) :], work.stopped)
             break
     if done:
-        made = {code: translated.translations for code, translated in done.items()}
-        tables.write_csv(output, {code: translators[code].name for code in done}, sentences, made)
-        console, where = (err, "the standard output") if output == STANDARD_OUTPUT else (out, str(output))
-        console.print(_summary(done, where))
-        for code, translations in made.items():
-            _show_problems(code, translations)
-    show_failed("not translated, or not to the end", failed)
+        translations = {code: work.translations for code, work in done.items()}
+        write_csv(output, {code: translators[code].name for code in done}, sentences, translations)
+        console, target = (err, "standard output") if output == STANDARD_OUTPUT else (out, str(output))
+        console.print(_summary(done, target))
+        for code, work in done.items():
+            _show_problems(code, work)
+    show_failed("not translated, or not completely", failed)
     if failed:
         raise typer.Exit(1)
 
 
-def _summary(done: dict[str, Translated], output: str) -> Table:
+def _summary(done: dict[str, Translated], target: str) -> Table:
     unit = next(iter(done.values())).unit
-    columns = ("language", "texts", "unique", "stored", "new", "failed", f"{unit}/s", "seconds")
-    table = new_table(f"Written to {output}", out, *columns)
+    columns = ("language", "texts", "unique", "cached", "new", "failed", f"{unit}/s", "seconds")
+    table = new_table(f"Written to {target}", out, *columns)
     for code, work in done.items():
         unique = len({made.source for made in work.translations})
-        counts = (len(work.translations), unique, work.stored, work.new, work.failed)
+        counts = (len(work.translations), unique, work.cached, work.new, work.failed)
         rate = "" if work.rate is None else f"{work.rate:,.0f}"
         table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{work.seconds:.1f}")
     return fitted(table, out)
 
 
-def _show_problems(code: str, translations: list[Translation]) -> None:
-    """Texts without a translation, and translations that cannot be ones: how many, and the first."""
-    from gest_dataset.translation import tables
+def _show_problems(code: str, work: Translated) -> None:
+    """Missing and suspicious translations by reason, with a few examples."""
+    from gest_dataset.translation.sentences import problem_of
 
-    problems = {made.source: reason for made in translations if (reason := tables.problem(made, code))}
+    problems = {made.source: reason for made in work.translations if (reason := problem_of(made, code))}
     for reason, sources in sorted(by_reason(problems).items(), key=lambda item: -len(item[1])):
         err.print(f"{code}: {len(sources):,} texts: {reason}", soft_wrap=True)
-        for source in sources[:_SHOWN]:
+        for source in sources[:_EXAMPLES_SHOWN]:
             err.print(f"    {source[:100]!r}", soft_wrap=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.gest import sentence_id
@@ -18,7 +19,7 @@ from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import Language
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.translation.samples import GestSentence
+from gest_dataset.translation.sentences import GestSentence
 
 # Field -> the column names that stand for it, best first; upstream's own files are among them
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -39,7 +40,6 @@ UNKNOWN = "not a sentence of GEST"
 DISAGREE = "id and source are of different sentences"
 STEREOTYPE = "not the stereotype of the sentence"
 DUPLICATE = "a duplicate"
-ANOTHER = "a second version for the same sentence and system"
 
 _ROW_NUMBER = re.compile(r"[0-9]{1,4}")
 _LINE_BREAKS = re.compile(r"[\t\r\n]+")
@@ -116,125 +116,99 @@ class Rejected:
     """A row that was left out: its number, its cells by field, and the reason."""
 
     row: int
-    cells: Mapping[str, str]
+    cells: Mapping[str, Any]
     reason: str
 
 
 @dataclass
 class FileRows:
-    """The rows of one file: those that were accepted, and those that were rejected.
+    """What became of the rows of one file.
 
-    `accepted` has the row and its number by system and id of the sentence.
+    `accepted` has a row and its number by system and id of the sentence; `rows` are those of the config.
     """
 
     path: Path
-    rows: int
+    number: int
     other_languages: int = 0
     accepted: dict[tuple[str, str], tuple[Row, int]] = field(default_factory=dict)
     rejected: list[Rejected] = field(default_factory=list)
-    pairs: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
-    def reject(self, row: int, cells: Mapping[str, str], reason: str) -> None:
+    def reject(self, row: int, cells: Mapping[str, Any], reason: str) -> None:
         """Leave a row out."""
-        self.rejected.append(Rejected(row, cells, reason))
+        self.rejected.append(Rejected(row, {"system": ", ".join(cells.get("systems", ())), **cells}, reason))
 
     @property
     def reasons(self) -> Counter[str]:
         """The number of rejected rows by reason."""
         return Counter(rejected.reason for rejected in self.rejected)
 
-    @property
-    def accepted_rows(self) -> int:
-        """The number of rows that contributed something."""
-        return self.rows - self.other_languages - len(self.rejected)
 
-
-def read_translations(
-    table: Table, mapping: Mapping[str, str], language: Language, index: SentenceIndex
-) -> FileRows:
-    """Read the translations of a file: the first one of each sentence and system."""
-
-    def translate(cells: Mapping[str, str], sentence: GestSentence, source: str) -> Row | str:
-        text = _clean(cells["translation"])
-        return find_problem(text, source, language.script, index.words) or {
-            "id": f"{sentence.id}-{language.code}-{cells['system']}",
-            "system": cells["system"],
-            "source": source,
-            "translation": text,
-            "stereotype": sentence.stereotype,
-            "gender": STEREOTYPES[sentence.stereotype].gender,
-        }
-
-    return _read(table, ("translation",), mapping, language.code, index, translate)
-
-
-def read_variants(
-    table: Table, mapping: Mapping[str, str], language: Language, index: SentenceIndex, first_letter: bool
-) -> FileRows:
-    """Read the pairs of a file: the first one of each sentence and system, equal ones merged."""
-
-    def pair(cells: Mapping[str, str], sentence: GestSentence, source: str) -> Row | str:
-        texts = [_clean(cells[name]) for name in ("masculine", "feminine")]
-        for text in texts:
-            if problem := find_problem(text, source, language.script, index.words):
-                return problem
-        stereotype, systems = sentence.stereotype, [cells["system"]]
-        return pair_row(language.code, systems, stereotype, source, *texts, first_letter=first_letter)
-
-    rows = _read(table, ("masculine", "feminine"), mapping, language.code, index, pair)
-    merged: dict[str, Row] = {}
-    for _, (row, number) in sorted(rows.accepted.items(), key=lambda item: item[0]):
-        if row["id"] in merged:
-            first = merged[row["id"]]
-            first["systems"] = sorted({*first["systems"], *row["systems"]})
-            rows.reject(number, pair_cells(row), MERGED)
-        else:
-            merged[row["id"]] = row
-    rows.pairs = list(merged.values())
-    return rows
-
-
-def pair_cells(pair: Row) -> dict[str, str]:
-    """The cells of a pair, for the report of rejected rows."""
-    texts = {name: pair[name] for name in ("source", "masculine", "feminine")}
-    return {**texts, "system": ", ".join(pair["systems"])}
-
-
-def _read(
+def read_rows(
     table: Table,
-    required: Sequence[str],
+    kind: str,
     mapping: Mapping[str, str],
-    code: str,
+    language: Language,
     index: SentenceIndex,
-    make: Callable[[Mapping[str, str], GestSentence, str], Row | str],
+    first_letter: bool,
 ) -> FileRows:
-    cells_of_rows = list(_rows_by_field(table, required, mapping, code))
-    result = FileRows(table.path, len(cells_of_rows))
-    for number, cells in enumerate(cells_of_rows, start=1):
-        if cells.get("language", code) != code:
+    """Read the translations or the pairs of a file: the first one of each sentence and system."""
+    columns = ["translation"] if kind == "translations" else ["masculine", "feminine"]
+    lines = list(_rows_by_field(table, columns, mapping, language.code))
+    result = FileRows(table.path, len(lines))
+    for number, cells in enumerate(lines, start=1):
+        if cells.get("language", language.code) != language.code:
             result.other_languages += 1
             continue
         matches = index.match(cells)
         if isinstance(matches, str):
             result.reject(number, cells, matches)
             continue
-        made = [make(cells, sentence, source) for sentence, source in matches]
-        problem = next((row for row in made if isinstance(row, str)), None)
-        if problem is not None:
+        texts = [_clean(cells[column]) for column in columns]
+        problems = (find_problem(text, matches[0][1], language.script, index.words) for text in texts)
+        problem = next((problem for problem in problems if problem), None)
+        new: dict[tuple[str, str], tuple[Row, int]] = {}
+        for sentence, source in matches:
+            if kind == "translations":
+                row: Row | str = _translation(language.code, cells["system"], sentence, source, *texts)
+            else:
+                facts = (language.code, [cells["system"]], sentence.stereotype, source)
+                row = pair_row(*facts, *texts, first_letter=first_letter)
+            if isinstance(row, str):
+                problem = problem or row
+            elif (cells["system"], sentence.id) not in result.accepted:
+                new[cells["system"], sentence.id] = row, number
+        if problem:
             result.reject(number, cells, problem)
-            continue
-        rows = {(cells["system"], match[0].id): row for match, row in zip(matches, made, strict=True)}
-        new = {key: (row, number) for key, row in rows.items() if key not in result.accepted}
-        result.accepted |= new
-        if not new:
-            same = all(result.accepted[key][0] == row for key, row in rows.items())
-            if not same or len(matches) == 1:  # GEST itself has some sentences twice
-                result.reject(number, cells, DUPLICATE if same else ANOTHER)
-    if not result.rows:
+        elif not new and len(matches) == 1:  # GEST itself has some sentences twice
+            result.reject(number, cells, DUPLICATE)
+        else:
+            result.accepted |= new
+    if not result.number:
         raise DataError(f"{table.path} has no rows.")
-    if result.other_languages == result.rows:
-        raise ConfigError(f"{table.path} has no rows in {code!r}, only in other languages.")
+    if result.other_languages == result.number:
+        raise ConfigError(f"{table.path} has no rows in {language.code!r}, only in other languages.")
+    merged: dict[str, Row] = {}
+    for row, number in (result.accepted[key] for key in sorted(result.accepted)):
+        if row["id"] in merged:
+            first = merged[row["id"]]
+            first["systems"] = sorted({*first["systems"], *row["systems"]})
+            result.reject(number, row, MERGED)
+        else:
+            merged[row["id"]] = row
+    result.rows = list(merged.values())
     return result
+
+
+def _translation(code: str, system: str, sentence: GestSentence, source: str, text: str) -> Row:
+    return {
+        "id": f"{sentence.id}-{code}-{system}",
+        "system": system,
+        "source": source,
+        "translation": text,
+        "stereotype": sentence.stereotype,
+        "gender": STEREOTYPES[sentence.stereotype].gender,
+    }
 
 
 def _rows_by_field(

@@ -43,7 +43,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
     """The SHA-256 of each config's file, by config."""
     try:
         text = (folder / SUMS).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except OSError:
         return {}
     matches = map(_LINE.fullmatch, text.splitlines())
     return {match[2]: match[1] for match in matches if match}

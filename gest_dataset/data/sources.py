@@ -28,7 +28,7 @@ MIRROR_VARIABLE = "GEST_MIRROR"
 TABLE_VARIABLE = "GEST_SOURCES"
 REPO_VARIABLE = "GEST_REPO"  # a data set on the Hub, or a built folder, to read instead
 _TABLE = Path(__file__).with_name("sources.json")
-_PAUSES = (1.0, 2.0, 4.0)  # seconds between tries
+_PAUSES = (1.0, 2.0, 4.0, 0.0)  # seconds after each try
 _TIMEOUT = 30.0
 _MAX_SIZE = 1 << 27  # bytes of a file; the largest source has 3.3 MB, UDPipe models some tens of MB
 
@@ -147,24 +147,18 @@ def _source(key: str) -> Source:
 
 def _from_mirror(source: Source, mirror: Path) -> Verified:
     path = mirror / source.key
-    if not mirror.is_dir():
-        raise SourceError(
-            f"The mirror {mirror} is not a directory.\n"
-            f"Set {MIRROR_VARIABLE} (or data_dir) to a directory with {source.key}, or unset it to download."
-        )
-    command = f"curl --create-dirs -o {shlex.quote(str(path))} {source.url}"
+    advice = f"Get it with: curl --create-dirs -o {shlex.quote(str(path))} {source.url}"
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
-        raise SourceError(f"The mirror {mirror} lacks {source.key}.\nGet it with: {command}") from None
     except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error}.\nGet it again with: {command}") from error
+        reason = (
+            f"lacks {source.key}" if isinstance(error, FileNotFoundError) else f"is not readable: {error}"
+        )
+        raise SourceError(f"The mirror {mirror} {reason}.\n{advice}") from error
     blob = git_blob_id(content)
     if blob != source.blob:
-        raise SourceError(
-            f"{path} is not the pinned file: its git blob id is {blob}, expected {source.blob}.\n"
-            f"Get the pinned file with: {command}"
-        )
+        reason = f"its git blob id is {blob}, expected {source.blob}"
+        raise SourceError(f"{path} is not the pinned file: {reason}.\n{advice}")
     return Verified(path, content)
 
 
@@ -195,12 +189,10 @@ def download(source: Source) -> bytes:
     for pause in _PAUSES:
         try:
             return _try_download(source)
-        except _TransferError:
+        except _TransferError as error:
+            reason = str(error)
             time.sleep(pause)
-    try:
-        return _try_download(source)
-    except _TransferError as error:
-        raise _unreachable(source, str(error)) from error
+    raise _unreachable(source, reason)
 
 
 def _try_download(source: Source) -> bytes:

@@ -18,7 +18,7 @@ from gest_dataset.gender.rules.engine import contexts_of
 from gest_dataset.gender.rules.quotations import quoted_spans
 from gest_dataset.gender.rules.subjects import first_person
 from gest_dataset.gender.tokens import Token
-from gest_dataset.probes.pronouns import Character, weighed
+from gest_dataset.probes.pronouns import Character, decide
 
 _THIRD_PERSON = {
     **dict.fromkeys(("on", "він", "ён", "он", "той"), MALE),
@@ -47,7 +47,7 @@ def characters(
                 words[person, parse.text[start:end].lower()] += 1
         numbers = Counter(person for person, _ in words.elements())
         evidence = tuple(f"{word} {count}" for (_, word), count in words.items())
-        found.append(weighed(numbers[MALE], numbers[FEMALE], numbers[_FIRST_PERSON], 0, evidence))
+        found.append(decide(numbers[MALE], numbers[FEMALE], numbers[_FIRST_PERSON], 0, evidence))
     return found
 
 

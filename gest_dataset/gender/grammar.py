@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -21,6 +21,7 @@ from gest_dataset.gender.tokens import Token
 from gest_dataset.storage import atomic_path
 from gest_dataset.user_data import user_data_folder
 
+_T = TypeVar("_T")
 Words = frozenset[str]
 Pattern = re.Pattern[str]
 Stems = tuple[str, ...]
@@ -32,6 +33,7 @@ NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
 _FOLDER = Path(__file__).with_name("grammars")
 _SHARED = "shared"
+_SUFFIXES = (".yaml", ".json")  # of files that users added; version 1 wrote JSON
 # the kinds of gendered words that rules look for
 _KINDS = (
     "accusative adjective adjective_as_noun adjective_as_other adjective_as_third adjective_as_verb agreeing"
@@ -150,60 +152,52 @@ class Grammar:
 def read_grammar(path: Path) -> Grammar:
     """The grammar in a YAML file; `extends: LANGUAGE` takes over the fields of another language."""
     try:
-        return _grammar({**_load(_FOLDER / f"{_SHARED}.yaml"), **_load(path)})
+        content = _load(path)
+        while base := content.pop("extends", None):
+            if base not in LANGUAGES:
+                raise ValueError(f"it extends {base!r}, which is not one of {', '.join(LANGUAGES)}")
+            content = {**_load(_grammar_file(base)), **content}
+        return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
     except FileNotFoundError as error:
-        raise ConfigError(f"{path} does not exist.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{error.filename} does not exist.") from error
+    except (OSError, TypeError, ValueError, yaml.YAMLError) as error:
         raise DataError(f"{path} is not a grammar: {error}.") from error
 
 
 def _load(path: Path) -> dict[str, Any]:
     # every scalar is a text: *on* and *no* are words
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    content = _mapping(yaml.load(path.read_text(encoding="utf-8"), loader), "the file")
-    base = content.pop("extends", None)
-    if base is None:
-        return content
-    if base not in LANGUAGES:
-        raise ValueError(f"extends is {base!r}, not one of {', '.join(LANGUAGES)}")
-    return {**_load(_FOLDER / f"{base}.yaml"), **content}
+    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), loader)
+    if not isinstance(content, dict):
+        raise ValueError("it is not a mapping")
+    return content
 
 
-def _grammar(content: Mapping[str, Any]) -> Grammar:
-    values = _record(Grammar, content, "the file")
-    for name, read in (("endings", _endings), ("words", _genders)):
-        kinds = {_FORMER_NAMES.get(kind, kind): one for kind, one in values.get(name, {}).items()}
-        if unknown := kinds.keys() - KINDS:
-            raise ValueError(f"{name} has {min(unknown)!r}, which is not one of {', '.join(sorted(KINDS))}")
-        values[name] = {kind: read(one, f"{name}.{kind}") for kind, one in kinds.items()}
-    return Grammar(**values)
+def _read(cls: type[_T], content: Any, where: str) -> _T:
+    """A dataclass from a mapping, whose values are converted by the types of the fields."""
+    types = {one.name: str(one.type) for one in fields(cls)}  # type: ignore[arg-type]
+    values = _mapping(content, where, types)
+    return cls(**{name: _value(types[name], value, name) for name, value in values.items()})
 
 
-def _endings(value: Any, where: str) -> Endings:
-    return Endings(**_record(Endings, value, where))
-
-
-def _record(cls: type[Grammar] | type[Endings], content: Any, where: str) -> dict[str, Any]:
-    """The arguments of a dataclass, converted by the types of its fields."""
-    wanted = {field.name: field for field in fields(cls)}
-    values: dict[str, Any] = {}
-    for key, value in _mapping(content, where).items():
-        name = _FORMER_NAMES.get(key, key)
-        if name not in wanted:
-            raise ValueError(f"{where} has {key!r}, which is not one of {', '.join(sorted(wanted))}")
-        values[name] = _value(str(wanted[name].type), value, key)
-    missing = [name for name, one in wanted.items() if one.default is one.default_factory is MISSING]
-    if not set(missing) <= values.keys():
-        raise ValueError(f"{where} has no {' and no '.join(missing)}")
+def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]:
+    """A mapping with these names only; former names are replaced."""
+    if not isinstance(content, dict):
+        raise ValueError(f"{where} is not a mapping")
+    values = {_FORMER_NAMES.get(name, name): value for name, value in content.items()}
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"{where} has {min(unknown)!r}, which is not one of {', '.join(sorted(names))}")
     return values
 
 
 def _value(kind: str, value: Any, where: str) -> Any:
-    """A value of the type that an annotation names."""
-    if kind.startswith("Mapping"):
-        return _mapping(value, where)
+    if where == "endings":
+        kinds = _mapping(value, where, KINDS)
+        return {kind: _read(Endings, one, f"endings.{kind}") for kind, one in kinds.items()}
+    if where == "words":
+        return {kind: _genders(one, f"words.{kind}") for kind, one in _mapping(value, where, KINDS).items()}
+    if where == "examples":
+        return value
     if kind == "bool":
         return value == "true"
     if where == "cases" and value == "any":
@@ -220,7 +214,7 @@ def _value(kind: str, value: Any, where: str) -> Any:
 
 
 def _genders(value: Any, where: str) -> dict[str, str]:
-    """Forms and their genders: from a list of `masculine:feminine`, or from a mapping."""
+    """Forms and their genders: from a list of `masculine:feminine`, or from a mapping (version 1)."""
     if isinstance(value, dict):
         genders = value
     else:
@@ -232,55 +226,49 @@ def _genders(value: Any, where: str) -> dict[str, str]:
     return genders
 
 
-def _mapping(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} is not a mapping")
-    return dict(value)
-
-
 def languages() -> list[str]:
     """The languages that have rules: those of this package and those that users added."""
-    added = sorted(path.stem for pattern in ("*.yaml", "*.json") for path in _rules_folder().glob(pattern))
-    return [*LANGUAGES, *(code for code in dict.fromkeys(added) if code not in LANGUAGES)]
+    added = {path.stem for path in _user_rules().glob("*.*") if path.suffix in _SUFFIXES}
+    return [*LANGUAGES, *sorted(added - set(LANGUAGES))]
 
 
-def _rules_folder() -> Path:
+def _user_rules() -> Path:
     return user_data_folder() / "rules"
 
 
-def _rules_file(language: str) -> Path:
+def _grammar_file(language: str) -> Path:
     """The grammar file of a language."""
     if language in LANGUAGES:
         return _FOLDER / f"{language}.yaml"
-    json = _rules_folder() / f"{language}.json"  # written by version 1
-    return json if json.exists() else json.with_suffix(".yaml")
-
-
-@functools.cache
-def _load_built_in(language: str) -> Grammar:
-    return read_grammar(_rules_file(language))
+    paths = [_user_rules() / f"{language}{suffix}" for suffix in _SUFFIXES]
+    return next((path for path in paths if path.exists()), paths[0])
 
 
 def load_grammar(language: str) -> Grammar:
     """The grammar of a language."""
     if language not in languages():
         raise ConfigError(f"There are no rules for {language!r}; choose one of {', '.join(languages())}.")
-    return _load_built_in(language) if language in LANGUAGES else read_grammar(_rules_file(language))
+    path = _grammar_file(language)
+    return _read_cached(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=32)
+def _read_cached(path: Path, modified: int) -> Grammar:
+    return read_grammar(path)
 
 
 def rules_hash(language: str) -> str | None:
     """A hash of the rules that a user added; the version identifies those of this package."""
     if language in LANGUAGES:
         return None
-    load_grammar(language)
-    return f"sha256:{hashlib.sha256(_rules_file(language).read_bytes()).hexdigest()[:16]}"
+    return f"sha256:{hashlib.sha256(_grammar_file(language).read_bytes()).hexdigest()[:16]}"
 
 
 def write_rules(language: str, path: str | Path) -> None:
     """Copy the grammar file of a language, to start the rules of a related language from it."""
     load_grammar(language)
     with atomic_path(Path(path)) as partial:
-        partial.write_bytes(_rules_file(language).read_bytes())
+        partial.write_bytes(_grammar_file(language).read_bytes())
 
 
 def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
@@ -298,11 +286,11 @@ def add_rules(language: str, path: Path, replace: bool = False) -> None:
     check_rules(language, path, replace)
     content = path.read_bytes()
     delete_rules(language)
-    with atomic_path(_rules_file(language)) as partial:
+    with atomic_path(_grammar_file(language)) as partial:
         partial.write_bytes(content)
 
 
 def delete_rules(language: str) -> None:
     """Delete the rules that a user added for a language, if there are any."""
-    for suffix in ("yaml", "json"):
-        (_rules_folder() / f"{language}.{suffix}").unlink(missing_ok=True)
+    for suffix in _SUFFIXES:
+        (_user_rules() / f"{language}{suffix}").unlink(missing_ok=True)

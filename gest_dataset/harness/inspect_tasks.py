@@ -17,7 +17,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState, generate
 
 from gest_dataset.errors import GestError
-from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def choice_rates() -> Metric:
 
         from gest_dataset.measures import MEASURES
         from gest_dataset.measures.result import compute_result
-        from gest_dataset.probes.prompt import REFUSED
+        from gest_dataset.probes.prompts import REFUSED
         from gest_dataset.statistics.checks import UndefinedWarning
 
         known = sorted(scores, key=lambda score: _of_sample(score)["place"])

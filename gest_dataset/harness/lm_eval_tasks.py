@@ -56,7 +56,7 @@ def write_tasks(
     Returns:
         The tasks, and the reasons why other configs were left out.
     """
-    suitable, left_out = selection.split(configs, lm_eval.KIND, "lm_eval")
+    suitable, left_out = selection.suitable_configs(configs, lm_eval.KIND, "lm_eval")
     by_measure: dict[str, list[str]] = {}
     for name in suitable:
         measure, probe = measure_of(list(CONFIGS[name].features), name)

@@ -35,8 +35,8 @@ from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import language_models
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.version import __version__
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
@@ -142,12 +142,12 @@ def _model_name(run: Run) -> tuple[str, bool]:
     """Return the name of the model, and whether it was loaded from the Hub."""
     manifest = run.manifest
     if MEASURES[manifest.measure].probe:
-        return manifest.subject, manifest.metadata["from_hub"]
-    if not manifest.subject.startswith(_HUGGING_FACE):
-        raise ConfigError(f"{run.path} is a run of {manifest.subject}, which is not a model on the Hub.")
+        return manifest.model, manifest.metadata["from_hub"]
+    if not manifest.model.startswith(_HUGGING_FACE):
+        raise ConfigError(f"{run.path} is a run of {manifest.model}, which is not a model on the Hub.")
     # a local folder has a hash of its content as revision
     is_commit = re.fullmatch(r"[0-9a-f]{40}", manifest.metadata["revision"] or "") is not None
-    return manifest.subject.removeprefix(_HUGGING_FACE), is_commit
+    return manifest.model.removeprefix(_HUGGING_FACE), is_commit
 
 
 def _read_dataset(source: Repo, configs: Iterable[str]) -> tuple[Branch, dict[str, bytes]]:

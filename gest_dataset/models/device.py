@@ -1,55 +1,157 @@
-"""Which device and which number type a run uses."""
+"""Where a model runs and in which number type: one device, several devices, or quantised."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
-from gest_dataset.errors import SettingError
+import torch
+from accelerate.utils import align_module_device
+from transformers import BitsAndBytesConfig
 
-if TYPE_CHECKING:
-    import torch
+from gest_dataset.errors import ModelError, SettingError
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
-# Padded tokens in a batch. On a CPU more is slower: the batch no longer fits into the caches.
+# Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
 BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
 
+DeviceMap = str | Mapping[str, Any]
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's strategies
+# Options of bitsandbytes; nf4 suits normally distributed weights (QLoRA, section 3)
+QUANTIZATIONS: dict[str, dict[str, Any]] = {
+    "8bit": {"load_in_8bit": True},
+    "4bit": {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+}
 
-def pick_device(asked: str) -> torch.device:
-    """The device asked for; `auto` takes CUDA, else Apple's GPU, else the CPU."""
-    import torch
 
-    if asked == "auto":
+def pick_device(requested: str) -> torch.device:
+    """The requested device; `auto` takes CUDA, else Apple's GPU, else the CPU."""
+    if requested == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
-        device = torch.device(asked)
+        device = torch.device(requested)
     except RuntimeError as error:
-        raise SettingError(f"There is no device {asked!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
-    cuda = torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()
-    at_hand = {"cuda": cuda, "mps": torch.backends.mps.is_available()}
-    if not at_hand.get(device.type, True):
-        raise SettingError(f"The device {asked!r} is not at hand on this machine. Use auto or cpu.")
+        raise SettingError(f"Unknown device {requested!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
+    available = {
+        "cuda": torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if not available.get(device.type, True):
+        raise SettingError(f"This machine has no device {requested!r}. Use auto or cpu.")
     return device
 
 
-def bfloat16_unit() -> str | None:
-    """What this CPU multiplies bfloat16 with; where it has no such thing bfloat16 is the slower type."""
-    import torch
-
-    units = {"AMX": torch.cpu._is_amx_tile_supported, "AVX512-BF16": torch.cpu._is_avx512_bf16_supported}
-    return next((name for name, has in units.items() if has()), None)
-
-
-def pick_dtype(asked: str, device: torch.device) -> torch.dtype:
-    """The type asked for; `auto` takes bfloat16 on a GPU that has it, else float16; float32 on a CPU."""
-    import torch
-
-    if asked not in DTYPES:
-        raise SettingError(f"There is no dtype {asked!r}. Use one of {', '.join(DTYPES)}.")
-    if asked != "auto":
-        dtype: torch.dtype = getattr(torch, asked)
+def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
+    """The requested number type; `auto` takes bfloat16 (else float16) on a GPU and float32 on a CPU."""
+    if requested not in DTYPES:
+        raise SettingError(f"Unknown dtype {requested!r}. Use one of {', '.join(DTYPES)}.")
+    if requested != "auto":
+        dtype: torch.dtype = getattr(torch, requested)
         return dtype
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return torch.float16 if device.type == "mps" else torch.float32
+
+
+def has_bfloat16_unit() -> bool:
+    """Whether this CPU multiplies bfloat16 in hardware; without that, bfloat16 is slower than float32."""
+    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The device, number type, device map and quantisation to load a model with."""
+
+    device: torch.device
+    dtype: torch.dtype
+    device_map: DeviceMap | None = None
+    quantization: str | None = None
+
+    @classmethod
+    def of(
+        cls, device: str, dtype: str, device_map: DeviceMap | None = None, quantization: str | None = None
+    ) -> Placement:
+        """Check the options and resolve `auto`."""
+        if isinstance(device_map, str) and device_map not in DEVICE_MAPS:
+            raise SettingError(f"Unknown device map {device_map!r}. Use one of {', '.join(DEVICE_MAPS)}.")
+        if device_map is not None and device != "auto":
+            raise SettingError(
+                f"A device map spreads the model over all devices, so it cannot be combined with "
+                f"device={device!r}. Choose GPUs with CUDA_VISIBLE_DEVICES."
+            )
+        if quantization not in (None, *QUANTIZATIONS):
+            raise SettingError(f"Unknown quantization {quantization!r}. Use {' or '.join(QUANTIZATIONS)}.")
+        chosen = pick_device(device)
+        return cls(chosen, pick_dtype(dtype, chosen), device_map, quantization)
+
+    def load(self, from_pretrained: Callable[..., tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Call `from_pretrained` with these options: the model in evaluation mode and its loading info."""
+        options: dict[str, Any] = {"dtype": self.dtype, "output_loading_info": True}
+        if self.quantization:
+            options |= {"quantization_config": self._bitsandbytes(), "device_map": {"": self.device}}
+        if self.device_map is None:
+            model, info = from_pretrained(**options)
+            return (model if self.quantization else model.to(self.device)).eval(), info
+        folder = tempfile.mkdtemp(prefix="gest-offload-")  # for weights that do not fit into memory
+        try:
+            options["device_map"] = self.device_map
+            model, info = from_pretrained(**options, offload_folder=folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(model, shutil.rmtree, folder, ignore_errors=True)
+        return model.eval(), info
+
+    def _bitsandbytes(self) -> Any:
+        assert self.quantization is not None
+        if find_spec("bitsandbytes") is None:
+            raise ModelError(f"Loading a model in {self.quantization} requires: pip install bitsandbytes")
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every matrix product
+        config: Any = BitsAndBytesConfig
+        options = dict(QUANTIZATIONS[self.quantization])
+        if self.quantization == "4bit":
+            options["bnb_4bit_compute_dtype"] = self.dtype
+        return config(**options)
+
+
+def main_device(model: Any) -> torch.device:
+    """The device for a model's inputs: its own, or the first GPU of a model with a device map."""
+    device_map = getattr(model, "hf_device_map", None)
+    if not device_map:
+        device: torch.device = model.device
+        return device
+    gpus = (device for device in device_map.values() if str(device) not in ("cpu", "disk"))
+    return torch.device(next(gpus, "cpu"))
+
+
+def is_spread(model: Any) -> bool:
+    """Whether the weights of a model are on more than one device."""
+    device_map: Mapping[str, Any] = getattr(model, "hf_device_map", None) or {}
+    return len({str(device) for device in device_map.values()}) > 1
+
+
+def is_fixed(model: Any) -> bool:
+    """Whether a model cannot be moved or converted to another number type."""
+    return is_spread(model) or bool(getattr(model, "is_quantized", False))
+
+
+def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
+    for name, weight in sorted(model.state_dict().items()):
+        if not isinstance(weight, torch.Tensor):
+            continue  # quantisers store other objects beside the weights
+        if not weight.is_meta:
+            yield name, weight
+            continue
+        module_name, _, attribute = name.rpartition(".")
+        module = model.get_submodule(module_name)
+        with align_module_device(module, "cpu"):
+            yield name, getattr(module, attribute).detach()

@@ -1,4 +1,4 @@
-"""How far half precision moves the scores of a run on a CPU: some of its samples beside float32."""
+"""The error of half precision on a CPU: some samples of a run are scored again in float32."""
 
 from __future__ import annotations
 
@@ -9,88 +9,76 @@ import psutil
 import pyarrow as pa
 
 from gest_dataset.measures.measure import Measure
-from gest_dataset.models.device import bfloat16_unit
-from gest_dataset.models.loading import Loaded
-from gest_dataset.statistics.checks import Floats
+from gest_dataset.models.device import has_bfloat16_unit
+from gest_dataset.models.loading import LoadedModel
 
-# So many samples, spread over the run, tell the size of the error
 SAMPLES = 16
-_FLOAT32_BYTES = 4
 _PROBABILITIES = ("stereotype", "antistereotype")
 
 
-def is_half(loaded: Loaded) -> bool:
-    """Whether a model runs in half precision on a CPU; on a GPU that is the default."""
-    return loaded.place == "cpu" and str(loaded.model.dtype) in ("torch.bfloat16", "torch.float16")
+def is_half_on_cpu(loaded: LoadedModel) -> bool:
+    """Whether a model runs in half precision on a CPU (on a GPU that is the default)."""
+    return loaded.device_name == "cpu" and str(loaded.model.dtype) in ("torch.bfloat16", "torch.float16")
 
 
-def no_room(loaded: Loaded) -> str | None:
-    """Why the model is not loaded a second time, in float32."""
-    needed = _FLOAT32_BYTES * loaded.model.num_parameters()
-    if needed < psutil.virtual_memory().available:
-        return None
-    return f"its error beside float32 is not measured: that takes {needed / 2**30:.0f} GB of free memory"
+def warnings_on(loaded: LoadedModel) -> list[str]:
+    """Notes if the CPU is slow in this number type, or if float32 does not fit into memory."""
+    notes = []
+    dtype = str(loaded.model.dtype).removeprefix("torch.")
+    if dtype != "bfloat16" or not has_bfloat16_unit():
+        notes.append(f"this CPU has no fast unit for {dtype}, so float32 is faster and exact")
+    if not fits_in_float32(loaded):
+        notes.append("the error of half precision is not measured: float32 does not fit into memory")
+    return notes
 
 
-def some(scores: pa.Table) -> list[str]:
-    """The ids of samples from the first to the last one, and of one for each template that has a score."""
+def fits_in_float32(loaded: LoadedModel) -> bool:
+    """Whether there is enough memory to load the model again in float32."""
+    return bool(4 * loaded.model.num_parameters() < psutil.virtual_memory().available)
+
+
+def sample_ids(scores: pa.Table) -> list[str]:
+    """Evenly spaced samples, and one for each template that has a score."""
     ids = scores["id"].to_pylist()
-    places = {round(i) for i in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)))}
+    rows = {round(i) for i in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)))}
     if "template" in scores.column_names:
         templates = scores["template"].to_pylist()
-        places |= {templates.index(template) for template in set(templates)}
-    return list(dict.fromkeys(ids[i] for i in sorted(places)))
+        rows |= {templates.index(template) for template in set(templates)}
+    return list(dict.fromkeys(ids[i] for i in sorted(rows)))
 
 
-def error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
-    """The median and the largest difference of the scores that both tables have a value for."""
-    keys = [name for name in ("id", "template") if name in exact.column_names]
-    own = dict(zip(_keys(half, keys), _log_ratios(measure, half), strict=True))
-    theirs = dict(zip(_keys(exact, keys), _log_ratios(measure, exact), strict=True))
-    differences = np.abs([own[key] - theirs[key] for key in theirs if key in own])
+def error_of(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+    """The median and the largest difference of the scores that both tables have."""
+    half_scores, exact_scores = (_scores(measure, table) for table in (half, exact))
+    differences = np.abs([half_scores[key] - exact_scores[key] for key in exact_scores if key in half_scores])
     differences = differences[np.isfinite(differences)]
     if not differences.size:
         return {"samples": 0, "median": None, "largest": None}
-    return {
-        "samples": int(differences.size),
-        "median": float(np.median(differences)),
-        "largest": float(differences.max()),
-    }
+    median, largest = float(np.median(differences)), float(differences.max())
+    return {"samples": int(differences.size), "median": median, "largest": largest}
 
 
-def told(measure: Measure, dtype: str, found: dict[str, Any]) -> str:
-    """What is said of it beside the numbers of the run."""
-    if not found["samples"]:
-        return f"{dtype}: no sample has a score in both this type and float32"
+def error_note(measure: Measure, dtype: str, error: dict[str, Any]) -> str:
+    """The error in words."""
+    if not error["samples"]:
+        return f"{dtype}: no sample has a score both in this type and in float32"
+    assert measure.display is not None
+    assert measure.probe is not None
+    is_probability = set(_PROBABILITIES) <= set(measure.probe.scores)
+    score = "ln of stereotype / anti-stereotype" if is_probability else measure.display.score_label
     return (
-        f"{dtype} moves {_what(measure)} by {found['median']:.2g} in the median and by "
-        f"{found['largest']:.2g} at most, on {found['samples']} samples that were asked in float32 too"
+        f"{dtype} changes {score} by {error['median']:.2g} (median) and at most {error['largest']:.2g}, on "
+        f"{error['samples']} samples that were also scored in float32"
     )
 
 
-def slow(dtype: str) -> str | None:
-    """What is said of a type that this CPU does not multiply."""
-    if dtype == "bfloat16" and bfloat16_unit() is not None:
-        return None
-    lacking = "neither AMX nor AVX512-BF16" if dtype == "bfloat16" else "no unit for it that is used"
-    return f"this CPU does not compute in {dtype} ({lacking}): float32 is faster and exact"
-
-
-def _log_ratios(measure: Measure, table: pa.Table) -> Floats:
-    """The scores of the samples; of StereoSet's probabilities, of any size, the logarithm of their ratio."""
+def _scores(measure: Measure, table: pa.Table) -> dict[Any, float]:
+    """The scores by id and template; for StereoSet, the log-ratios of its probabilities."""
     assert measure.display is not None
-    if not set(_PROBABILITIES) <= set(table.column_names):
-        return measure.display.value(table)
-    stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
-    return np.asarray(stereotype - antistereotype)
-
-
-def _what(measure: Measure) -> str:
-    assert measure.display is not None
-    assert measure.probe is not None
-    of_probabilities = set(_PROBABILITIES) <= set(measure.probe.scores)
-    return "ln of stereotype / anti-stereotype" if of_probabilities else measure.display.score_label
-
-
-def _keys(table: pa.Table, names: list[str]) -> list[tuple[Any, ...]]:
-    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+    if set(_PROBABILITIES) <= set(table.column_names):
+        stereotype, antistereotype = (np.log(table[name].to_numpy()) for name in _PROBABILITIES)
+        values = np.asarray(stereotype - antistereotype)
+    else:
+        values = measure.display.value(table)
+    keys = [table[name].to_pylist() for name in ("id", "template") if name in table.column_names]
+    return dict(zip(zip(*keys, strict=True), values.tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""The one door to what transformers loads: code that comes with a model runs only where it was asked for.
+"""Loading with transformers. Code that comes with a model runs only with `trust_remote_code`.
 
-Where nothing is said, transformers asks on the standard input and runs the code on "y"; here it is
-always said. tests/test_architecture.py keeps every other module from loading for itself.
+Everything is loaded through `from_pretrained` of this module, because transformers would otherwise
+prompt on the standard input and run the code on "y".
 """
 
 from __future__ import annotations
@@ -17,34 +17,31 @@ from transformers.utils.hub import cached_file, extract_commit_hash
 from gest_dataset.errors import ModelError
 
 
-def read(auto_class: Any, name: str | Path, trust_remote_code: bool = False, **given: Any) -> Any:
-    """A config, a tokeniser or a model: `auto_class.from_pretrained`, with no code of others unless asked."""
+def from_pretrained(
+    auto_class: Any, name: str | Path, trust_remote_code: bool = False, **options: Any
+) -> Any:
+    """`auto_class.from_pretrained` for a config, a tokeniser or a model."""
     try:
-        loaded = auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **given)
+        return auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **options)
     except ValueError as error:
         if "trust_remote_code" not in str(error):
             raise
-        raise _code_of_others(name, "code of its own") from error
-    return loaded
+        raise _needs_remote_code(name, "code of its own") from error
 
 
-def read_config(name: str | Path, trust_remote_code: bool = False, **given: Any) -> Any:
-    """The settings of a model; attention from a repository of kernels would be code of others as well."""
-    config = read(AutoConfig, name, trust_remote_code, **given)
+def load_config(name: str | Path, trust_remote_code: bool = False, **options: Any) -> Any:
+    """The configuration of a model; attention kernels from a repository also count as remote code."""
+    config = from_pretrained(AutoConfig, name, trust_remote_code, **options)
     parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
-    kernels = [str(getattr(part, "_attn_implementation", None)) for part in parts]
-    foreign = next((kernel for kernel in kernels if "/" in kernel), None)
-    if foreign is not None and not trust_remote_code:
-        raise _code_of_others(name, f"attention from {foreign!r}")
+    for part in parts:
+        kernel = str(getattr(part, "_attn_implementation", None))
+        if "/" in kernel and not trust_remote_code:
+            raise _needs_remote_code(name, f"attention from {kernel!r}")
     return config
 
 
-def commit_of(name: str, revision: str | None) -> str | None:
-    """The commit on the Hub (or in its cache) that a name and a revision stand for; None of a folder.
-
-    It is the name of the cache's directory for it; the config of transformers 5.23 does not tell it, as
-    that of older ones did. An OSError says why there is no such model.
-    """
+def commit_hash(name: str, revision: str | None) -> str | None:
+    """The Hub commit of a model's revision; None for a local folder."""
     if Path(name).exists():
         return None
     commit: str | None = extract_commit_hash(cached_file(name, "config.json", revision=revision), None)
@@ -52,7 +49,7 @@ def commit_of(name: str, revision: str | None) -> str | None:
 
 
 def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
-    """What a checkpoint lacks, transformers would fill at random."""
+    """Refuse a checkpoint that lacks weights, which transformers would initialise at random."""
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(
@@ -61,20 +58,14 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
         )
 
 
-def shape_of(auto_class: Any, config: Any, trust_remote_code: bool = False) -> Any:
-    """A model of these settings without a weight: its parameters have shapes alone (`meta`)."""
+def empty_model(auto_class: Any, config: Any, trust_remote_code: bool = False) -> Any:
+    """A model without weights: its parameters are on the `meta` device."""
     with torch.device("meta"):
         return auto_class.from_config(config, trust_remote_code=trust_remote_code)
 
 
-def size_of(auto_class: Any, config: Any) -> int:
-    """How many weights a model of these settings has; none of them is made."""
-    size: int = shape_of(auto_class, config).num_parameters()
-    return size
-
-
-def _code_of_others(name: str | Path, what: str) -> ModelError:
+def _needs_remote_code(name: str | Path, what: str) -> ModelError:
     return ModelError(
-        f"The model {str(name)!r} comes with {what}, which is not run unless it is asked for. "
+        f"The model {str(name)!r} comes with {what}, which is not run by default. "
         f"Read that code first; `gest score --trust-remote-code` runs it."
     )

@@ -1,7 +1,7 @@
-"""Scorers: how each kind of model answers the asks of a batch of inputs.
+"""Scorers compute the log-probabilities that are asked of a batch of inputs, for each kind of model.
 
-Masked, causal and encoder-decoder models differ only in how hidden states come from inputs; what
-follows (gather, head, contrast or normaliser) is the same. A next-sentence model is its own case.
+Masked, causal and encoder-decoder models differ only in how hidden states come from inputs. A
+next-sentence model is a classifier of two texts.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.batching import Pass
+from gest_dataset.models.device import is_fixed, main_device
 from gest_dataset.models.head import Head
-from gest_dataset.models.placement import is_fixed, main_device
-from gest_dataset.models.trees import in_line, refusal, tree_tensors
+from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors, unsupported_reason
 from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
 
-# Of the largest logit; two right ways differ by 5e-7 of it in float32
+Pass = tuple[Input, list[Lookup]]  # one input and the numbers that are asked of it
+
+# Relative to the largest logit; two correct computations differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
-# LLM.int8 finds the columns that it does not quantise among all tokens of a batch
-_QUANTISED = 5e-2
-# Other tokens on the right may change the last digits of an answer, but not more
-_FORESIGHT = 100
-_FULL_BYTES = 256 * 2**20
+_QUANTISED_TOLERANCE = 5e-2  # LLM.int8 picks unquantised columns by all tokens of the batch
+_LOOKAHEAD_TOLERANCE = 100  # times the tolerance above
+_FULL_BYTES = 256 * 2**20  # of logits, when a model computes all of them
+# Errors of models whose parts do not fit together as the fast path expects
+_UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
 
 
 def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids in a rectangle, padded on the right, and the mask of the real ones."""
+    """Ids padded on the right, and the attention mask."""
     ids = torch.full((len(rows), max(map(len, rows))), value, dtype=torch.long)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(rows):
@@ -46,8 +47,11 @@ def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tupl
     return ids.to(device), mask.to(device)
 
 
-class _Model:
-    """What all scorers share: the model, its device, and a second try in float32."""
+class Scorer:
+    """The common part of all scorers: the model, its device, and the retry in float32.
+
+    `dtypes` lists the number types used so far; a batch that overflows in half precision adds float32.
+    """
 
     causal = False
 
@@ -56,46 +60,58 @@ class _Model:
         self.owned = owned
         self.dtypes: list[str] = []
         self.notes: list[str] = []
-        self._bind(model)
+        self._set_model(model)
 
-    def _bind(self, model: Any) -> None:
+    def _set_model(self, model: Any) -> None:
         self.model = model
         self.device = main_device(model)
         self.dtypes.append(str(model.dtype).removeprefix("torch."))
 
-    def note(self, text: str) -> None:
-        """Say something once, now and in the result."""
+    def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
             logger.warning(text)
 
     @torch.inference_mode()
-    def answer(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> list[Values]:
-        """For each input, the values of its asks; not finite only where float32 is not either."""
-        values = self._values(inputs, asks)
-        can_turn = self.model.dtype != torch.float32 and not is_fixed(self.model)
-        if can_turn and not np.isfinite(values).all():
-            self.note(
-                f"{self.model.dtype} gave NaN or infinite values: from here on the model runs in float32."
-            )
-            # a model that the user handed over stays as it is
-            self._bind((self.model if self.owned else copy.deepcopy(self.model)).float())
-            self.check(inputs[-1:], asks[-1:])
-            values = self._values(inputs, asks)
-        return np.split(values, np.cumsum([len(own) for own in asks])[:-1])
+    def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
+        """The values of the lookups of each input; not finite only if they are not in float32 either."""
+        values = self._values(inputs, lookups)
+        can_convert = self.model.dtype != torch.float32 and not is_fixed(self.model)
+        if can_convert and not np.isfinite(values).all():
+            self._note(f"{self.model.dtype} gave NaN or infinite values: the rest of the run uses float32.")
+            # the caller's own model is never changed
+            self._set_model((self.model if self.owned else copy.deepcopy(self.model)).float())
+            self.check(inputs[-1:], lookups[-1:])
+            values = self._values(inputs, lookups)
+        return np.split(values, np.cumsum([len(some) for some in lookups])[:-1])
 
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
-        """Whether short ways are right, on a few inputs before a run; there may be none."""
+    def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
+        """Compare the fast paths with the full model on a few inputs."""
 
-    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
-        """Only causal models have texts whose beginnings can be shared."""
+    def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        """Whether a packed row gives the values of its texts (causal models only)."""
         return False
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
         raise NotImplementedError
 
 
-class LanguageModel(_Model):
+class NextSentenceScorer(Scorer):
+    """Classifies whether the second text follows the first; targets are labels."""
+
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
+        ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
+        tensors = {"input_ids": ids, "attention_mask": mask}
+        if any(sequence.type_ids for sequence in inputs):
+            tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
+        log_probs = self.model(**tensors).logits.float().log_softmax(dim=-1)
+        rows = [i for i, some in enumerate(lookups) for _ in some]
+        labels = [lookup.target for some in lookups for lookup in some]
+        values: Values = log_probs[rows, labels].cpu().double().numpy()
+        return values
+
+
+class LanguageModelScorer(Scorer):
     """Masked, causal and encoder-decoder models."""
 
     def __init__(self, model: Any, kind: str, pad_id: int | None, owned: bool) -> None:
@@ -103,17 +119,17 @@ class LanguageModel(_Model):
         self.seq2seq = kind == "seq2seq"
         super().__init__(model, pad_id, owned)
 
-    def _bind(self, model: Any) -> None:
-        super()._bind(model)
-        # what the head runs on; a causal model's may stand deeper than its base model (OPT)
+    def _set_model(self, model: Any) -> None:
+        super()._set_model(model)
+        # the module whose output the head takes; in OPT it is deeper than the base model
         decoder = model.get_decoder() if self.causal or self.seq2seq else None
         self.base: nn.Module = model.base_model if decoder is None else decoder
-        self.head = Head(model, self.base, self._placeholder)
-        self.alone = False
-        self.gathers = True
-        self.cuts = self.head.output is not None
+        self.head = Head(model, self.base, self._placeholder_inputs)
+        self.gathers = True  # the head runs on gathered states
+        self.cuts = self.head.output is not None  # with chosen rows of the output matrix
+        self.one_by_one = False  # padding changes the values
 
-    def _placeholder(self, ids: Tensor) -> dict[str, Any]:
+    def _placeholder_inputs(self, ids: Tensor) -> dict[str, Any]:
         if not self.seq2seq:
             return {"input_ids": ids, "use_cache": False} if self.causal else {"input_ids": ids}
         empty = torch.zeros(1, 1, self.model.config.d_model, dtype=self.model.dtype, device=ids.device)
@@ -124,206 +140,198 @@ class LanguageModel(_Model):
         ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
         if any(sequence.parents for sequence in inputs):
-            parents = [sequence.parents or in_line(sequence.size) for sequence in inputs]
+            parents = [sequence.parents or plain_parents(sequence.size) for sequence in inputs]
             tree = tree_tensors(parents, ids.shape[1], self.model.dtype)
             tensors |= {name: tensor.to(self.device) for name, tensor in tree.items()}
         if self.seq2seq:
-            tensors["decoder_input_ids"], _ = pad(
-                [sequence.decoder_ids for sequence in inputs], self.pad_id, self.device
-            )
+            decoder_ids = [sequence.decoder_ids for sequence in inputs]
+            tensors["decoder_input_ids"], _ = pad(decoder_ids, self.pad_id, self.device)
         if self.causal or self.seq2seq:
             tensors["use_cache"] = False
         return tensors
 
     def _states(self, inputs: Sequence[Input]) -> Tensor:
-        """Hidden states of all positions; inputs with the same encoder side share its pass."""
+        """Hidden states of all positions; inputs with the same encoder text share its pass."""
         if not self.seq2seq:
             output = self.base(**self._tensors(inputs))
             self.head.output_class = type(output)
             states: Tensor = output.last_hidden_state
-            return states.to(self.device)  # a model that is spread may end on another one
+            return states.to(self.device)  # the last layer of a spread model may be elsewhere
         number: dict[tuple[int, ...], int] = {}
-        encoder_of = [number.setdefault(sequence.input_ids, len(number)) for sequence in inputs]
+        encoder_row = [number.setdefault(sequence.input_ids, len(number)) for sequence in inputs]
         ids, mask = pad(list(number), self.pad_id, self.device)
         encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
         decoder_ids, _ = pad([sequence.decoder_ids for sequence in inputs], self.pad_id, self.device)
         decoded: Tensor = self.base(
             input_ids=decoder_ids,
-            encoder_hidden_states=encoded[encoder_of],
-            encoder_attention_mask=mask[encoder_of],
+            encoder_hidden_states=encoded[encoder_row],
+            encoder_attention_mask=mask[encoder_row],
             use_cache=False,
         ).last_hidden_state
         return decoded.to(self.device)
 
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
-        if self.alone and len(inputs) > 1:
-            each = zip(inputs, asks, strict=True)
-            return np.concatenate([self._values([sequence], [own]) for sequence, own in each])
+    def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
+        if self.one_by_one and len(inputs) > 1:
+            pairs = zip(inputs, lookups, strict=True)
+            return np.concatenate([self._values([sequence], [some]) for sequence, some in pairs])
         if not self.gathers:
-            return self._full_values(inputs, asks)
-        # unique places (input, position), and for each ask its place
-        number: dict[tuple[int, int], int] = {}
-        place = [
-            number.setdefault((i, ask.position), len(number)) for i, own in enumerate(asks) for ask in own
+            return self._full_values(inputs, lookups)
+        number: dict[tuple[int, int], int] = {}  # of a queried position (input, position)
+        rows = [
+            number.setdefault((i, lookup.position), len(number))
+            for i, some in enumerate(lookups)
+            for lookup in some
         ]
         where = torch.tensor(list(number), device=self.device)
-        states = self._states(inputs)
-        rows = states[where[:, 0], where[:, 1]]
-        del states
-        flat = list(chain.from_iterable(asks))
-        row = torch.tensor(place, device=self.device)
-        target = torch.tensor([ask.target for ask in flat], device=self.device)
-        normalise = torch.tensor([ask.normalise for ask in flat], device=self.device)
+        states = self._states(inputs)[where[:, 0], where[:, 1]]
+        flat = list(chain.from_iterable(lookups))
+        row = torch.tensor(rows, device=self.device)
+        target = torch.tensor([lookup.target for lookup in flat], device=self.device)
+        normalise = torch.tensor([lookup.normalise for lookup in flat], device=self.device)
         values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
-        for wanted, with_normaliser in ((normalise, True), (~normalise, False)):
-            if wanted.any():
-                used, own = torch.unique(row[wanted], return_inverse=True)
-                if with_normaliser or not self.cuts:
-                    answers = self.head.values(rows[used], own, target[wanted], with_normaliser, self.cuts)
-                else:
-                    answers = self._contrast(rows[used], own, target[wanted])
-                values[wanted] = answers
+        for selected, with_normaliser in ((normalise, True), (~normalise, False)):
+            if not selected.any():
+                continue
+            used, index = torch.unique(row[selected], return_inverse=True)
+            if with_normaliser or not self.cuts:
+                some = self.head.values(states[used], index, target[selected], with_normaliser, self.cuts)
+            else:
+                ids, column = torch.unique(target[selected], return_inverse=True)
+                some = self.head.columns(states[used], ids)[index, column].float()
+            values[selected] = some
         return values.cpu().double().numpy()  # some devices have no float64
 
-    def _contrast(self, rows: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """The logits of `target[i]` at the state `row[i]`, from the few rows of the output matrix."""
-        ids, column = torch.unique(target, return_inverse=True)
-        return self.head.columns(rows, ids)[row, column].float()
-
-    def _full_values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
-        """The long way: the whole model, all positions, the whole vocabulary, a few inputs at a time."""
-        width = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
-        step = max(1, _FULL_BYTES // width)
+    def _full_values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
+        """The slow path: all logits at all positions, a few inputs at a time."""
+        bytes_per_input = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
+        step = max(1, _FULL_BYTES // bytes_per_input)
         values: list[float] = []
         for start in range(0, len(inputs), step):
             logits = self.model(**self._tensors(inputs[start : start + step])).logits.float()
-            for i, own in enumerate(asks[start : start + step]):
-                for ask in own:
-                    at = logits[i, ask.position]
-                    normaliser = torch.logsumexp(at, dim=-1) if ask.normalise else 0.0
-                    values.append(float(at[ask.target] - normaliser))
+            for i, some in enumerate(lookups[start : start + step]):
+                for lookup in some:
+                    at = logits[i, lookup.position]
+                    normaliser = torch.logsumexp(at, dim=-1) if lookup.normalise else 0.0
+                    values.append(float(at[lookup.target] - normaliser))
         return np.array(values)
 
     @torch.inference_mode()
-    def check(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> None:
-        """Compare the short ways with the full one on a few inputs, and give up those that differ.
+    def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
+        """Compare the fast paths with the full model on a few inputs, and give up those that differ.
 
-        The full way takes each input alone and without padding, so that a model in which the padding
-        (or, where it should not, the text on the right) changes the answer is noticed as well.
+        The full model takes each input alone and unpadded, which also reveals a model that depends on
+        the padding, or a "causal" model that depends on the following tokens.
         """
-        places = sorted({(n, ask.position) for n, own in enumerate(asks) for ask in own})
-        alone = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
-        full = torch.stack([alone[n][position] for n, position in places])
-        largest = full[full.isfinite()].abs().amax().item() if full.isfinite().any() else 0.0
-        quantised = getattr(self.model, "is_quantized", False)
-        relative = _QUANTISED if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
-        tolerance = relative * (1 + largest)
-        name = type(self.model).__name__
+        positions = sorted({(n, lookup.position) for n, some in enumerate(lookups) for lookup in some})
+        single = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
+        full = torch.stack([single[n][position] for n, position in positions])
+        tolerance = self._relative_tolerance() * (1 + _largest(full))
         if self.causal:
-            self._refuse_foresight(inputs, places, full, _FORESIGHT * tolerance)
-        first = [place for place in places if place[0] == 0]
-        why = "its head gives other values than the whole model"
+            self._check_causal(inputs, positions, full, _LOOKAHEAD_TOLERANCE * tolerance)
+        name = type(self.model).__name__
+        reason = "its head gives other values than the whole model"
         try:
-            rows = self._rows(inputs, places)
-            if not _close(self.head.logits(rows), full, tolerance):
-                rows, full, places = self._rows(inputs[:1], first), full[: len(first)], first
-                self.gathers = self.alone = _close(self.head.logits(rows), full, tolerance)
+            states = self._states_at(inputs, positions)
+            if not _close(self.head.logits(states), full, tolerance):
+                positions = [place for place in positions if place[0] == 0]
+                full = full[: len(positions)]
+                states = self._states_at(inputs[:1], positions)
+                self.gathers = self.one_by_one = _close(self.head.logits(states), full, tolerance)
         except _UNUSABLE as error:
             if should_reduce_batch_size(error):
                 raise
-            self.gathers, why = False, f"its head cannot run by itself ({type(error).__name__})"
-            logger.debug("the short way failed: %r", error)
+            self.gathers, reason = False, f"its head cannot run separately ({type(error).__name__})"
+            logger.debug("the gathered states failed: %r", error)
         if not self.gathers:
-            self.note(f"{name}: {why}, so every pass computes all outputs, which is slow but right.")
+            self._note(f"{name}: {reason}, so every pass computes all outputs (slow but exact).")
             together = self.model(**self._tensors(inputs)).logits
-            padded = torch.stack([together[n, position] for n, position in places])
-            self.alone = not _close(padded, full, tolerance)
-        if self.alone:
-            self.note(f"Padding changes what {name} answers: inputs run one by one.")
-        if not self.gathers:
-            return
-        asked = [((n, ask.position), ask.target) for n, own in enumerate(asks) for ask in own]
-        spots = [(places.index(place), target) for place, target in asked if place in places]
-        row, target = torch.tensor(spots, device=self.device).unbind(dim=-1)
+            padded = torch.stack([together[n, position] for n, position in positions])
+            self.one_by_one = not _close(padded, full, tolerance)
+        if self.one_by_one:
+            self._note(f"Padding changes the values of {name}: inputs run one by one.")
+        if self.gathers and self.cuts and not self._can_cut(states, positions, lookups, full, tolerance):
+            self.cuts = False
+        if self.gathers and not self.cuts:
+            self._note(
+                f"The head of {name} is more than a linear map, so contrasts compute all logits of their "
+                f"positions."
+            )
+
+    def _can_cut(
+        self,
+        states: Tensor,
+        positions: Sequence[tuple[int, int]],
+        lookups: Sequence[Sequence[Lookup]],
+        full: Tensor,
+        tolerance: float,
+    ) -> bool:
+        """Whether rows of the output matrix give the logits and normalisers of the whole head."""
+        asked = [((n, lookup.position), lookup.target) for n, some in enumerate(lookups) for lookup in some]
+        indices = [(positions.index(place), target) for place, target in asked if place in positions]
+        row, target = torch.tensor(indices, device=self.device).unbind(dim=-1)
         ids = torch.unique(target)
-        log_shares = full.float().log_softmax(dim=-1)[row, target]
+        log_probs = full.float().log_softmax(dim=-1)[row, target]
         try:
-            self.cuts = (
-                self.cuts
-                and _close(self.head.columns(rows, ids), full[:, ids], tolerance)
-                and _close(self.head.values(rows, row, target, True, True), log_shares, tolerance)
+            return _close(self.head.columns(states, ids), full[:, ids], tolerance) and _close(
+                self.head.values(states, row, target, True, True), log_probs, tolerance
             )
         except _UNUSABLE as error:
             if should_reduce_batch_size(error):
                 raise
-            logger.debug("the cut-down output matrix failed: %r", error)
-            self.cuts = False
-        if not self.cuts:
-            self.note(
-                f"The head of {name} does more than a linear map: contrasts compute all logits at "
-                f"their positions."
-            )
+            logger.debug("the cut output matrix failed: %r", error)
+            return False
 
     @torch.inference_mode()
-    def shares(self, row: Pass, texts: Sequence[Pass]) -> bool:
-        """Compare what the whole model answers of a row of texts, and of the same texts one by one."""
-        sequence, asks = row
+    def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
+        """Whether the whole model gives the same values for a packed row and for its texts separately."""
+        sequence, lookups = row
         try:
-            why = refusal(self.model, self.base, sequence.size)
-            if why is None:
-                found = self._full_values([sequence], [asks])
-                alone = np.concatenate([self._full_values([given], [own]) for given, own in texts])
-                tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(alone).max())
-                if _close(torch.from_numpy(found), torch.from_numpy(alone), tolerance):
+            reason = unsupported_reason(self.model, self.base, sequence.size)
+            if reason is None:
+                packed = self._full_values([sequence], [lookups])
+                separate = np.concatenate([self._full_values([given], [some]) for given, some in texts])
+                tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
+                if _close(torch.from_numpy(packed), torch.from_numpy(separate), tolerance):
                     return True
-                why = f"texts in one row get other values, by up to {np.abs(found - alone).max():.1g}"
+                reason = f"packed texts get other values, by up to {np.abs(packed - separate).max():.1g}"
         except _UNUSABLE as error:
-            why = f"it cannot take several texts in one row ({type(error).__name__})"
-            logger.debug("the row of texts failed: %r", error)
-        self.note(
-            f"{type(self.model).__name__}: {why}, so beginnings that texts share are computed for each of "
-            f"them, which is slower and as right."
+            reason = f"it cannot process packed texts ({type(error).__name__})"
+            logger.debug("the packed row failed: %r", error)
+        self._note(
+            f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text "
+            f"(slower but exact)."
         )
         return False
 
-    def _rows(self, inputs: Sequence[Input], places: Sequence[tuple[int, int]]) -> Tensor:
+    def _states_at(self, inputs: Sequence[Input], positions: Sequence[tuple[int, int]]) -> Tensor:
         states = self._states(inputs)
-        return torch.stack([states[n, position] for n, position in places])
+        return torch.stack([states[n, position] for n, position in positions])
 
-    def _refuse_foresight(
-        self, inputs: Sequence[Input], places: Sequence[tuple[int, int]], full: Tensor, tolerance: float
+    def _relative_tolerance(self) -> float:
+        if getattr(self.model, "is_quantized", False):
+            return _QUANTISED_TOLERANCE
+        return _TOLERANCE.get(self.model.dtype, 1e-5)
+
+    def _check_causal(
+        self, inputs: Sequence[Input], positions: Sequence[tuple[int, int]], full: Tensor, tolerance: float
     ) -> None:
-        """A causal model's answers do not depend on what stands to the right of them."""
+        """Refuse a model whose values depend on the following tokens."""
         longer = [sequence.followed_by(sequence.input_ids[:2]) for sequence in inputs]
-        ahead = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
-        if not _close(torch.stack([ahead[n][position] for n, position in places]), full, tolerance):
+        logits = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
+        if not _close(torch.stack([logits[n][position] for n, position in positions]), full, tolerance):
             raise ModelError(
-                f"{type(self.model).__name__} looks ahead, so it is no causal language model as it is. "
-                f"Load it as a masked model, or with is_decoder=True."
+                f"{type(self.model).__name__} depends on the following tokens, so it is not a causal "
+                f"language model as it is. Load it as a masked model, or with is_decoder=True."
             )
 
 
-# What a model raises whose parts do not fit together as the short ways expect
-_UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
-
-
-class NextSentence(_Model):
-    """Sequence classifiers that say whether the second text follows the first: targets are labels."""
-
-    def _values(self, inputs: Sequence[Input], asks: Sequence[Sequence[Lookup]]) -> Values:
-        ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
-        tensors = {"input_ids": ids, "attention_mask": mask}
-        if any(sequence.type_ids for sequence in inputs):
-            tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
-        logits = self.model(**tensors).logits.float().log_softmax(dim=-1)
-        rows = [i for i, own in enumerate(asks) for _ in own]
-        labels = [ask.target for own in asks for ask in own]
-        log_shares: Values = logits[rows, labels].cpu().double().numpy()
-        return log_shares
+def _largest(values: Tensor) -> float:
+    finite = values[values.isfinite()]
+    return finite.abs().amax().item() if finite.numel() else 0.0
 
 
 def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Whether all values are near; where the full way overflows there is nothing to compare."""
+    """Whether all values are close to the expected ones, where those are finite."""
     if values.shape != expected.shape:
         return False
     finite = expected.isfinite()

@@ -1,58 +1,56 @@
-"""The scores of a loaded model on what it is asked: one for each sample, kept as a run or not."""
+"""Scores of a model on a config: one per sample, kept in memory or as a run on disk."""
 
 from __future__ import annotations
 
-import logging
 import platform
 import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import datasets
 import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
+from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import compute_result, headline_text
-from gest_dataset.models import precision
-from gest_dataset.models.loading import Loaded
-from gest_dataset.models.null import twin
+from gest_dataset.models import distributed, precision
+from gest_dataset.models.base import Model
+from gest_dataset.models.loading import LoadedModel
+from gest_dataset.models.random_baseline import random_baseline
 from gest_dataset.models.request import Request
-from gest_dataset.models.silence import silence
-from gest_dataset.models.subject import Subject
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe, check_kind
-from gest_dataset.probes.queries import Sample, Score, Values
+from gest_dataset.probes.queries import Sample, Score
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError
-from gest_dataset.runs import writing
+from gest_dataset.runs.folder import Run, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES, signature
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-logger = logging.getLogger(__name__)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
+Skipped = tuple[str, int, str]  # id, template, reason
+
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(RunResult):
     """The scores of one model on one config.
 
-    `table` has one row per sample (and template); `skipped` the samples without a score, with the
-    reason; `metadata` what is needed to say and to repeat what was measured; `rows` the data.
+    `table` has one row per sample (and template), `skipped` the samples without a score and the reasons,
+    `metadata` everything needed to repeat the measurement, `rows` the data.
     """
 
     table: pa.Table
@@ -63,14 +61,14 @@ class Scores:
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
         result = compute_result(MEASURES[self.metadata["measure"]], self.table, self.rows)
-        twins = self.metadata.get("null")
-        if not twins:
+        baselines = self.metadata.get("null")
+        if not baselines:
             return result
-        return result | {"null": {"values": twins, "low": min(twins), "high": max(twins)}}
+        return result | {"null": {"values": baselines, "low": min(baselines), "high": max(baselines)}}
 
     @property
     def signature(self) -> str:
-        """One line to print beside a number: what it was measured on and with."""
+        """One line to report beside a number: what it was measured on and with."""
         m = self.metadata
         return signature(
             gest=m["config"],
@@ -90,110 +88,103 @@ class Scores:
         )
 
     def __repr__(self) -> str:
-        """What was measured and its headline with the 95 % interval, on one line."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # the words say it
+            warnings.simplefilter("ignore", UndefinedWarning)  # the headline says it
             headline = headline_text(MEASURES[self.metadata["measure"]], self.result())
         return (
             f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
             f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
         )
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the verdict, the picture and the numbers."""
-        from gest_dataset.report.notebook import html  # which brings matplotlib
 
-        return html(self)
+@dataclass(frozen=True)
+class ScoredRun:
+    """A finished run of scores; `new` is False if it was already finished and only read."""
 
-    def plot(self) -> Figure:
-        """The picture of the result (matplotlib), in the style of the report."""
-        from gest_dataset.report.notebook import plot
-
-        return plot(self)
+    path: Path
+    scores: Scores
+    result: dict[str, Any]
+    new: bool
 
 
-def record(
-    loaded: Subject, request: Request, path: Path | None, command: Sequence[str]
-) -> tuple[Scores, bool]:
-    """The scores, with the run in a directory if there is one; False where it was finished and only read."""
-    check_kind(request.probe, loaded.kind, loaded.name, request.name)
-    if path is None:
-        return _beside_others(measure(loaded, request), loaded, request, None), True
-    with writing.threads_of(path, loaded.device):
-        return _recorded(loaded, request, path, command)
-
-
-def _recorded(loaded: Subject, request: Request, path: Path, command: Sequence[str]) -> tuple[Scores, bool]:
-    fresh = writing.begun(
+def record(model: Model, request: Request, path: Path, command: Sequence[str]) -> ScoredRun:
+    """Score a request as a run in a folder: new, resumed, or read if it is finished."""
+    check_kind(request.probe, model.kind, model.name, request.name)
+    manifest = new_manifest(
         measure=request.measure.name,
-        subject=loaded.name,
+        model=model.name,
         config=request.name,
         language=request.language,
         data_fingerprint=request.fingerprint,
         table=SCORES,
-        settings=request.settings(loaded),
+        settings=request.settings(model),
         command=command,
-        device=loaded.device,
+        device=model.device,
     )
-    with writing.recording(path, fresh) as there:
-        if there.finished:
-            return _from_disk(there.finished, request), False
-        scores = measure(loaded, request, there.scratch)
-        scores = _beside_others(scores, loaded, request, there.scratch)
-        writing.finish(there, scores)
-    return scores, True
+    writer: RunWriter | None = None  # in the main process only
+    with ExitStack() as stack:
+
+        def start() -> Run | None:
+            nonlocal writer
+            writer = stack.enter_context(open_run(path, manifest))
+            return writer.finished
+
+        def finish() -> Run:
+            assert writer is not None
+            return writer.finish(scores)
+
+        finished = distributed.on_main(start)
+        if finished:
+            skipped = pa.table(finished.result["skipped"], schema=_SKIPPED)
+            table = finished.table.replace_schema_metadata(None)
+            scores = Scores(table, skipped, finished.manifest.metadata, request.rows)
+            return ScoredRun(path, scores, finished.result["result"], new=False)
+        scores = score_request(model, request, writer.cache if writer else None)
+        return ScoredRun(path, scores, distributed.on_main(finish).result["result"], new=True)
 
 
-def _beside_others(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
-    """The scores with what float32 gives for some of them, and with the headlines of the model's twins."""
-    return _beside_float32(_beside_twins(scores, loaded, request, scratch), loaded, request)
-
-
-def _beside_float32(scores: Scores, loaded: Subject, request: Request) -> Scores:
-    """The scores with the error of a half-precision type on a CPU, measured on some of them."""
-    if not isinstance(loaded, Loaded) or loaded.exact is None or not precision.is_half(loaded):
-        return scores
-    dtype, metadata = scores.metadata["dtype"], dict(scores.metadata)
-    notes = [precision.slow(dtype), precision.no_room(loaded)]
-    if notes[-1] is None:
-        few = set(precision.some(scores.table))
-        rows = request.rows.filter(lambda name: name in few, input_columns="id")
-        with silence(__name__):  # the run itself has told which samples have no score
-            exact = measure(loaded.exact(), replace(request, rows=rows))
-        found = precision.error(request.measure, scores.table, exact.table)
-        metadata["precision"] = found
-        notes.append(precision.told(request.measure, dtype, found))
-    metadata["notes"] = [*metadata["notes"], *(note for note in notes if note)]
+def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
+    """The scores, with the headlines of random baselines and the error of half precision, if requested."""
+    scores = compute_scores(model, request, cache)
+    metadata = dict(scores.metadata)
+    if request.null:
+        metadata["null"] = _baseline_headlines(model, request, cache)
+    if isinstance(model, LoadedModel) and model.load_float32 and precision.is_half_on_cpu(model):
+        notes = precision.warnings_on(model)
+        if precision.fits_in_float32(model):
+            ids = set(precision.sample_ids(scores.table))
+            rows = request.rows.filter(lambda name: name in ids, input_columns="id")
+            exact = compute_scores(model.load_float32(), replace(request, rows=rows))
+            metadata["precision"] = precision.error_of(request.measure, scores.table, exact.table)
+            notes.append(precision.error_note(request.measure, metadata["dtype"], metadata["precision"]))
+        metadata["notes"] = [*metadata["notes"], *notes]
     return replace(scores, metadata=metadata)
 
 
-def _beside_twins(scores: Scores, loaded: Subject, request: Request, scratch: Path | None) -> Scores:
-    """The scores with the headlines of the model's twins, where some are asked for."""
-    if not request.null:
-        return scores
-    if not isinstance(loaded, Loaded):
-        raise SettingError(f"{loaded.name} is behind a server and has no twins: score it without --null.")
-    judge = request.measure
-
-    def headline_of(number: int, other: Loaded) -> float:
-        folder = None if scratch is None else scratch / f"twin-{number}"
-        result = measure(other, request, folder).result()
-        return Estimate.of(result, judge.headline(result).name).value
-
-    with silence(__name__), warnings.catch_warnings():
+def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | None) -> list[float]:
+    """The headlines of random baselines."""
+    if not isinstance(model, LoadedModel):
+        raise SettingError(
+            f"{model.name} is a served model, which has no random baselines: leave out --null."
+        )
+    headlines = []
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
-        twins = [headline_of(number, twin(loaded, number)) for number in range(1, request.null + 1)]
-    return replace(scores, metadata=scores.metadata | {"null": twins})
+        for seed in range(1, request.null + 1):
+            result = compute_scores(random_baseline(model, seed), request, cache).result()
+            headlines.append(Estimate.of(result, request.measure.headline(result).name).value)
+    return headlines
 
 
-def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Scores:
-    """Ask the model, and fold its answers into scores."""
-    probe, name, rows = request.probe, request.name, request.rows
-    rules = applicable_rules(request.options, probe, loaded.kind)
-    reader = loaded.reader(probe, rules)
-    builders = probe.query_builders(loaded.kind, request.options)
+def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
+    """Turn rows into queries, ask the model, and fold its values into scores."""
+    probe, rows = request.probe, request.rows
+    reader = model.reader(probe, applicable_rules(request.options, probe, model.kind))
+    builders = probe.query_builders(model.kind, request.options)
     start = time.perf_counter()
-    keys, samples, skipped = [], [], []
+    keys: list[tuple[Row, int]] = []
+    samples: list[Sample] = []
+    skipped: list[Skipped] = []
     for row in rows.to_list():
         for template, ask in builders.items():
             try:
@@ -201,99 +192,58 @@ def measure(loaded: Subject, request: Request, folder: Path | None = None) -> Sc
                 keys.append((row, template))
             except SkipSampleError as error:
                 skipped.append((row["id"], template, str(error)))
-    unasked = sorted(builders.keys() - {template for _, template in keys})
-    if unasked and (len(unasked) == len(builders) or request.options.templates != EXTENDED_NAME):
-        raise _nothing_to_ask(skipped, unasked[0], loaded, name)
-    left_out = [_left_out(skipped, template) for template in unasked]
+    unused = sorted(builders.keys() - {template for _, template in keys})
+    if unused and (len(unused) == len(builders) or request.options.templates != EXTENDED_NAME):
+        raise _no_scores(skipped, unused[0], model, request)
     queries = [query for sample in samples for query in sample.queries]
-    answered = loaded.answered(queries, request.batch_tokens, f"{loaded.name} on {name}", folder)
-    scored = []
-    for (row, template), values in zip(keys, _folded(samples, answered.values), strict=True):
-        if all(value is None or np.isfinite(value) for value in values):
-            scored.append((row, template, values))
+    answer = model.log_probs(queries, request.batch_tokens, f"{model.name} on {request.name}", cache)
+    values = iter(answer.values)
+    scored: list[tuple[Row, int, Score]] = []
+    for (row, template), sample in zip(keys, samples, strict=True):
+        score = sample.fold([next(values) for _ in sample.queries])
+        if all(value is None or np.isfinite(value) for value in score):
+            scored.append((row, template, score))
         else:
-            skipped.append((row["id"], template, answered.missing))
-    for template in builders.keys() - unasked:
+            skipped.append((row["id"], template, answer.not_finite))
+    for template in builders.keys() - unused:
         if not any(number == template for _, number, _ in scored):
-            raise _nothing_to_ask(skipped, template, loaded, name)
-    if skipped:
-        reasons = Counter(reason for _, _, reason in skipped).most_common(3)
-        logger.warning(
-            "%d of %d samples of %s have no score: %s%s (see Scores.skipped)",
-            len(skipped),
-            len(rows) * len(builders),
-            name,
-            "; ".join(f"{number} x {reason}" for reason, number in reasons),
-            " …" if len(reasons) < len({reason for _, _, reason in skipped}) else "",
-        )
+            raise _no_scores(skipped, template, model, request)
     metadata = {
-        "config": name,
+        "config": request.name,
         "data_fingerprint": request.fingerprint,
-        "model": loaded.name,
-        "revision": loaded.revision,
-        "from_hub": loaded.from_hub,
-        "asked_revision": loaded.asked_revision,
-        "kind": loaded.kind,
-        **loaded.facts(),
+        "model": model.name,
+        "revision": model.revision,
+        "from_hub": model.from_hub,
+        "requested_revision": model.requested_revision,
+        "kind": model.kind,
+        **model.facts(),
         "measure": request.measure.name,
-        "templates": [template for template in builders if template and template not in unasked],
-        "options": effective_options(request.options, probe, loaded.kind),
-        "start": request.start(loaded),
+        "templates": [template for template in builders if template and template not in unused],
+        "options": effective_options(request.options, probe, model.kind),
+        "start": request.start(model),
         "limit": request.limit,
-        "dtype": answered.dtype,
-        "device": loaded.place,
+        "dtype": answer.dtype,
+        "device": model.device_name,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
         "scored": len(scored),
         "skipped": dict(Counter(reason for _, _, reason in skipped)),
-        "passes": asdict(answered.passes),
+        "passes": asdict(answer.passes),
         "notes": [
-            *request.notes_on(loaded),
-            *left_out,
-            *answered.notes,
-            *unused_options(request.options, probe, loaded.kind),
+            *request.notes_on(model),
+            *(f"template {template} is left out: {_reasons(skipped, template, 1)}" for template in unused),
+            *answer.notes,
+            *unused_options(request.options, probe, model.kind),
         ],
-        "seconds": time.perf_counter() - start + answered.earlier,
+        "seconds": time.perf_counter() - start + answer.earlier_seconds,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
     }
-    return Scores(_table(scored, probe, rows.features), _skipped_table(skipped), metadata, rows)
-
-
-def _from_disk(run: Run, request: Request) -> Scores:
-    skipped = pa.table(run.result["skipped"], schema=_SKIPPED)
-    return Scores(run.table.replace_schema_metadata(None), skipped, run.manifest.metadata, request.rows)
-
-
-def _folded(samples: Sequence[Sample], values: Sequence[Values]) -> list[Score]:
-    """The scores of samples from the values of their queries, one after the other."""
-    scores, start = [], 0
-    for sample in samples:
-        end = start + len(sample.queries)
-        scores.append(sample.fold(values[start:end]))
-        start = end
-    return scores
-
-
-def _left_out(skipped: Sequence[tuple[str, int, str]], template: int) -> str:
-    """What is said of one of many templates in which no sample can be asked."""
-    reasons = Counter(reason for _, asked, reason in skipped if asked == template).most_common(1)
-    return f"template {template} is left out: {reasons[0][0] if reasons else 'there are no rows'}"
-
-
-def _nothing_to_ask(
-    skipped: Sequence[tuple[str, int, str]], template: int, loaded: Subject, name: str
-) -> ScoringError:
-    own = [(sample, reason) for sample, asked, reason in skipped if asked == template]
-    reasons = Counter(reason for _, reason in own).most_common(3)
-    first = f" (the first is {own[0][0]})" if own else ""
-    listed = "; ".join(f"{number} x {reason}" for reason, number in reasons) or "there are no rows"
-    where = f" in template {template}" if template else ""
-    return ScoringError(
-        f"Not one sample of {name} can be scored{where} with {loaded.name}{first}: {listed}.\n"
-        f"Choose other templates or words, `multi_token`, or another model."
+    skipped_table = pa.Table.from_pylist(
+        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
     )
+    return Scores(_table(scored, probe, rows.features), skipped_table, metadata, rows)
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
@@ -306,11 +256,22 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
         feature = features[probe.label]
         columns[probe.label] = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else values
     for i, name in enumerate(probe.scores):
-        columns[name] = pa.array([values[i] for _, _, values in scored], pa.float64())
+        columns[name] = pa.array([score[i] for _, _, score in scored], pa.float64())
     return pa.table(columns)
 
 
-def _skipped_table(skipped: Sequence[tuple[str, int, str]]) -> pa.Table:
-    return pa.Table.from_pylist(
-        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
+def _reasons(skipped: Sequence[Skipped], template: int, number: int) -> str:
+    """The most common reasons why samples of a template were skipped."""
+    counts = Counter(reason for _, other, reason in skipped if other == template).most_common(number)
+    if number == 1:
+        return counts[0][0] if counts else "there are no rows"
+    return "; ".join(f"{count} x {reason}" for reason, count in counts) or "there are no rows"
+
+
+def _no_scores(skipped: Sequence[Skipped], template: int, model: Model, request: Request) -> ScoringError:
+    first = next((f" (first: {name})" for name, other, _ in skipped if other == template), "")
+    where = f" in template {template}" if template else ""
+    return ScoringError(
+        f"No sample of {request.name} can be scored{where} with {model.name}{first}: "
+        f"{_reasons(skipped, template, 3)}.\nChoose other templates, `multi_token`, or another model."
     )

@@ -1,4 +1,4 @@
-"""Which of the configs that a user means a kind of model can do."""
+"""Which of the requested configs a kind of model can be scored on."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from gest_dataset.errors import SettingError
 from gest_dataset.measures import measure_of
 from gest_dataset.probes.probe import check_kind
 
-# Family whose rows give its probe less to ask than others do -> the kinds of models that it is left for
-_KINDS = {"crows_control": ("masked", "has no keywords, so that only `cs` is measured, and that")}
-# Config that is in the group `all`, and no set to measure a model on -> why
-_ONLY_NAMED = {"annotations": "also the sentences that the validators refused; name it to score it"}
+# Families without keywords: their only number, `cs`, needs a masked model
+_MASKED_ONLY = ("crows_control",)
+# Configs of the group `all` that are scored only if they are named
+_ONLY_NAMED = {"annotations": "contains rejected sentences too; name it to score it"}
 
 
-def split(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
-    """The configs to score with a kind of model, and those of a group that are left out, with why.
+def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
+    """The configs to score, and the reasons why others of a group are left out.
 
-    A config that was named itself and does not fit is an error.
+    A config that was named itself (True in `configs`) and does not fit is an error.
     """
-    chosen, left_out = [], {}
+    selected = []
+    left_out = {}
     for name, named in configs.items():
         config = CONFIGS[name]
-        reason = _misfit(config, kind)
+        reason = _mismatch(config, kind)
         if reason and named:
             check_kind(measure_of(list(config.features), name)[1], kind, model, name)
             raise SettingError(f"{name} {reason}: {model}. Choose another config or another model.")
@@ -33,20 +34,23 @@ def split(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str]
         elif not named and name in _ONLY_NAMED:
             left_out[name] = _ONLY_NAMED[name]
         else:
-            chosen.append(name)
-    if not chosen:
+            selected.append(name)
+    if not selected:
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
-    return chosen, left_out
+    return selected, left_out
 
 
-def _misfit(config: Config, kind: str) -> str | None:
-    """Why a kind of model cannot be asked about a config, if it cannot."""
+def _mismatch(config: Config, kind: str) -> str | None:
+    """Why a kind of model cannot be scored on a config."""
     try:
         probe = measure_of(list(config.features), config.name)[1]
     except SettingError:
-        return "data only, no model is asked about it"
-    if kind in probe.kinds:
-        only, why = _KINDS.get(config.family.name, (kind, ""))
-        return None if kind == only else f"{why} needs a {only} model, and this one is {kind}"
-    return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"
+        return "is not for scoring models"
+    if kind not in probe.kinds:
+        return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"
+    if config.family.name in _MASKED_ONLY and kind != "masked":
+        return (
+            f"has no keywords, so only `cs` is measured, which needs a masked model, and this one is {kind}"
+        )
+    return None

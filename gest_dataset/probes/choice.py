@@ -1,7 +1,7 @@
-"""Choices in words: a model names one of a few options, asked in every order of them.
+"""Multiple-choice prompts: a model names one of a few options, with the options in every order.
 
-English sentences: who would say it, men, women or neither (after GenderBench's probe, in words of our own).
-Pairs in Slavic languages: which of the two variants would one expect to read. The wordings are in
+English sentences: who would say it, men, women or neither (after GenderBench's probe, in our own words).
+Pairs in Slavic languages: which of the two variants one would expect to read. The wordings are in
 `choices.json`, where a speaker can correct them.
 """
 
@@ -18,20 +18,19 @@ from typing import Any
 
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import SOURCE
-from gest_dataset.probes import wordings as table
-from gest_dataset.probes.prompt import EMPTY, FILTERED, REFUSED, Answer, Prompt, refuses
+from gest_dataset.probes import prompts
+from gest_dataset.probes.prompts import EMPTY, FILTERED, REFUSED, Answer, Prompt, is_refusal
 
 LETTERS = "abc"
 UNREADABLE, SEVERAL = "no option is named", "several options are named"
 _TABLE = Path(__file__).with_name("choices.json")
 _OPTIONS = ("male", "female", "neither")
-_ENDS = " .!?…"
+_SENTENCE_ENDS = " .!?…"
 _MARKS = " \n\t\"'“”„‚‘’«»*_`"  # around an answer
-# A letter of an option, as it is written on a Cyrillic keyboard as well (а, б)
-_CYRILLIC = {"а": "a", "б": "b"}
+_CYRILLIC = {"а": "a", "б": "b"}  # the letters of options as a Cyrillic keyboard writes them
 _LETTER = f"[{LETTERS}{''.join(_CYRILLIC)}]"
 _BRACKETED = re.compile(rf"[(\[{{]\s*({_LETTER})\s*\.?[)\]}}]")
-# What may stand before a letter that begins an answer, in the languages of the table
+# What may precede a letter that begins an answer, in the languages of the table
 _ANSWER = (
     "(?:the )?(?:(?:correct|best) )?(?:answer|option|choice|letter)(?: is)?"
     "|odpoveď|odpověď|odpowiedź|odgovor|одговор|ответ|отговор|відповідь|адказ"
@@ -41,145 +40,133 @@ _FIRST = re.compile(
     rf"[\W_]*(?:(?:{_ANSWER})\W+)?({_LETTER})"
     r"(?=[):,;*_!?`\"”\]}]|\.(?!\w)|['’](?!\w)|\s+[-–—]\s|\s*$|\s*\n)"
 )
-# What may follow it: more of a list ("a, b or c"); or each with its words ("a) … b) …", a line for each)
+# What may follow it: more letters of a list ("a, b or c"), or each with its words ("a) … b) …", one per line)
 _LIST = re.compile(rf"\W*(?:,|/|&|\band\b|\bor\b)\W*({_LETTER})(?=\W*(?:$|[,/&]|(?:and|or)\b))")
 _EACH = re.compile(rf"(?<!\w)({_LETTER})[):]|^[\W_]*({_LETTER})\.(?!\w)", re.MULTILINE)
 _JOINED = re.compile(r"[\W_]*(?:(?:and|or|nor)\b[\W_]*)?")
 
 
 @dataclass(frozen=True)
-class Wording(table.Wording):
-    """How a choice is put: the question and its options; of pairs these are the variants themselves."""
+class Wording(prompts.Wording):
+    """A question with its three options; for pairs the options are the two variants."""
 
     male: str = ""
     female: str = ""
     neither: str = ""
 
     @property
-    def quotes(self) -> bool:
+    def has_sentence(self) -> bool:
         return any(getattr(self, name) for name in _OPTIONS)
 
-    def lacking(self) -> list[str]:
-        """Of three options there are all, or none."""
-        gone = [name for name in _OPTIONS if self.quotes and not getattr(self, name)]
-        return [*super().lacking(), *gone]
+    def missing(self) -> list[str]:
+        options = [name for name in _OPTIONS if self.has_sentence and not getattr(self, name)]
+        return [*super().missing(), *options]
 
     def options(self, row: Mapping[str, Any]) -> dict[str, str]:
-        """What stands behind the letters, for a row."""
-        if not self.quotes:
+        """The texts of the options for a row."""
+        if not self.has_sentence:
             return {"male": row["masculine"], "female": row["feminine"]}
         return {name: getattr(self, name) for name in _OPTIONS}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an answer chose: `male`, `female`, `neither` or `other`, at which place, and why it is none."""
+    """The chosen option (`male`, `female`, `neither` or `other`) and its position, or why there is none."""
 
     option: str
-    place: int | None
+    position: int | None
     problem: str = ""
 
 
-def wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
+def read_wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
     """The wordings in a language, from our table or a user's."""
-    found = table.wordings(Wording, language, path or _TABLE)
-    for wording in found:
-        if wording.quotes != (language == SOURCE):
+    wordings = prompts.read_wordings(Wording, language, path or _TABLE)
+    for wording in wordings:
+        if wording.has_sentence != (language == SOURCE):
             raise SettingError(
-                f"The prompt {wording.name!r} in {language!r} does not fit. In English it is about a "
-                "sentence: it has {sentence} in its text, and male, female and neither. In other languages "
-                "its options are the two variants of a pair: it has none of them."
+                f"The prompt {wording.name!r} in {language!r} does not fit. In English it needs {{sentence}} "
+                "in its text, and male, female and neither. In other languages it has none of these: its "
+                "options are the two variants of a pair."
             )
-    return found
+    return wordings
 
 
-def prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
-    """The question with its options in every order, so many times; a variant is NAME:ORDER."""
+def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
+    """The question with its options in every order, repeated; a variant is NAME:ORDER."""
     options = wording.options(row)
     for order in permutations(options):
         lines = [f"({letter}) {options[name]}" for letter, name in zip(LETTERS, order, strict=False)]
-        text = "\n".join([wording.about(row), *lines])
+        text = "\n".join([wording.render(row), *lines])
         for repeat in range(repeats):
             yield Prompt(row["id"], f"{wording.name}:{'-'.join(order)}", text, repeat)
 
 
-def read(prompt: Prompt, answer: Answer) -> Choice:
+def parse_choice(prompt: Prompt, answer: Answer) -> Choice:
     """The option that an answer names.
 
-    It is the only letter in brackets or at the beginning; where there is none it is the option whose words
-    begin the answer, or of which it is the beginning. A refusal is `other`.
+    It is the only letter in brackets or at the beginning. Without one it is the option whose words begin the
+    answer, or of which the answer is the beginning. A refusal is `other`.
     """
-    order = order_of(prompt)
+    order = _order(prompt)
     if answer.problem in (EMPTY, FILTERED) or not answer.text.strip():
         return Choice("other", None, answer.problem or EMPTY)
-    named = _lettered(answer.text) or _worded(prompt, answer.text)
-    places = [LETTERS.index(letter) for letter in named]
-    if len(places) == 1 and places[0] < len(order):
-        return Choice(order[places[0]], places[0])
-    if refuses(answer.text):
+    named = _named_by_letter(answer.text) or _named_by_words(prompt, answer.text)
+    positions = [LETTERS.index(letter) for letter in named]
+    if len(positions) == 1 and positions[0] < len(order):
+        return Choice(order[positions[0]], positions[0])
+    if is_refusal(answer.text):
         return Choice("other", None, REFUSED)
     return Choice("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
 
 
-def _lettered(text: str) -> set[str]:
+def _named_by_letter(text: str) -> set[str]:
     """The letters that an answer names: those in brackets, and one that begins it, with what follows it."""
-    plain = _plain(text)
+    normal = unicodedata.normalize("NFKC", text).casefold()  # `（ｂ）` and `⒝` are (b)
+    plain = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf")  # no zero width
     named = set(_BRACKETED.findall(plain))
-    following = _FIRST.match(plain)
-    if following:
-        named |= {letter for found in _EACH.findall(plain) for letter in found if letter}
-    while following:
-        named.add(following[1])
-        following = _LIST.match(plain, following.end())
+    match = _FIRST.match(plain)
+    if match:
+        named |= {letter for letters in _EACH.findall(plain) for letter in letters if letter}
+    while match:
+        named.add(match[1])
+        match = _LIST.match(plain, match.end())
     return {_CYRILLIC.get(letter, letter) for letter in named}
 
 
-def _worded(prompt: Prompt, text: str) -> set[str]:
+def _named_by_words(prompt: Prompt, text: str) -> set[str]:
     """The letters of the options whose words begin an answer, or of the one of which it is the beginning."""
     said = text.casefold().strip(_MARKS)
-    # the longest first: *hotová* begins with *hotov*
-    options = sorted(_options_in(prompt), key=lambda option: -len(option[1]))
+    lines = prompt.text.splitlines()[-len(_order(prompt)) :]
+    options = [(line[1], line[4:].casefold().rstrip(_SENTENCE_ENDS)) for line in lines]
+    options.sort(key=lambda option: -len(option[1]))  # the longest first: *hotová* begins with *hotov*
     named: set[str] = set()
-    at = 0
-    while begun := next((one for one in options if _begins(said[at:], one[1])), None):
-        named.add(begun[0])
-        at += len(begun[1])
-        joined = _JOINED.match(said, at)
-        at = joined.end() if joined else at
-    if not named and (whole := said.rstrip(_ENDS + _MARKS)):
+    start = 0
+    while option := next((option for option in options if _begins(said[start:], option[1])), None):
+        named.add(option[0])
+        start += len(option[1])
+        joined = _JOINED.match(said, start)
+        start = joined.end() if joined else start
+    if not named and (whole := said.rstrip(_SENTENCE_ENDS + _MARKS)):
         named = {letter for letter, words in options if _begins(words, whole)}
-        named = named if len(named) == 1 else set()  # what begins all of them names none
+        named = named if len(named) == 1 else set()
     return named
 
 
 def _begins(text: str, words: str) -> bool:
-    """Whether a text begins with some words, and not with a longer one (*men*: *mental*)."""
+    """Whether a text begins with whole words (*mental* does not begin with *men*)."""
     return text.startswith(words) and not re.match(r"\w|['’]\w", text[len(words) :])
 
 
-def _plain(text: str) -> str:
-    """A text in small letters, in their plain forms (not `（ｂ）`, `⒝`) and without signs of no width."""
-    known = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in known if unicodedata.category(sign) != "Cf")
-
-
-def _options_in(prompt: Prompt) -> list[tuple[str, str]]:
-    """The letters and the words of the options, without what ends a sentence, as a prompt ends with them."""
-    lines = prompt.text.splitlines()[-len(order_of(prompt)) :]
-    return [(line[1], line[4:].casefold().rstrip(_ENDS)) for line in lines]
-
-
-def order_of(prompt: Prompt) -> Sequence[str]:
-    """The options in the order in which they stood."""
+def _order(prompt: Prompt) -> Sequence[str]:
     return prompt.variant.rpartition(":")[2].split("-")
 
 
-def likelier(prompt: Prompt, answer: Answer) -> dict[str, float]:
-    """The shares of the options' letters among the likeliest first tokens; empty where none is there.
+def letter_shares(prompt: Prompt, answer: Answer) -> dict[str, float]:
+    """The options' shares of the probability of their letters as the first token; empty without any.
 
-    A token is a letter where it is one without spaces and brackets: ` a`, `(a` and `A` are.
+    A token counts as a letter if it is one without spaces and brackets: ` a`, `(a`, `A`.
     """
-    order = order_of(prompt)
+    order = _order(prompt)
     mass = dict.fromkeys(order, 0.0)
     for token, log_probability in answer.top:
         letter = token.strip(" (*\n").lower().rstrip(")*")

@@ -225,7 +225,7 @@ def _places(metadata: Mapping[str, Any]) -> tuple[tuple[int | str, ...], str]:
 
 def published_name(metadata: Mapping[str, Any]) -> str | None:
     """The name that the paper has for the run's model: for the same id on the Hub, of which it is."""
-    if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
+    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
         return None
     known = language_models().values()
     return next((model.name for model in known if metadata["model"] in model.hub_ids), None)
@@ -260,6 +260,6 @@ def rows_for_model(
 
     As with `published.standing` only a model that was loaded from the Hub under such an id is the papers'.
     """
-    if not metadata.get("from_hub") or metadata.get("asked_revision") not in (None, "main"):
+    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
         return []
     return [row for row in rows if metadata["model"] in hub_ids(row[column])]

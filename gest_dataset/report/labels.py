@@ -14,8 +14,8 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Measure, Result
 from gest_dataset.measures.result import template_results
 from gest_dataset.report.plots import shorten
+from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.runs.reading import Run
 
 _LONGEST_NAME = 44
 
@@ -47,7 +47,7 @@ class LabelledRun:
     @property
     def model(self) -> str:
         """The name of the model or translator."""
-        return one_line(self.run.manifest.subject)
+        return one_line(self.run.manifest.model)
 
     @property
     def kind(self) -> str:
@@ -87,7 +87,7 @@ class LabelledRun:
 
 def label_runs(runs: Sequence[Run]) -> list[LabelledRun]:
     """The runs with distinct labels: the model, the config, or both."""
-    models = [short_name(one_line(run.manifest.subject)) for run in runs]
+    models = [short_name(one_line(run.manifest.model)) for run in runs]
     # Runs of a translator differ in their language
     configs = [
         one_line(run.manifest.language if run.manifest.table == DETECTIONS else run.manifest.config)

@@ -15,14 +15,14 @@ from gest_dataset.report.panel import inline_svg
 from gest_dataset.report.panels_headlines import result_figure
 from gest_dataset.report.style import css_variables
 from gest_dataset.report.verdict import verdict_of
+from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
-from gest_dataset.runs.reading import Run
-from gest_dataset.runs.writing import Finding
+from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.storage import json_value
 
 
-def html(found: Finding) -> str:
+def html(found: RunResult) -> str:
     """The verdict, the figure and the numbers of a result (`_repr_html_`)."""
     run = _labelled(found)
     verdict = verdict_of(run)
@@ -40,12 +40,12 @@ def html(found: Finding) -> str:
     )
 
 
-def plot(found: Finding) -> Figure:
+def plot(found: RunResult) -> Figure:
     """The figure of a result."""
     return result_figure(_labelled(found))
 
 
-def _labelled(found: Finding) -> LabelledRun:
+def _labelled(found: RunResult) -> LabelledRun:
     """A result as the report reads a run from disk."""
     facts = found.metadata
     with warnings.catch_warnings():
@@ -53,7 +53,7 @@ def _labelled(found: Finding) -> LabelledRun:
         result = json_value(found.result())
     manifest = Manifest(
         measure=facts["measure"],
-        subject=facts["model"] if "model" in facts else facts["system"],
+        model=facts["model"] if "model" in facts else facts["system"],
         config=facts["config"],
         language=facts.get("language", ""),
         data_fingerprint=facts["data_fingerprint"],

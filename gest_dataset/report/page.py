@@ -33,8 +33,8 @@ from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
 from gest_dataset.report.style import GROUND, css_variables
 from gest_dataset.report.verdict import verdict_counts, verdict_of
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import MANIFEST, RESULT
-from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
 

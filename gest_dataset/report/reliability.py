@@ -27,7 +27,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import sample_units
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.masculine_rate import unknown_bounds

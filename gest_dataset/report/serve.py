@@ -19,9 +19,9 @@ from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.page import render_report
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.runs.progress import progress_of
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.progress import read_progress
 
 _HOST = "127.0.0.1"
 
@@ -64,13 +64,13 @@ class LiveReport:
                 finished.append(folder)
                 digest.update(json.dumps([str(folder), manifest.files, manifest.finished]).encode())
                 continue
-            name = one_line(f"{manifest.subject} on {manifest.about}")
-            progress = progress_of(folder)
+            name = one_line(f"{manifest.model} on {manifest.about}")
+            progress = read_progress(folder)
             if progress is None:
                 lines.append(f"{name}: started {manifest.started}")
             else:
-                share = f" ({100 * progress.done / progress.of:.0f} %)" if progress.of else ""
-                lines.append(f"{name}: {progress.done:,} of {progress.of:,} done{share}")
+                share = f" ({100 * progress.done / progress.total:.0f} %)" if progress.total else ""
+                lines.append(f"{name}: {progress.done:,} of {progress.total:,} done{share}")
         if not finished:
             lines.insert(0, "No run is finished yet.")
         return State(tuple(finished), tuple(lines), digest.hexdigest()[:16])

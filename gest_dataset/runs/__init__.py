@@ -1,7 +1,7 @@
-"""Runs on disk: what a run says of itself (manifest), reading, writing and comparison (docs/runs.md)."""
+"""Runs on disk (docs/runs.md): manifest, reading, writing and comparison."""
 
 from gest_dataset.runs.comparison import compare
+from gest_dataset.runs.folder import Run, find_runs, read_run
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run, find_runs, read_run
 
 __all__ = ["Manifest", "Run", "compare", "find_runs", "read_run"]

@@ -15,7 +15,7 @@ import pandas as pd
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 
 
 def of_languages(runs: Sequence[Run]) -> bool:

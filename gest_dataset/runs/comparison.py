@@ -26,8 +26,8 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing, Unit
 from gest_dataset.measures.result import sample_units
 from gest_dataset.runs.across import by_source, of_languages
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
-from gest_dataset.runs.reading import Run, find_runs
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as paired
 from gest_dataset.statistics.checks import UndefinedWarning
@@ -232,8 +232,8 @@ def _over_languages(runs: Sequence[Run]) -> Compared:
     wide = shared_sources(frames)
     sources = wide.index.get_level_values("source").tolist()
     stereotypes = wide.index.get_level_values("stereotype").tolist()
-    labels = {run.manifest.language: f"{run.manifest.subject}, {run.manifest.config}" for run in runs}
-    if len({run.manifest.subject for run in runs}) > 1:
+    labels = {run.manifest.language: f"{run.manifest.model}, {run.manifest.config}" for run in runs}
+    if len({run.manifest.model for run in runs}) > 1:
         logger.warning("Models differ as well as languages: a difference may be of either.")
     first, *others = runs
     baseline = first.manifest.language
@@ -328,7 +328,7 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
 
 def _labels(runs: Sequence[Run]) -> list[str]:
     """A name for each run: its model, and its directory where models repeat."""
-    subjects = [run.manifest.subject for run in runs]
+    subjects = [run.manifest.model for run in runs]
     return [
         subject if subjects.count(subject) == 1 else f"{subject} ({run.path})"
         for subject, run in zip(subjects, runs, strict=True)

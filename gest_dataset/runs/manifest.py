@@ -1,13 +1,13 @@
-"""run.json: what a run says of itself, the same entries for every kind of run (docs/runs.md)."""
+"""run.json: the description of a run, with the same entries for every kind of run (docs/runs.md)."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from huggingface_hub.dataclasses import type_validator
 
@@ -15,28 +15,26 @@ from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
 from gest_dataset.storage import parse_json
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "run.json"
 RUNNING, DONE = "running", "done"
-# The files that samples are in: of models, of translators, and of what models said in words
+# The table of samples: of models, of translators, of chat models
 SCORES, DETECTIONS, ANSWERS = "scores.parquet", "detections.parquet", "answers.parquet"
 RESULT = "result.json"
-_AT_THE_END = ("signature", "metadata", "seconds", "finished", "files")
-_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{4,}\b")
+_ADDED_AT_THE_END = ("signature", "metadata", "seconds", "finished", "files")
+_LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{4,}\b")
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run is of, what it was made with, and, when it is done, what is known at the end.
+    """What a run measures and how; when it is done, also its metadata and the hashes of its files.
 
-    `measure` is a name in `MEASURES`, `subject` the model or translator as it is named, `config` what
-    it was asked, `language` the one that was measured (empty where there is none to tell). Two runs
-    are the same one where these, the data and the `settings` agree. `table` is the file of the samples,
-    `files` are the run's files with their SHA-256.
+    `measure` is a name in `MEASURES`, `model` the model or translation system, `language` the language that
+    was measured (empty if unknown), `table` the file of the samples.
     """
 
     measure: str
-    subject: str
+    model: str
     config: str
     language: str
     data_fingerprint: str
@@ -60,113 +58,93 @@ class Manifest:
 
     @property
     def about(self) -> str:
-        """What was measured: the config and the language that it was translated to; a probe in words."""
+        """What was measured: a config, a config and the target language, or a chat probe and its language."""
         if self.table == ANSWERS:
             return f"{self.measure} ({self.language})"
         return f"{self.config} to {self.language}" if self.table == DETECTIONS else self.config
 
     def identity(self) -> dict[str, Any]:
-        """All that has to agree for two runs to be the same one."""
-        names = ("measure", "subject", "config", "language", "data_fingerprint")
+        """The entries that two runs share if they are the same run."""
+        names = ("measure", "model", "config", "language", "data_fingerprint")
         return {**{name: getattr(self, name) for name in names}, **self.settings}
 
     def to_json(self) -> dict[str, Any]:
-        """What run.json holds."""
-        told = {"format": FORMAT, **asdict(self)}
-        return told if self.done else {name: told[name] for name in told if name not in _AT_THE_END}
+        """The content of run.json."""
+        content = {"format": FORMAT, **asdict(self)}
+        return {name: content[name] for name in content if self.done or name not in _ADDED_AT_THE_END}
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The run.json of a folder, finished or not; an error says what is wrong with it."""
+    """The run.json of a folder, finished or not."""
     file = path / MANIFEST
     try:
-        told = parse_json(file.read_text(encoding="utf-8"))
+        content = parse_json(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
-        what = f"holds no {MANIFEST}" if path.is_dir() else "is no directory"
-        raise OutputError(
-            f"{path} {what}, so it is no run. Give a directory that `gest score --output` has written."
-        ) from error
+        problem = f"has no {MANIFEST}" if path.is_dir() else "is not a directory"
+        raise OutputError(f"{path} {problem}. Give a directory written by `gest score --output`.") from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    if not isinstance(told, dict) or not isinstance(told.get("format"), int):
-        raise OutputError(f"{file} is not of `gest`: it says no format.")
-    if told["format"] != FORMAT:
-        age = "an older" if told["format"] < FORMAT else "a newer"
-        versions = told.get("versions")
-        by = versions.get("gest_dataset", "?") if isinstance(versions, dict) else "?"
+    if not isinstance(content, dict) or not isinstance(content.get("format"), int):
+        raise OutputError(f"{file} was not written by `gest`: it has no format number.")
+    if content["format"] != FORMAT:
         raise OutputError(
-            f"The run in {path} is of {age} format ({told['format']}, written by gest-dataset {by}; "
-            f"this version reads {FORMAT}). Read it with that version, or run again into another directory."
+            f"The run in {path} has format {content['format']}, and this version reads {FORMAT}. "
+            f"Read it with the version that wrote it, or run again in another directory."
         )
-    wrong = _wrong(told)
-    if wrong:
-        raise OutputError(f"{file} is not of `gest`: {'; '.join(wrong)}.")
-    return Manifest(**{entry.name: told[entry.name] for entry in fields(Manifest) if entry.name in told})
+    if problem := _problem(content):
+        raise OutputError(f"{file} was not written by `gest`: {problem}.")
+    return Manifest(**{name: value for name, value in content.items() if name in get_type_hints(Manifest)})
 
 
-def _wrong(told: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the entries of a run.json."""
-    hints = get_type_hints(Manifest)
-    done = told.get("status") == DONE
-    needed = [name for name in hints if done or name not in _AT_THE_END]
-    missing = [name for name in needed if name not in told]
-    wrong = [f"it has no {', '.join(missing)}"] if missing else []
-    for name, hint in hints.items():
-        if name in told and not _fits(told[name], hint):
-            kind = getattr(hint, "__name__", "?") if get_origin(hint) is None else str(hint)
-            wrong.append(f"`{name}` is {shown(told[name])}, not of type {kind}")
-    if wrong:
-        return wrong
-    for name, offered in (
-        ("measure", tuple(MEASURES)),
-        ("table", (SCORES, DETECTIONS, ANSWERS)),
-        ("status", (RUNNING, DONE)),
-    ):
-        if told[name] not in offered:
-            wrong.append(f"there is no {name} {told[name]!r}, only {', '.join(offered)}")
-    if done:
-        wrong += [
-            f"`files` says nothing of {name}" for name in (told["table"], RESULT) if name not in told["files"]
-        ]
-    return wrong
+def _problem(content: dict[str, Any]) -> str | None:
+    """The first missing or invalid entry of a run.json."""
+    done = content.get("status") == DONE
+    for name, hint in get_type_hints(Manifest).items():
+        if name not in content:
+            if done or name not in _ADDED_AT_THE_END:
+                return f"it has no {name}"
+            continue
+        if hint is float and type(content[name]) is int:
+            content[name] = float(content[name])  # other tools write 3.0 as 3
+        try:
+            type_validator(name, content[name], hint)
+        except TypeError as error:
+            return f"{name} is {shorten(content[name])}: {error}"
+    allowed = {"measure": MEASURES, "table": (SCORES, DETECTIONS, ANSWERS), "status": (RUNNING, DONE)}
+    for name, values in allowed.items():
+        if content[name] not in values:
+            return f"unknown {name} {content[name]!r}"
+    missing = [name for name in (content["table"], RESULT) if done and name not in content["files"]]
+    return f"`files` has no {missing[0]}" if missing else None
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    if type(value) is int and float in (hint, *get_args(hint)):
-        return True  # JSON writes 3.0 as 3 where other tools wrote the file
-    try:
-        type_validator("", value, hint)
-    except TypeError:
-        return False
-    return True
-
-
-def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """A line for each entry of two tables that is not the same."""
+def differences(existing: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """One line for each entry in which two tables differ."""
     return [
-        f"  {name}: {shown(there.get(name))} there, {shown(now.get(name))} now"
-        for name in dict.fromkeys([*there, *now])
-        if there.get(name) != now.get(name)
+        f"  {name}: {shorten(existing.get(name))} (existing), {shorten(new.get(name))} (new)"
+        for name in dict.fromkeys([*existing, *new])
+        if existing.get(name) != new.get(name)
     ]
 
 
-def shown(value: Any) -> str:
-    """An entry as a message says it."""
+def shorten(value: Any) -> str:
+    """An entry for a message; long hashes are cut."""
     if value is None:
         return "none"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    is_hash = len(text) == 64 and set(text) <= set("0123456789abcdef")
-    return f"{text[:12]}…" if is_hash else text
+    return f"{text[:12]}…" if re.fullmatch(r"[0-9a-f]{64}", text) else text
 
 
 def signature(**parts: Any) -> str:
-    """One line to print beside a number: what it was measured on and with; long hashes are cut.
+    """One line to report beside a number: what it was measured on and with; long hashes are cut.
 
     >>> signature(gest="en", data="8a9aca14711fd3b5e5a3d4f1b7a8c1d0", templates=[1, 3], limit=None)
     'gest:en|data:8a9aca14711f|templates:1+3'
     """
-    told = {name: _HASH.sub(r"\1", _joined(value)) for name, value in parts.items() if value is not None}
-    return "|".join(f"{name}:{text}" for name, text in told.items() if text)
+    texts = {
+        name: _LONG_HASH.sub(r"\1", _joined(value)) for name, value in parts.items() if value is not None
+    }
+    return "|".join(f"{name}:{text}" for name, text in texts.items() if text)
 
 
 def _joined(value: Any) -> str:

@@ -1,53 +1,48 @@
-"""How far a run in progress is, for those who look on (`gest view`). The run itself never reads it.
-
-DIR/shards/progress.json says how many of its questions are answered, of how many, and what they are called.
-"""
+"""The progress of a running job, for `gest report --serve`: DIR/progress.json."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from gest_dataset.cache import ResponseCache
 from gest_dataset.storage import parse_json, write_json
 
-SCRATCH = "shards"  # the folder of what a run keeps on the way
-_FILE = "progress.json"
+PROGRESS = "progress.json"
 _SECONDS = 2.0
-
-
-@dataclass
-class Telling:
-    """Tells of one run, at most every two seconds; without a folder nobody is told."""
-
-    folder: Path | None
-    of: int
-    what: str
-    _last: float = -math.inf
-
-    def at(self, done: int) -> None:
-        """So many are answered."""
-        now = time.monotonic()
-        if self.folder is None or (now - self._last < _SECONDS and done < self.of):
-            return
-        write_json(self.folder / _FILE, {"done": done, "of": self.of, "what": self.what})
-        self._last = now
 
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` of `of` questions are answered; `what` they are."""
+    """`done` of `total` units (inputs, prompts, …) are finished."""
 
     done: int
-    of: int
-    what: str
+    total: int
+    unit: str
 
 
-def progress_of(run: Path) -> Progress | None:
-    """How far the run in a folder is; None where it has not told, or what it told cannot be read."""
+class ProgressWriter:
+    """Writes the progress beside the cache of a run, at most every two seconds."""
+
+    def __init__(self, cache: ResponseCache | None, total: int, unit: str) -> None:
+        self.path = None if cache is None else cache.path.with_name(PROGRESS)
+        self.total, self.unit = total, unit
+        self._last = -math.inf
+
+    def update(self, done: int) -> None:
+        """Write the number of finished units."""
+        now = time.monotonic()
+        if self.path is not None and (now - self._last >= _SECONDS or done >= self.total):
+            write_json(self.path, asdict(Progress(done, self.total, self.unit)))
+            self._last = now
+
+
+def read_progress(run: Path) -> Progress | None:
+    """The progress of the run in a folder; None if there is none or it cannot be read."""
     try:
-        told = parse_json((run / SCRATCH / _FILE).read_text(encoding="utf-8"))
-        return Progress(int(told["done"]), int(told["of"]), str(told["what"]))
+        content = parse_json((run / PROGRESS).read_text(encoding="utf-8"))
+        return Progress(int(content["done"]), int(content["total"]), str(content["unit"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None

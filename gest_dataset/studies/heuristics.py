@@ -24,7 +24,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.runs.reading import Run, find_runs, sha256
+from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.studies import sheets
 from gest_dataset.studies.sheets import GENDER, KINDS, SWAPS, LabelledSheet, Sample, Stratum

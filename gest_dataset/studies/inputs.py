@@ -20,7 +20,7 @@ from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.formatting import TOY_NOTE
 from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.probes.probe import Options
-from gest_dataset.runs.reading import Run, default_folder, find_runs, read_run
+from gest_dataset.runs.folder import Run, default_folder, find_runs, read_run
 from gest_dataset.studies.study import RUNS, check_study_folder
 
 logger = logging.getLogger(__name__)
@@ -148,8 +148,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
                 raise
             logger.warning("%s on %s is skipped: %s", model, ", ".join(missing), error)
             continue
-        for entry in outcome.entries:
-            runs.append(read_run(entry.path))
+        for scored in outcome.runs:
+            runs.append(read_run(scored.path))
             inputs.on_run(runs[-1])
         if outcome.failed and not runs:
             raise next(iter(outcome.failed.values()))
@@ -191,8 +191,8 @@ def model_names(runs: Sequence[Run]) -> list[str]:
     """The short names of the runs' models; with owner and revision where several would be the same."""
     ids = []
     for run in runs:
-        revision = run.manifest.metadata.get("asked_revision")
-        ids.append(f"{run.manifest.subject.rstrip('/')}@{revision}" if revision else run.manifest.subject)
+        revision = run.manifest.metadata.get("requested_revision")
+        ids.append(f"{run.manifest.model.rstrip('/')}@{revision}" if revision else run.manifest.model)
     short = {model: model.rstrip("/").rpartition("/")[2] or model for model in ids}
     return [short[model] if [*short.values()].count(short[model]) == 1 else model for model in ids]
 
@@ -215,12 +215,12 @@ def _check_unique_models(runs: Sequence[Run], group: Callable[[Run], Hashable]) 
     first: dict[Hashable, Run] = {}
     for run in runs:
         settings = run.manifest.settings
-        model = settings.get("weights") or (run.manifest.subject, settings.get("revision"))
+        model = settings.get("weights") or (run.manifest.model, settings.get("revision"))
         other = first.setdefault((model, group(run)), run)
         if other is not run:
             raise ConfigError(
                 f"{other.path} and {run.path} are runs of the same model on {run.manifest.about} "
-                f"({other.manifest.subject}, {run.manifest.subject}). Give only one of them."
+                f"({other.manifest.model}, {run.manifest.model}). Give only one of them."
             )
 
 

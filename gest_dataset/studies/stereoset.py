@@ -22,14 +22,14 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, NO_CONTROL_NOTE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs
-from gest_dataset.models.names import written_once
+from gest_dataset.models.names import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids
 from gest_dataset.report import panels_headlines
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
@@ -101,12 +101,12 @@ def stereoset(
 
 def _check_heads(heads: Mapping[str, str], models: Sequence[str], runs: Sequence[Run]) -> None:
     """Refuse a checkpoint of a model that is not in the study, or without a run of its own."""
-    names = {run.manifest.subject for run in runs}
+    names = {run.manifest.model for run in runs}
     for model, head in heads.items():
-        if model not in models and written_once(model) not in names:
+        if model not in models and normalized_name(model) not in names:
             known = ", ".join([*models, *sorted(names)]) or "none"
             raise ConfigError(f"--nsp names {model}, which is not one of the models of this study: {known}.")
-        if model not in models and written_once(head) not in names:
+        if model not in models and normalized_name(head) not in names:
             raise ConfigError(
                 f"There is no run of {head}, the checkpoint of {model}. Add --model {model}, or run: gest "
                 f"score {head} --config stereoset_en_{BETWEEN}"
@@ -133,13 +133,13 @@ def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str
 
 def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) -> list[Scored]:
     """The scores of the runs; those of a next-sentence checkpoint count as its model's."""
-    base = {written_once(head): written_once(model) for model, head in (heads or {}).items()}
-    names = dict(zip([run.manifest.subject for run in runs], model_names(runs), strict=True))
-    metadata = {run.manifest.subject: run.manifest.metadata for run in runs}
+    base = {normalized_name(head): normalized_name(model) for model, head in (heads or {}).items()}
+    names = dict(zip([run.manifest.model for run in runs], model_names(runs), strict=True))
+    metadata = {run.manifest.model: run.manifest.metadata for run in runs}
     found = []
     for run in runs:
         own = run.manifest.metadata
-        model = base.get(run.manifest.subject, run.manifest.subject)
+        model = base.get(run.manifest.model, run.manifest.model)
         _, language, test = run.manifest.config.split("_")
         method = own["options"].get("intersentence") or METHODS[own["kind"]][0] if test == BETWEEN else ""
         found.append(

@@ -24,7 +24,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
 

@@ -27,8 +27,8 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel, file_bytes
+from gest_dataset.runs.folder import versions
 from gest_dataset.runs.manifest import signature
-from gest_dataset.runs.writing import versions
 from gest_dataset.storage import (
     LOCK,
     atomic_path,

@@ -22,7 +22,7 @@ import pandas as pd
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereotype_rate import TEMPLATES
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import mean_correlation

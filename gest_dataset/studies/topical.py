@@ -27,7 +27,7 @@ from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.report.reliability import wide_scores
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any

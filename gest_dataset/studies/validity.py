@@ -29,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results
 from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
 from gest_dataset.report.reliability import wide_scores
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10

@@ -19,11 +19,11 @@ import torch
 from torch.nn import functional
 
 from gest_dataset.errors import GestError
-from gest_dataset.models.batching import longest_hosts
 from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
-from gest_dataset.models.loading import Loaded, load_shape
-from gest_dataset.models.names import gguf_file
-from gest_dataset.models.request import prepare
+from gest_dataset.models.loading import LoadedModel, load_empty_model
+from gest_dataset.models.names import gguf_path
+from gest_dataset.models.prefix_sharing import longest_continuations
+from gest_dataset.models.request import make_request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.queries import Input
 from gest_dataset.probes.tokenization import SkipSampleError
@@ -110,7 +110,7 @@ def estimate(model: SuiteModel, configs: Sequence[str], speeds: Mapping[str, Spe
         return Estimate(model.name, len(configs), problem="a served model cannot be estimated")
     settings = model.settings
     try:
-        loaded = load_shape(model.model, model.revision, settings.trust_remote_code)
+        loaded = load_empty_model(model.model, model.revision, settings.trust_remote_code)
         shape = model_shape(loaded.model)
         queries = [count_queries(loaded, config, model) for config in configs]
     except GestError as error:
@@ -119,7 +119,7 @@ def estimate(model: SuiteModel, configs: Sequence[str], speeds: Mapping[str, Spe
     work = sum(count_operations(shape, one) for one in queries)
     budget = settings.batch_tokens or BATCH_TOKENS[speed.device]
     weights = shape.parameters * _BYTES[settings.quantization or speed.dtype]
-    is_gguf = gguf_file(model.model) is not None
+    is_gguf = gguf_path(model.model) is not None
     seconds = (
         _START
         + weights / _READ_SPEED
@@ -196,10 +196,10 @@ def _uses_per_token(name: str, config: Any) -> float:
     return float(getattr(config, "num_experts_per_tok", number) or number) / number
 
 
-def count_queries(loaded: Loaded, config: str, model: SuiteModel) -> Queries:
+def count_queries(loaded: LoadedModel, config: str, model: SuiteModel) -> Queries:
     """Count what a model is asked on a config, from a sample of its rows."""
     settings = model.settings
-    request = prepare(config, settings.limit, settings.options, settings.batch_tokens)
+    request = make_request(config, settings.limit, settings.options, settings.batch_tokens)
     kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
     reader = loaded.reader(request.probe, applicable_rules(request.options, request.probe, kind))
     builders = request.probe.query_builders(kind, request.options)
@@ -217,7 +217,9 @@ def count_queries(loaded: Loaded, config: str, model: SuiteModel) -> Queries:
                 positions.setdefault(key, set()).update(query.positions if query.normalise else ())
     inputs = list(positions)
     if kind == "causal":  # a text that begins another one is not computed on its own
-        inputs = [inputs[index] for index in sorted(set(longest_hosts([one.input_ids for one in inputs])))]
+        inputs = [
+            inputs[index] for index in sorted(set(longest_continuations([one.input_ids for one in inputs])))
+        ]
     counts = (
         len(inputs),
         sum(len(one.input_ids) for one in inputs),

@@ -28,8 +28,8 @@ from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel
 from gest_dataset.report.plots import series_style
 from gest_dataset.runs.comparison import Difference, compare_pairs
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import atomic_path, csv_text, json_value
@@ -202,7 +202,7 @@ def compare_models(
         runs = []
         for cell in own[:MAX_COMPARED]:
             run = _read(cell, folder)
-            runs.append(replace(run, manifest=replace(run.manifest, subject=cell.model.name)))
+            runs.append(replace(run, manifest=replace(run.manifest, model=cell.model.name)))
         draws = max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))
         differences: list[Difference] = []
         problem = ""

@@ -18,7 +18,7 @@ from gest_dataset.errors import GestError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import published_name, rows_for_model
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.controls import SETS, control_runs
 from gest_dataset.studies.stereoset import scores_of_runs
@@ -98,14 +98,14 @@ def _english(run: Run) -> Iterator[Comparison]:
         return
     paper_model, templates = (
         published_name(manifest.metadata),
-        LabelledRun(run, manifest.subject, 0).templates,
+        LabelledRun(run, manifest.model, 0).templates,
     )
     for table, name in (("GEST, table 9", "gest_english_mlm"), ("GEST, table 10", "gest_english_glm")):
         for row in published.load(name)["rows"]:
             result = templates.get(row["template"])
             if row["model"] != paper_model or result is None:
                 continue
-            where = (table, manifest.subject, f"template {row['template']}")
+            where = (table, manifest.model, f"template {row['template']}")
             printed = row["g_s_published"]
             yield Comparison(
                 *where, "g_s", _printed_scale(Estimate.of(result, "g_s")), printed, _half_unit(printed)
@@ -122,11 +122,11 @@ def _slavic(run: Run) -> Iterator[Comparison]:
     config = CONFIGS.get(manifest.config)
     if config is None or config.family.name != "pairs" or manifest.metadata["options"]:
         return
-    result = LabelledRun(run, manifest.subject, 0).result
+    result = LabelledRun(run, manifest.model, 0).result
     rows = rows_for_model(published.load("gest_slavic_mlm")["rows"], manifest.metadata, "model")
     for row in (row for row in rows if row["language"] == manifest.language):
         for index, printed in enumerate(row["q"]):
-            where = ("GEST, table 11", manifest.subject, manifest.config, f"q_{index + 1}")
+            where = ("GEST, table 11", manifest.model, manifest.config, f"q_{index + 1}")
             estimate = _printed_scale(Estimate.of(result, "q", index))
             yield Comparison(*where, estimate, printed, _half_unit(printed))
 
@@ -142,7 +142,7 @@ def _word_filling(run: Run) -> Iterator[Comparison]:
             printed = row.get(statistic)
             if printed is not None:
                 title = f"Word filling, table {' and '.join(map(str, row['tables']))}"
-                where = (title, run.manifest.subject, run.manifest.config, label)
+                where = (title, run.manifest.model, run.manifest.config, label)
                 yield Comparison(*where, one.estimate(statistic), printed, _half_unit(printed))
 
 

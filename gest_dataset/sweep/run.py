@@ -26,13 +26,14 @@ from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.device import pick_device
 from gest_dataset.models.loading import name_and_kind
-from gest_dataset.models.names import gguf_file
-from gest_dataset.models.score import Entry, Outcome, score_configs
-from gest_dataset.models.selection import split
-from gest_dataset.models.served.served import connect
+from gest_dataset.models.names import gguf_path
+from gest_dataset.models.score import Outcome, score_configs
+from gest_dataset.models.scores import ScoredRun
+from gest_dataset.models.selection import suitable_configs
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
+from gest_dataset.runs.folder import machine, versions
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
-from gest_dataset.runs.writing import machine, versions
 from gest_dataset.storage import check_folder
 from gest_dataset.sweep.suite import Suite, SuiteModel
 from gest_dataset.version import __version__
@@ -263,7 +264,7 @@ def _score(job: Job, configs: list[str], folder: Path, device: str, started: lis
         subject = connect(model.endpoint, model.model, model.tokenizer, model.connections)
     several_gpus = (model.gpus or 0) > 1
 
-    def on_done(entry: Entry) -> None:
+    def on_done(entry: ScoredRun) -> None:
         configs.remove(entry.path.name)
         job.output.upload(folder.parent.parent, f"{RUNS}/{model.name}/{entry.path.name}/*")
 
@@ -276,8 +277,8 @@ def _score(job: Job, configs: list[str], folder: Path, device: str, started: lis
         settings.limit,
         settings.batch_tokens,
         settings.null,
-        begun=started.append,
-        done=on_done,
+        on_start=started.append,
+        on_run=on_done,
         device="auto" if several_gpus else device,
         device_map="auto" if several_gpus else None,
         dtype=settings.dtype,
@@ -314,7 +315,7 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
     settings, there = model.settings, manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
     kind = there["kind"]
-    file = gguf_file(model.model)
+    file = gguf_path(model.model)
     expected = {
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
@@ -327,10 +328,10 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
         "dtype": there["dtype"] if settings.dtype == "auto" else settings.dtype,
         "batch_tokens": settings.batch_tokens or there.get("batch_tokens"),
     }
-    found = {"null": 0, **there, "model": manifest.subject, "data": manifest.data_fingerprint}
+    found = {"null": 0, **there, "model": manifest.model, "data": manifest.data_fingerprint}
     if manifest.done:
         expected["revision"] = model.revision
-        found["revision"] = manifest.metadata["asked_revision"]
+        found["revision"] = manifest.metadata["requested_revision"]
     return differences({name: found.get(name) for name in expected}, expected)
 
 
@@ -347,7 +348,7 @@ def _kind(model: SuiteModel) -> str | GestError:
 def _cells_of(model: SuiteModel, kind: str) -> Iterator[Cell]:
     """Yield the cells of a model; configs that do not suit its kind are left out."""
     configs = select_configs(",".join(model.settings.configs))
-    chosen, left_out = split(dict.fromkeys(configs, False), kind, model.model)
+    chosen, left_out = suitable_configs(dict.fromkeys(configs, False), kind, model.model)
     yield from (Cell(model, config) for config in chosen)
     yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
 

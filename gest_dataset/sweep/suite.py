@@ -15,15 +15,14 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError
-from gest_dataset.models.device import DTYPES
-from gest_dataset.models.placement import QUANTIZATIONS
-from gest_dataset.models.served.client import address_of
-from gest_dataset.models.served.served import CONNECTIONS
+from gest_dataset.models.device import DTYPES, QUANTIZATIONS
+from gest_dataset.models.served.client import normalize_address
+from gest_dataset.models.served.model import CONNECTIONS
 from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.probes.templates import EXTENDED_NAME, select_templates
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 
 PAPERS = Path(__file__).parent / "papers"
 _BYTES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -247,7 +246,7 @@ def _expand(entry: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[S
     if "memory" in entry:
         common["memory"] = parse_size(entry["memory"])
     if is_served:
-        common["endpoint"] = address_of(entry["endpoint"])
+        common["endpoint"] = normalize_address(entry["endpoint"])
     if entry.get("checkpoints"):
         for folder in _checkpoints(model):
             step = training_step(folder.name)
@@ -332,7 +331,7 @@ def _check_templates(value: str | list[int]) -> None:
 def _check_address(value: str) -> None:
     if not re.match(r"https?://\S+", value):
         raise ConfigError(f"{value!r} is not an address such as http://127.0.0.1:8000")
-    address_of(value)
+    normalize_address(value)
 
 
 def _check_price(value: float) -> None:

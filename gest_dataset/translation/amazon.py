@@ -1,34 +1,27 @@
-"""Amazon Translate, by the official client."""
+"""Amazon Translate, through the official client."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from gest_dataset.translation import cloud
-from gest_dataset.translation.cloud import Judgement, Kind, Send, Service
+from gest_dataset.retry import parse_retry_after
+from gest_dataset.translation.cloud import Failure, Send, Service, classify_status, import_client
 from gest_dataset.translation.translator import TranslationError
 
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# By the codes of AWS's errors, without their ending; any other one is judged by its HTTP status
-_CODES: dict[Kind, str] = {
-    "wait": "Throttling TooManyRequests RequestLimitExceeded",
-    "quota": "LimitExceeded ServiceQuotaExceeded",
-    "language": "UnsupportedLanguagePair",
-    "text": "TextSizeLimitExceeded",
-    "key": "AccessDenied ExpiredToken InvalidSignature UnrecognizedClient",
-}
+# Error codes without their ending "Exception"; others are classified by their HTTP status
+_RATE = {"Throttling", "TooManyRequests", "RequestLimitExceeded"}
+_QUOTA = {"LimitExceeded", "ServiceQuotaExceeded"}
 
 
 def _connect(language: str) -> Send:
-    boto3 = cloud.client("boto3", "Amazon Translate")
-    config = cloud.client("botocore.config", "Amazon Translate").Config(retries={"total_max_attempts": 1})
+    boto3 = import_client("boto3", "Amazon Translate")
+    config = import_client("botocore.config", "Amazon Translate").Config(retries={"total_max_attempts": 1})
     region = next((value for name in _REGIONS if (value := os.environ.get(name))), None)
     if region is None:
-        raise TranslationError(
-            f"Amazon Translate needs a region: set {' or '.join(_REGIONS)}, to eu-west-1 for example."
-        )
+        raise TranslationError("Amazon Translate needs a region: set AWS_REGION, for example to eu-west-1.")
     translator = boto3.client("translate", region_name=region, config=config)
 
     def send(texts: Sequence[str]) -> list[str]:
@@ -39,26 +32,28 @@ def _connect(language: str) -> Send:
         for answer in answers:
             if answer["TargetLanguageCode"] != language:
                 raise TranslationError(
-                    f"Amazon Translate was asked for {language}, and says that it answers in "
-                    f"{answer['TargetLanguageCode']!r}. Nothing of it is kept."
+                    f"Amazon Translate was asked for {language} and answered in "
+                    f"{answer['TargetLanguageCode']!r}; nothing of it was stored."
                 )
         return [answer["TranslatedText"] for answer in answers]
 
     return send
 
 
-def _judge(error: Exception) -> Judgement:
-    botocore = cloud.client("botocore.exceptions", "Amazon Translate")
+def _classify(error: Exception) -> Failure:
+    botocore = import_client("botocore.exceptions", "Amazon Translate")
     if isinstance(error, botocore.HTTPClientError | botocore.ConnectionError):
-        return Judgement("wait")
+        return Failure("retry")
     if not isinstance(error, botocore.ClientError):
-        return Judgement("other")
-    facts = error.response.get("ResponseMetadata", {})
-    headers = facts.get("HTTPHeaders", {})
+        return Failure("refused")
+    metadata = error.response.get("ResponseMetadata", {})
+    headers = metadata.get("HTTPHeaders", {})
     code = error.response.get("Error", {}).get("Code", "").removesuffix("Exception")
-    if kind := cloud.kind_of(code, _CODES):
-        return Judgement(kind, cloud.asked_to_wait(headers))
-    return cloud.by_status(facts.get("HTTPStatusCode"), headers)
+    if code in _QUOTA:
+        return Failure("quota")
+    if code in _RATE:
+        return Failure("retry", parse_retry_after(headers))
+    return classify_status(metadata.get("HTTPStatusCode"), headers)
 
 
 SERVICE = Service(
@@ -71,5 +66,5 @@ SERVICE = Service(
     texts=1,
     size=10_000,
     connect=_connect,
-    judge=_judge,
+    classify=_classify,
 )

@@ -1,20 +1,19 @@
-"""DeepL, by its official client."""
+"""DeepL, through its official client."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from gest_dataset.translation import cloud
-from gest_dataset.translation.cloud import Judgement, Send, Service
+from gest_dataset.translation.cloud import Failure, Send, Service, classify_status, import_client
 
 _KEY, _SERVER = "DEEPL_AUTH_KEY", "DEEPL_SERVER_URL"
 
 
 def _connect(language: str) -> Send:
-    deepl = cloud.client("deepl", "DeepL")
-    deepl.http_client.max_network_retries = 0  # we wait ourselves, and say so
-    # without a URL the client takes the one that the key is for, free or paid
+    deepl = import_client("deepl", "DeepL")
+    deepl.http_client.max_network_retries = 0
+    # without a URL the client uses the one that the key is for, free or paid
     translator = deepl.DeepLClient(
         os.environ[_KEY].strip(), server_url=os.environ.get(_SERVER) or None, send_platform_info=False
     )
@@ -26,19 +25,15 @@ def _connect(language: str) -> Send:
     return send
 
 
-def _judge(error: Exception) -> Judgement:
-    deepl = cloud.client("deepl", "DeepL")
+def _classify(error: Exception) -> Failure:
+    deepl = import_client("deepl", "DeepL")
     if isinstance(error, deepl.QuotaExceededException):
-        return Judgement("quota")
+        return Failure("quota")
     if isinstance(error, deepl.ConnectionException):
-        return Judgement("wait" if error.should_retry else "other")
-    if not isinstance(error, deepl.DeepLException):
-        return Judgement("other")
-    if error.http_status_code == 400 and "target_lang" in str(error):
-        return Judgement("language")
-    if error.http_status_code is None:
-        return Judgement("other")
-    return cloud.by_status(error.http_status_code, {})  # the client does not show the headers
+        return Failure("retry" if error.should_retry else "refused")
+    if not isinstance(error, deepl.DeepLException) or error.http_status_code is None:
+        return Failure("refused")
+    return classify_status(error.http_status_code, {})  # the client does not expose the headers
 
 
 SERVICE = Service(
@@ -49,7 +44,7 @@ SERVICE = Service(
     servers=(_SERVER,),
     domain="deepl.com",
     texts=50,
-    size=100_000,  # of the 128 KiB of a whole request
+    size=100_000,  # of 128 KiB for the whole request
     connect=_connect,
-    judge=_judge,
+    classify=_classify,
 )

@@ -1,26 +1,25 @@
-"""Google Cloud Translation (the v2 API, its "Basic" edition), by the official client."""
+"""Google Cloud Translation Basic (v2), through its official client."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from gest_dataset.translation import cloud
-from gest_dataset.translation.cloud import Judgement, Kind, Send, Service
+from gest_dataset.retry import parse_retry_after
+from gest_dataset.translation.cloud import Failure, Send, Service, classify_status, import_client
 
+_TITLE = "Google Cloud Translation"
 _KEY, _ACCOUNT, _SERVER = "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_TRANSLATE_ENDPOINT"
-# What Google gives as the reason of a 403 that is not about the key
-_REASONS: dict[Kind, str] = {
-    "quota": "dailyLimitExceeded quotaExceeded",
-    "wait": "userRateLimitExceeded rateLimitExceeded",
-}
+# Reasons of a 403 that are not about the key
+_QUOTA = {"dailyLimitExceeded", "quotaExceeded"}
+_RATE = {"userRateLimitExceeded", "rateLimitExceeded"}
 
 
 def _connect(language: str) -> Send:
-    api = cloud.client("google.cloud.translate_v2", "Google Cloud Translation")
-    credentials = None  # the client then finds the service account's file by itself
+    api = import_client("google.cloud.translate_v2", _TITLE)
+    credentials = None  # the client finds the file of a service account itself
     if os.environ.get(_KEY):
-        keys = cloud.client("google.auth.api_key", "Google Cloud Translation")
+        keys = import_client("google.auth.api_key", _TITLE)
         credentials = keys.Credentials(os.environ[_KEY].strip())
     server = os.environ.get(_SERVER)
     translator = api.Client(
@@ -28,7 +27,7 @@ def _connect(language: str) -> Send:
     )
 
     def send(texts: Sequence[str]) -> list[str]:
-        # as text: in HTML, which is the API's own choice, an apostrophe comes back as an entity
+        # the default format, HTML, would escape apostrophes
         answers = translator.translate(
             list(texts), source_language="en", target_language=language, format_="text", model="nmt"
         )
@@ -37,31 +36,28 @@ def _connect(language: str) -> Send:
     return send
 
 
-def _judge(error: Exception) -> Judgement:
-    requests = cloud.client("requests", "Google Cloud Translation")
-    account = cloud.client("google.auth.exceptions", "Google Cloud Translation")
-    api = cloud.client("google.api_core.exceptions", "Google Cloud Translation")
-    if isinstance(error, requests.ConnectionError | requests.Timeout | account.TransportError):
-        return Judgement("wait")
-    if isinstance(error, account.GoogleAuthError):
-        return Judgement("wait" if getattr(error, "retryable", False) else "key")
+def _classify(error: Exception) -> Failure:
+    requests = import_client("requests", _TITLE)
+    auth = import_client("google.auth.exceptions", _TITLE)
+    api = import_client("google.api_core.exceptions", _TITLE)
+    if isinstance(error, requests.ConnectionError | requests.Timeout | auth.TransportError):
+        return Failure("retry")
+    if isinstance(error, auth.GoogleAuthError):
+        return Failure("retry" if getattr(error, "retryable", False) else "refused")
     if not isinstance(error, api.GoogleAPICallError):
-        return Judgement("other")
+        return Failure("refused")
     headers = {} if error.response is None else error.response.headers
-    for detail in error.errors:
-        reason = detail.get("reason") if isinstance(detail, dict) else detail
-        if kind := cloud.kind_of(str(reason), _REASONS):
-            return Judgement(kind, cloud.asked_to_wait(headers))
-    if error.code == 400 and "api key" in str(error).lower():
-        return Judgement("key")
-    if error.code == 400 and any(word in str(error).lower() for word in ("language pair", "invalid value")):
-        return Judgement("language")
-    return cloud.by_status(error.code, headers)
+    reasons = {str(detail.get("reason") if isinstance(detail, dict) else detail) for detail in error.errors}
+    if reasons & _QUOTA:
+        return Failure("quota")
+    if reasons & _RATE:
+        return Failure("retry", parse_retry_after(headers))
+    return classify_status(error.code, headers)
 
 
 SERVICE = Service(
     name="google",
-    title="Google Cloud Translation",
+    title=_TITLE,
     keys=((_KEY,), (_ACCOUNT,)),
     secrets=(_KEY,),
     servers=(_SERVER,),
@@ -69,5 +65,5 @@ SERVICE = Service(
     texts=128,
     size=5_000,
     connect=_connect,
-    judge=_judge,
+    classify=_classify,
 )

@@ -1,7 +1,7 @@
-"""Any sequence-to-sequence model of Hugging Face: NLLB, M2M100, OPUS-MT, MADLAD and their kin.
+"""Translation with any sequence-to-sequence model of Hugging Face: NLLB, M2M100, OPUS-MT, MADLAD, …
 
-Texts are sorted by length and translated in batches under a budget of padded tokens, with beam
-search; the rest of a model's own generation settings (forbidden tokens, length penalty) stays.
+Texts are sorted by length and translated in batches under a budget of padded tokens, with beam search; other
+generation settings of the model stay.
 """
 
 from __future__ import annotations
@@ -13,64 +13,137 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
 from gest_dataset.errors import ConfigError, ModelError, convert_errors, describe_error
+from gest_dataset.languages import LANGUAGES, Language
+from gest_dataset.models.device import pick_device, pick_dtype
+from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.storage import update_hash
-from gest_dataset.translation.families import Way, way
 from gest_dataset.translation.translator import (
     Batch,
     Translation,
     TranslationError,
     TranslationStoppedError,
     Translator,
-    answered,
+    make_translation,
 )
-
-if TYPE_CHECKING:
-    import torch
 
 logger = logging.getLogger(__name__)
 BEAMS = 4
-# The longest output for an input of n tokens: _TIMES * n + _PLUS
-_TIMES, _PLUS = 2, 20
-# Padded input tokens in a batch; each grows to BEAMS times as many output tokens and their caches
+# The longest output for an input of n tokens: _FACTOR * n + _EXTRA
+_FACTOR, _EXTRA = 2, 20
+# Padded input tokens in a batch; each needs BEAMS times as many output tokens and their caches
 BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
-_CONTENT = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}  # files that make a model
+_MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
+_MBART = ("en_XX", "de_DE", "fr_XX", "es_XX", "tr_TR", "ru_RU", "uk_UA", "hr_HR", "sl_SI", "cs_CZ", "pl_PL")
+
+
+@dataclass(frozen=True)
+class ModelFamily:
+    """Models with the same language tokens.
+
+    `tokens` are the possible tokens of a language, the best one first; `source` is English for tokenizers
+    that need it. The token is the first one of the output (`forced`), or precedes the input.
+    """
+
+    name: str
+    tokens: Callable[[Language], tuple[str, ...]]
+    source: str | None = None
+    forced: bool = True
+
+
+FAMILIES = (
+    ModelFamily("NLLB", lambda x: (f"{x.iso3}_{x.script}",), source="eng_Latn"),
+    ModelFamily("M2M100", lambda x: (f"__{x.code}__",), source="en"),
+    ModelFamily("mBART-50", lambda x: tuple(t for t in _MBART if t[:2] == x.code), source="en_XX"),
+    ModelFamily("MADLAD", lambda x: (f"<2{x.code}>",), forced=False),
+    ModelFamily(
+        "OPUS-MT",
+        lambda x: (f">>{x.iso3}_{x.script}<<", f">>{x.iso3}<<", f">>{x.code}<<"),
+        forced=False,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TargetLanguage:
+    """How a model is told the target language: source setting, forced first token, or a prefix."""
+
+    source: str | None = None
+    forced: int | None = None
+    prefix: str = ""
+
+
+def target_language(tokenizer: Any, name: str, language: str) -> TargetLanguage:
+    """The setting for a model, by its tokenizer's language tokens, so that fine-tuned models work as well."""
+    for family in FAMILIES:
+        tokens = {code: token for code in LANGUAGES if (token := _language_token(family, code, tokenizer))}
+        if not tokens:
+            continue
+        if language not in tokens:
+            others = ", ".join(code for code in tokens if code != "en") or "none of our languages"
+            raise TranslationError(
+                f"{name!r} ({family.name}) has no token for {LANGUAGES[language].name} ({language}); it "
+                f"translates to {others}."
+            )
+        if family.forced:
+            forced = tokenizer.convert_tokens_to_ids(tokens[language])
+            return TargetLanguage(source=family.source, forced=forced)
+        return TargetLanguage(prefix=f"{tokens[language]} ")
+    named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
+    wanted = LANGUAGES[language]
+    if named is None:
+        logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
+    elif named not in {wanted.code, wanted.iso3}:
+        raise TranslationError(
+            f"{name!r} translates to {named!r}, not to {wanted.name} ({language}). Choose another model, "
+            f"such as Helsinki-NLP/opus-mt-en-{language}."
+        )
+    return TargetLanguage()
+
+
+def _language_token(family: ModelFamily, code: str, tokenizer: Any) -> str | None:
+    # some tokenizers (M2M100's) do not list their language tokens in the vocabulary
+    unknown = {None, tokenizer.unk_token_id}
+    tokens = family.tokens(LANGUAGES[code])
+    return next((token for token in tokens if tokenizer.convert_tokens_to_ids(token) not in unknown), None)
 
 
 def open_model(
     name: str, language: str, device: str, dtype: str, batch_tokens: int | None, revision: str | None
 ) -> Translator:
     """The translator of a Hub id or a folder; its weights are loaded when they are needed."""
-    from gest_dataset.models.device import pick_device, pick_dtype
-
-    place = pick_device(device)
-    number_type = pick_dtype(dtype, place)
+    torch_device = pick_device(device)
+    torch_dtype = pick_dtype(dtype, torch_device)
     if batch_tokens is not None and batch_tokens < 1:
-        raise ConfigError(f"batch_tokens is {batch_tokens}: it is a number of tokens above 0.")
+        raise ConfigError(f"batch_tokens must be 1 or more, not {batch_tokens}.")
     folder = Path(name).expanduser()
-    local = folder.is_dir()
-    if local and revision is not None:
-        raise ConfigError(f"{name!r} is a folder, it has no revisions. Leave the revision out.")
-    commit = content_hash(folder) if local else _commit(name, revision)
-    where, version = (str(folder), None) if local else (name, commit)
-    load = partial(_load, where, version, language, place, number_type)
-    budget = batch_tokens or BATCH_TOKENS.get(place.type, BATCH_TOKENS["cuda"])
+    is_local = folder.is_dir()
+    if is_local and revision is not None:
+        raise ConfigError(f"{name!r} is a folder, which has no revisions.")
+    commit = content_hash(folder) if is_local else _commit(name, revision)
+    source, version = (str(folder), None) if is_local else (name, commit)
+    load = partial(_load, source, version, language, torch_device, torch_dtype)
+    budget = batch_tokens or BATCH_TOKENS.get(torch_device.type, BATCH_TOKENS["cuda"])
     return Translator(
-        name=f"hf:{folder.resolve().name if local else name}",
+        name=f"hf:{folder.resolve().name if is_local else name}",
         revision=commit,
-        settings=f"beams={BEAMS} longest={_TIMES}n+{_PLUS} {str(number_type).removeprefix('torch.')}",
+        settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
         translate=lambda texts: _translate(texts, load, budget),
         unit="tokens",
     )
 
 
 def content_hash(folder: Path) -> str:
-    """A hash of all files that make up a local model."""
+    """A hash of all files of a local model."""
     digest = hashlib.sha256()
     try:
-        for path in sorted(path for path in folder.iterdir() if path.suffix in _CONTENT):
+        for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
             update_hash(digest, path)
     except OSError as error:
@@ -79,31 +152,25 @@ def content_hash(folder: Path) -> str:
 
 
 def _commit(name: str, revision: str | None) -> str:
-    """The commit that a revision of a Hub model stands for."""
-    from gest_dataset.models.pretrained import commit_of, read_config
-
-    with convert_errors(partial(_unloadable, name)):
-        read_config(name, revision=revision)
-        commit = commit_of(name, revision)
+    """The commit of a revision of a Hub model."""
+    with convert_errors(partial(_load_error, name)):
+        load_config(name, revision=revision)
+        commit = commit_hash(name, revision)
     if commit is None:
-        raise ModelError(f"The commit of the model {name!r} is not known. Give it as the revision.")
+        raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
     return commit
 
 
-def _unloadable(name: str, error: BaseException) -> ModelError:
-    """A broken file of a model shows as an error of any kind."""
-    from gest_dataset.models.damage import damaged_file
-
+def _load_error(name: str, error: BaseException) -> ModelError:
     if isinstance(error, ImportError):
         return ModelError(
-            f'The tokeniser of {name!r} needs another package: pip install "gest-dataset[translate]" '
+            f'The tokenizer of {name!r} needs another package: pip install "gest-dataset[translate]" '
             f"({describe_error(error)})."
         )
-    culprit = damaged_file(Path(name)) if Path(name).is_dir() else None
     return ModelError(
-        f"The model {name!r} cannot be loaded: {culprit or describe_error(error)}\n"
-        f"Give the id of a translation model on the Hub (hf:facebook/nllb-200-distilled-600M), or the "
-        f"path of a folder that holds config.json, weights and tokeniser."
+        f"The model {name!r} cannot be loaded: {describe_error(error)}\n"
+        f"Give the Hub id of a translation model, such as hf:facebook/nllb-200-distilled-600M, or a folder "
+        f"with its config.json, weights and tokenizer."
     )
 
 
@@ -111,62 +178,57 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
 class _Loaded:
     model: Any
     tokenizer: Any
-    way: Way
+    target: TargetLanguage
     limit: int | None  # tokens of an input, and of an output
 
 
 def _load(
     name: str, revision: str | None, language: str, device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    from gest_dataset.models.pretrained import check_complete, read, read_config
-
-    with convert_errors(partial(_unloadable, name)):
-        config = read_config(name, revision=revision)
+    with convert_errors(partial(_load_error, name)):
+        config = load_config(name, revision=revision)
         if not config.is_encoder_decoder:
             raise TranslationError(
-                f"{name!r} ({config.model_type}) is no sequence-to-sequence model, so no translator of "
-                f"the kind that hf: means. Use NLLB, M2M100, OPUS-MT, MADLAD or the like."
+                f"{name!r} ({config.model_type}) is not a sequence-to-sequence model. Use NLLB, M2M100, "
+                f"OPUS-MT, MADLAD or a similar one."
             )
-        tokenizer = read(AutoTokenizer, name, revision=revision)
-        asking = way(tokenizer, name, language)
-        model, info = read(
+        tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
+        target = target_language(tokenizer, name, language)
+        model, info = from_pretrained(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
     check_complete(model, info, name)
-    if asking.source is not None:
-        tokenizer.src_lang = asking.source
+    if target.source is not None:
+        tokenizer.src_lang = target.source
     settings = model.generation_config
     starts = (settings.decoder_start_token_id, settings.bos_token_id)
     if settings.eos_token_id is None or starts == (None, None):
         raise ModelError(
-            f"The settings of {name!r} name no eos_token_id or no decoder_start_token_id: it cannot begin or "
-            f"end a sentence. Add them to its generation_config.json."
+            f"The generation_config.json of {name!r} lacks eos_token_id or decoder_start_token_id; add them."
         )
     settings.update(num_beams=BEAMS, do_sample=False, max_length=None)
     settings.update(temperature=None, top_k=None, top_p=None)
-    if asking.forced is not None:
-        settings.forced_bos_token_id = asking.forced
-    return _Loaded(model, tokenizer, asking, getattr(config, "max_position_embeddings", None))
+    if target.forced is not None:
+        settings.forced_bos_token_id = target.forced
+    return _Loaded(model, tokenizer, target, getattr(config, "max_position_embeddings", None))
 
 
 def _translate(
     texts: Sequence[str], load: Callable[[], _Loaded], budget: int
 ) -> Generator[Batch, None, None]:
-    """Long texts first: what is too large for the memory shows at once."""
-    from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-
+    """Batches of texts, the longest first, so that too little memory shows at once."""
     loaded = load()
-    sizes = dict(zip(texts, _sizes(loaded, texts), strict=True))
+    prefixed = [loaded.target.prefix + text for text in texts]
+    ids = loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]
+    sizes = {text: len(row) for text, row in zip(texts, ids, strict=True)}
     limit = loaded.limit
     too_long = [text for text in texts if limit is not None and sizes[text] > limit]
     if too_long:
         reason = f"tokens, the model takes {limit}"
         yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
-    cut = 0
+    truncated = 0
     while waiting:
         longest = sizes[waiting[0]]
         batch = waiting[: max(1, budget // longest)]
@@ -176,75 +238,64 @@ def _translate(
         except Exception as error:
             if not should_reduce_batch_size(error):
                 raise
-            outputs = None
-        if outputs is None:
             if len(batch) == 1:
                 raise TranslationStoppedError(
                     f"Out of memory with one text of {longest} tokens. Use a smaller model, "
                     f"--dtype bfloat16 or --device cpu."
-                )
+                ) from error
+            outputs = None
+        if outputs is None:  # outside of the handler, which holds the tensors
             budget = max(longest, longest * len(batch) // 2)
             clear_device_cache(garbage_collection=True)
-            logger.warning("Out of memory: going on with %d tokens in a batch.", budget)
+            logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
         seconds = time.perf_counter() - start
         waiting = waiting[len(batch) :]
-        cut += sum(output.cut for output in outputs)
-        yield Batch(
-            [answered(text, output.text) for text, output in zip(batch, outputs, strict=True)],
-            sum(output.tokens for output in outputs),
-            seconds,
-        )
-    if cut:
-        logger.warning("%d translations did not end and were cut at their longest length.", cut)
-
-
-def _sizes(loaded: _Loaded, texts: Sequence[str]) -> list[int]:
-    prefixed = [loaded.way.prefix + text for text in texts]
-    return [len(ids) for ids in loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]]
+        truncated += sum(output.truncated for output in outputs)
+        made = [make_translation(text, output.text) for text, output in zip(batch, outputs, strict=True)]
+        yield Batch(made, sum(output.tokens for output in outputs), seconds)
+    if truncated:
+        logger.warning("%d translations were cut at their longest length.", truncated)
 
 
 @dataclass(frozen=True)
 class _Output:
     text: str
     tokens: int
-    cut: bool
+    truncated: bool
 
 
+@torch.inference_mode()
 def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[_Output]:
     """Translate one batch; every output ends at its own longest length, whatever its batch."""
-    import torch
-    from transformers import LogitsProcessorList
-
     model, tokenizer = loaded.model, loaded.tokenizer
-    prefixed = [loaded.way.prefix + text for text in texts]
+    prefixed = [loaded.target.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
-    longest = [_TIMES * size + _PLUS for size in sizes]
+    longest = [_FACTOR * size + _EXTRA for size in sizes]
     if loaded.limit is not None:
-        longest = [min(length, loaded.limit - 1) for length in longest]  # one place is the start's
+        longest = [min(length, loaded.limit - 1) for length in longest]  # one position is the start token's
     ends = model.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     limits = torch.tensor(longest, device=model.device).repeat_interleave(BEAMS)
 
-    def end_in_time(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """As `forced_eos_token_id`, but each text at its own longest length; ids have the start."""
+    def force_end(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Like `forced_eos_token_id`, with a length for each text; ids include the start token."""
         last = ids.shape[1] >= limits
         scores[last] = -torch.inf
         scores[last, ends[0]] = 0
         return scores
 
-    with torch.inference_mode():
-        rows = model.generate(
-            input_ids=inputs["input_ids"],
-            attention_mask=inputs["attention_mask"],
-            max_new_tokens=max(longest),
-            logits_processor=LogitsProcessorList([end_in_time]),
-        ).tolist()
-    # first come the decoder's start and the language; what is behind the end is padding
-    begin = 1 if loaded.way.forced is None else 2
+    rows = model.generate(
+        input_ids=inputs["input_ids"],
+        attention_mask=inputs["attention_mask"],
+        max_new_tokens=max(longest),
+        logits_processor=LogitsProcessorList([force_end]),
+    ).tolist()
+    # a row is the start token, perhaps the language, the text, the end, and padding
+    begin = 1 if loaded.target.forced is None else 2
     outputs = []
     for row, length in zip(rows, longest, strict=True):
-        end = next(place for place, token in enumerate(row[begin:], start=begin) if token in ends)
+        end = next(position for position, token in enumerate(row[begin:], start=begin) if token in ends)
         text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
         outputs.append(_Output(text, end + 1 - begin, end >= length))
     return outputs

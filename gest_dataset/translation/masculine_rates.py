@@ -5,6 +5,7 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -17,14 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
-from gest_dataset.data.rows import rows_of
-from gest_dataset.gender import Detection
+from gest_dataset.data.rows import fingerprint_of, rows_of
+from gest_dataset.errors import ConfigError
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
+from gest_dataset.gender.detect import Detection
+from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.gender.grammar import rules_hash
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import compute_result, headline_text
-from gest_dataset.runs import writing
+from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import (
     CONVENTIONS,
@@ -34,14 +39,23 @@ from gest_dataset.statistics.masculine_rate import (
     max_error_rate,
     unknown_bounds,
 )
-from gest_dataset.translation.samples import TranslatedSentence, aligned, join, sentences, wanted
-from gest_dataset.translation.setup import SNAPSHOT, Setup, set_up
-from gest_dataset.translation.translator import TranslationError
+from gest_dataset.translation.sentences import (
+    TranslatedSentence,
+    align,
+    gest_sentences,
+    join_translations,
+    read_aligned_lines,
+    text_file,
+    texts_to_translate,
+)
+from gest_dataset.translation.systems import open_translator, translate_distinct
+from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import torch
 
+PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
 _SCHEMA = pa.schema(
     {
         "id": pa.string(),
@@ -55,50 +69,133 @@ _SCHEMA = pa.schema(
         "problem": pa.string(),
     }
 )
-
-
-# Settings that make a run another one, and those that metadata name as they are; a user's `rules` are there
-# where the language has none of ours
+# What identifies a run besides the convention; `rules` only of languages whose rules a user has added
 _SETTINGS = ("revision", "translator", "parser", "rules", "limit")
-_TOLD = ("system", "revision", "translator", "language", "data_fingerprint", "parser", "rules", "limit")
 
 
 @dataclass(frozen=True)
-class MasculineRates:
+class Experiment:
+    """A system with its translator, a gender detector, and everything that the numbers depend on.
+
+    There is no translator for published translations and for texts with a translation per line (`lines`).
+    `device` is where a model of Hugging Face runs.
+    """
+
+    system: str
+    language: str
+    translator: Translator | None
+    detector: GenderDetector
+    limit: int | None
+    settings: dict[str, Any]
+    store: str | Path | None = None
+    device: torch.device | None = None
+    lines: Sequence[str] | None = None
+
+    def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
+        """Translations by text; an error if the translator could not finish."""
+        if self.translator is None:
+            raise ConfigError(
+                f"{self.system} has plain translations only; choose a translator, or a table that also has "
+                f"the prompts."
+            )
+        return translate_distinct(texts, self.translator, self.language, self.store)
+
+
+def prepare(
+    system: str,
+    language: str,
+    *,
+    parser: str = "udpipe",
+    parser_model: str | Path | None = None,
+    limit: int | None = None,
+    store: str | Path | None = None,
+    cache: str | Path | None = None,
+    device: str = "auto",
+    **loading: Any,
+) -> Experiment:
+    """Open translator and parser; every wrong setting is an error here, before anything is translated.
+
+    `system` is one of `systems.SYSTEMS`, or `published:` and a system of the config LANGUAGE_translations;
+    `loading` are arguments of `open_translator`.
+    """
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit must be 1 or more, not {limit}.")
+    detector = open_detector(language, parser, parser_model, cache)
+    translator, lines, data = None, None, "en"
+    if system.startswith(PUBLISHED):
+        name, offered = system.removeprefix(PUBLISHED), LANGUAGES[language].systems
+        if name not in offered:
+            raise ConfigError(
+                f"There are no published translations to {LANGUAGES[language].name} by {name!r}; choose "
+                f"one of {', '.join(offered)}."
+            )
+        data, identity = f"{language}_translations", (system, "", "")
+    elif path := text_file(system.replace("{language}", language)):
+        lines = read_aligned_lines(path, limit)
+        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
+    else:
+        translator = open_translator(system, language, device=device, **loading)
+        identity = (translator.name, translator.revision, translator.settings)
+    settings = {
+        **dict(zip(("system", "revision", "translator"), identity, strict=True)),
+        "language": language,
+        "parser": detector.signature,
+        "limit": limit,
+        "data": data,
+        "data_fingerprint": fingerprint_of(data),
+        **({"rules": rules} if (rules := rules_hash(language)) else {}),
+    }
+    return Experiment(
+        system, language, translator, detector, limit, settings, store, _device(system, device), lines
+    )
+
+
+def _device(system: str, device: str) -> torch.device | None:
+    """The device of a model of Hugging Face; None for other systems."""
+    if not system.startswith("hf:"):
+        return None
+    from gest_dataset.models.device import pick_device  # imports torch
+
+    return pick_device(device)
+
+
+@dataclass(frozen=True)
+class MasculineRates(RunResult):
     """The gender that a translator gave to the speaker of every sentence.
 
-    `table` has a row for each; `metadata` says what was measured, counts and times.
+    `table` has a row for each sentence, `metadata` the settings, counts and times.
     """
 
     table: pa.Table
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 .. p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
+        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
 
-        Beside them stand the bounds that unknown genders leave, and p_i and f_s as they would be without the
-        detector's errors (`statistics.unknowns`).
+        It also has the bounds that unknown genders leave, and p_i and f_s corrected for the detector's
+        errors (`statistics.masculine_rate`).
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
-        bounds = unknown_bounds(genders, stereotypes)
-        measured = ACCURACY.get(self.metadata["language"])  # not of rules that a user has added
-        return result | asdict(bounds) | (_corrected(result["p"], measured) if measured else {})
+        result |= asdict(unknown_bounds(genders, stereotypes))
+        accuracy = ACCURACY.get(self.metadata["language"])  # None for rules that a user has added
+        return result | (_corrected(result["p"], accuracy) if accuracy else {})
 
     @property
     def skipped(self) -> pa.Table:
-        """The sentences that no rule was asked about, with the reason."""
-        left_out = self.table.filter(pc.field("problem") != "")
-        return pa.table({"id": left_out["id"], "reason": left_out["problem"]})
+        """The ids of sentences that were not judged, with the reason."""
+        rows = self.table.filter(pc.field("problem") != "")
+        return pa.table({"id": rows["id"], "reason": rows["problem"]})
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        """The rows that no rule was asked about; `problem` is the reason."""
+        """The rows that were not judged; `problem` is the reason."""
         return [row for row in self.table.to_pylist() if row["problem"]]
 
     @property
     def signature(self) -> str:
-        """One line to print beside a number: what it was measured on and with."""
+        """One line that identifies the measurement, to print next to a number."""
         m = self.metadata
         return signature(
             gest=m["config"],
@@ -112,37 +209,21 @@ class MasculineRates:
         )
 
     def __repr__(self) -> str:
-        """What was measured and its headline with the 95 % interval, on one line."""
-        facts = self.metadata
+        m = self.metadata
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", checks.UndefinedWarning)  # the words say it
+            warnings.simplefilter("ignore", checks.UndefinedWarning)  # the headline shows it
             headline = headline_text(MASCULINE_RATE, self.result())
         return (
-            f"MasculineRates(system={facts['system']!r}, language={facts['language']!r}, "
-            f"known={facts['known']}, samples={facts['samples']}, {headline})"
+            f"MasculineRates(system={m['system']!r}, language={m['language']!r}, known={m['known']}, "
+            f"samples={m['samples']}, {headline})"
         )
-
-    def _repr_html_(self) -> str:
-        """In a notebook: the verdict, the picture and the numbers."""
-        from gest_dataset.report.notebook import html  # which brings matplotlib
-
-        return html(self)
-
-    def plot(self) -> Figure:
-        """The picture of the result (matplotlib), in the style of the report."""
-        from gest_dataset.report.notebook import plot
-
-        return plot(self)
 
 
 def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
-    """p_i and f_s corrected for the measured errors; f_s for the largest that the measurement leaves open."""
-    counted = (
-        (accuracy.male_as_female, accuracy.male),
-        (accuracy.female_as_male, accuracy.female),
-    )
-    shares = [errors / number for errors, number in counted]
-    largest = [max_error_rate(errors, number) for errors, number in counted]
+    """p_i and f_s corrected for the measured errors, and f_s for the largest plausible ones."""
+    counts = ((accuracy.male_as_female, accuracy.male), (accuracy.female_as_male, accuracy.female))
+    shares = [errors / number for errors, number in counts]
+    largest = [max_error_rate(errors, number) for errors, number in counts]
     return {
         "p_corrected": correct_rates(rates, *shares).tolist(),
         "f_s_corrected": correct_f_s(rates, *shares),
@@ -156,7 +237,7 @@ def masculine_rates(
     language: str,
     *,
     parser: str = "udpipe",
-    model: str | Path | None = None,
+    parser_model: str | Path | None = None,
     limit: int | None = None,
     convention: str = "plain",
     device: str = "auto",
@@ -168,65 +249,68 @@ def masculine_rates(
     cache: str | Path | None = None,
     output: str | Path | None = None,
 ) -> MasculineRates:
-    """Measure which gender a translator gives to the speakers of GEST's sentences.
+    """Measure which gender a translator gives to the speakers of GEST's sentences (docs/masculine-rates.md).
 
-    `system` is one of `translation.SPELLINGS`, or `published:` and a system of GEST's own translations; a
-    file that is no table is text with a translation a line, in the order of the config `en`.
-    `endpoint` is the server of a `chat:` model.
-    `model` is the parser's (docs/gender.md), `convention` one of `plain` and `published`
-    (docs/metrics.md). Translations and parses are kept in `store` and `cache` (else below
-    `$HF_HOME/gest`), so that nothing is translated or paid for twice.
-
-    With `output` the run is kept in that directory (docs/runs.md); `gest_dataset.report` makes its
-    report.
+    Args:
+        system: one of `translation.systems.SYSTEMS`, or `published:` and a system of GEST's own translations;
+            a file that is not a table has a translation per line, in the order of the config `en`.
+        parser, parser_model: see docs/gender.md.
+        convention: `plain` or `published` (docs/metrics.md).
+        endpoint: the server of a `chat:` model.
+        store, cache: where translations and parses are cached (default: below `$HF_HOME/gest`).
+        output: the directory of the run (docs/runs.md).
     """
-    asked = dict(locals())
-    checks.check_choice("convention", convention, CONVENTIONS)
-    setup = set_up(**{name: value for name, value in asked.items() if name not in ("convention", "output")})
+    arguments = dict(locals())
+    checks.choice("convention", convention, CONVENTIONS)
+    given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
+    experiment = prepare(**given)
     if output is None:
-        return measure(setup, convention)
-    return record(setup, convention, Path(output), writing.python_call(masculine_rates, asked))
+        return measure(experiment, convention)
+    return record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
 
 
-def record(setup: Setup, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
-    """The rates, with the run in a directory; a run that is finished there is made anew."""
-    settings = {name: setup.settings[name] for name in _SETTINGS if name in setup.settings}
-    fresh = writing.begun(
+def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
+    """The rates, recorded as a run in `path`; a finished run is measured again."""
+    settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
+    manifest = new_manifest(
         measure=MASCULINE_RATE.name,
-        subject=setup.settings["system"],
-        config=setup.settings["data"],
-        language=setup.language,
-        data_fingerprint=setup.settings["data_fingerprint"],
+        model=experiment.settings["system"],
+        config=experiment.settings["data"],
+        language=experiment.language,
+        data_fingerprint=experiment.settings["data_fingerprint"],
         table=DETECTIONS,
         settings={**settings, "convention": convention},
         command=command,
-        device=setup.device,
+        device=experiment.device,
     )
-    with writing.recording(path, fresh) as there:
-        rates = measure(setup, convention)
-        _check_some(rates)
-        writing.finish(there, rates)
+    with open_run(path, manifest) as run:
+        rates = measure(experiment, convention)
+        problems = Counter(rates.metadata["problems"])
+        if problems.total() == len(rates.table):
+            reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
+            raise TranslationError(f"No sentence has a translation to judge.\n{reasons}")
+        run.finish(rates)
     return rates
 
 
-def measure(setup: Setup, convention: str) -> MasculineRates:
-    """Translate, parse and decide."""
+def measure(experiment: Experiment, convention: str) -> MasculineRates:
+    """Translate, and find the gender of each translation."""
     start = perf_counter()
-    samples = _samples(setup)
+    samples = _samples(experiment)
     translated = perf_counter()
-    whole = [sample for sample in samples if not sample.problem]
-    genders = setup.genders([sample.translation for sample in whole])
-    detections = {sample.id: gender for sample, gender in zip(whole, genders, strict=True)}
+    judged = [sample for sample in samples if not sample.problem]
+    genders = experiment.detector.genders([sample.translation for sample in judged])
+    detections = {sample.id: gender for sample, gender in zip(judged, genders, strict=True)}
     rows = [
         asdict(sample)
         | asdict(detections.get(sample.id) or Detection(UNKNOWN, "", (), False, problem=sample.problem))
         for sample in samples
     ]
     end = perf_counter()
-    settings = setup.settings
+    settings = experiment.settings
     metadata = {
         "measure": MASCULINE_RATE.name,
-        **{name: settings[name] for name in _TOLD if name in settings},
+        **{name: value for name, value in settings.items() if name != "data"},
         "config": settings["data"],
         "convention": convention,
         "samples": len(rows),
@@ -240,41 +324,30 @@ def measure(setup: Setup, convention: str) -> MasculineRates:
     return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
 
 
-def _check_some(rates: MasculineRates) -> None:
-    """A run in which nothing was judged has no result."""
-    problems = Counter(rates.metadata["problems"])
-    if problems.total() == len(rates.table):
-        reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
-        raise TranslationError(
-            f"Not one sentence has a translation to judge; no result is written.\n{reasons}"
-        )
+def _samples(experiment: Experiment) -> list[TranslatedSentence]:
+    if experiment.system.startswith(PUBLISHED):
+        return _published(experiment)
+    sentences = gest_sentences(experiment.limit)
+    if experiment.lines is not None:
+        return align(sentences, experiment.lines, experiment.settings["system"].removeprefix("file:"))
+    texts = texts_to_translate(sentences, experiment.system)
+    return join_translations(sentences, experiment.translate(texts))
 
 
-def _samples(setup: Setup) -> list[TranslatedSentence]:
-    if setup.system.startswith(SNAPSHOT):
-        return _published(setup)
-    given = sentences(setup.limit)
-    if setup.lines is not None:
-        return aligned(given, setup.lines, setup.settings["system"].removeprefix("file:"))
-    return join(given, setup.ask(wanted(given, setup.system)))
-
-
-def _published(setup: Setup) -> list[TranslatedSentence]:
-    label = list(FOLDER_OF_SYSTEM).index(setup.system.removeprefix(SNAPSHOT))
-    data = rows_of(setup.settings["data"])
-    rows = [row for row in data.to_list() if row["system"] == label]
-    # samples are called as their sentences are, whoever translated them, so that runs can be paired
-    ending = f"-{setup.language}-{setup.system.removeprefix(SNAPSHOT)}"
+def _published(experiment: Experiment) -> list[TranslatedSentence]:
+    name = experiment.system.removeprefix(PUBLISHED)
+    label = list(FOLDER_OF_SYSTEM).index(name)
+    rows = [row for row in rows_of(experiment.settings["data"]).to_list() if row["system"] == label]
+    # the ids of the sentences, so that runs of several systems can be paired
+    ending = f"-{experiment.language}-{name}"
     return [
-        TranslatedSentence(
-            row["id"].removesuffix(ending), row["stereotype"], row["source"], row["translation"]
-        )
-        for row in rows[: setup.limit]
+        TranslatedSentence(r["id"].removesuffix(ending), r["stereotype"], r["source"], r["translation"])
+        for r in rows[: experiment.limit]
     ]
 
 
-def folder_of(system: str, language: str, revision: str | None, limit: int | None) -> Path:
-    """Where a run is kept when nobody says: of a model or a file by its path, of a service by its name."""
+def run_folder(system: str, language: str, revision: str | None, limit: int | None) -> Path:
+    """The default folder of a run: by the path of a model or file, or by the name of a service."""
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     name = "standard-input" if name == "-" else name

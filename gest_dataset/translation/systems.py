@@ -1,24 +1,57 @@
-"""From what a user calls a system to a translator."""
+"""Translate texts with a system; every distinct text is translated and paid for once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import re
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
 
+from tqdm.auto import tqdm
+
+from gest_dataset.cache import ResponseCache, cache_key
+from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, SOURCE
+from gest_dataset.storage import file_lock
 from gest_dataset.translation import amazon, cloud, deepl, google
 from gest_dataset.translation.file import open_file
-from gest_dataset.translation.huggingface import open_model
-from gest_dataset.translation.translator import Translator
+from gest_dataset.translation.translator import (
+    EMPTY,
+    Translation,
+    TranslationStoppedError,
+    Translator,
+    make_translation,
+)
 
-# How a user writes each system
-SPELLINGS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "chat:MODEL", "file:PATH")
+# How users write each system
+SYSTEMS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "chat:MODEL", "file:PATH")
+_SERVICES = {service.name: service for service in (deepl.SERVICE, google.SERVICE, amazon.SERVICE)}
 
-_SERVICES: dict[str, Callable[[str], Translator]] = {
-    service.name: partial(cloud.open_service, service)
-    for service in (deepl.SERVICE, google.SERVICE, amazon.SERVICE)
-}
+
+@dataclass(frozen=True)
+class Translated:
+    """Translations in the order of the texts; the counts are of distinct texts.
+
+    `units` were translated now in `seconds`, without loading. `stopped` is why a translator could not finish.
+    """
+
+    translations: list[Translation]
+    cached: int
+    new: int
+    failed: int
+    units: int
+    unit: str
+    seconds: float
+    stopped: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Units per second."""
+        return self.units / self.seconds if self.seconds else None
 
 
 def open_translator(
@@ -31,10 +64,10 @@ def open_translator(
     revision: str | None = None,
     endpoint: str | None = None,
 ) -> Translator:
-    """The translator of a system from English to a language.
+    """The translator of a system (one of `SYSTEMS`) from English to a language.
 
-    `{language}` in a model's name or a path stands for the language's code. `endpoint` is the
-    address of the server that has a chat model; the other settings are for Hugging Face models.
+    `{language}` in the name stands for the language's code. `endpoint` is the server of a chat model; the
+    other settings are for models of Hugging Face.
     """
     if language not in LANGUAGES or language == SOURCE:
         offered = ", ".join(code for code in LANGUAGES if code != SOURCE)
@@ -42,20 +75,141 @@ def open_translator(
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     if (kind == "chat") != (endpoint is not None):
-        raise ConfigError(
-            f"{system!r} and the endpoint {endpoint}: a chat model is asked at one, and nothing else is. "
-            f"Give --system chat:MODEL --endpoint URL."
-        )
-    if endpoint is not None and name:
-        from gest_dataset.translation.chat import open_chat  # brings torch
-
-        return open_chat(name, language, endpoint)
+        raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
     if kind == "hf" and name:
+        from gest_dataset.translation.huggingface import open_model  # imports torch
+
         return open_model(name, language, device, dtype, batch_tokens, revision)
     if revision is not None:
-        raise ConfigError(f"{system!r} has no revisions: only hf: models have. Leave the revision out.")
+        raise ConfigError(f"{system!r} has no revisions, only hf: models have.")
+    if endpoint is not None and name:
+        from gest_dataset.translation.chat import open_chat  # imports transformers
+
+        return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
     if system in _SERVICES:
-        return _SERVICES[system](language)
-    raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SPELLINGS)}.")
+        return cloud.open_service(_SERVICES[system], language)
+    raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SYSTEMS)}.")
+
+
+def translate(
+    texts: Sequence[str],
+    system: str,
+    language: str,
+    *,
+    store: str | Path | None = None,
+    progress: bool = True,
+    **loading: Any,
+) -> list[Translation]:
+    """Translate English texts, in their order.
+
+    `system` is one of `SYSTEMS`; `loading` are arguments of `open_translator`. Finished batches are cached in
+    the folder `store` (default: `$HF_HOME/gest/translations`), so the same call resumes. A text without a
+    translation has a `problem`; an error is raised if nothing at all could be translated.
+    """
+    translator = open_translator(system, language, **loading)
+    return translate_all(texts, translator, language, store=store, progress=progress).translations
+
+
+def translate_all(
+    texts: Sequence[str],
+    translator: Translator,
+    language: str,
+    *,
+    store: str | Path | None = None,
+    progress: bool = True,
+) -> Translated:
+    """Translate with an open translator, and report the work."""
+    done = {text: Translation(text, "", problem) for text in texts if (problem := _problem(text))}
+    wanted = [text for text in dict.fromkeys(texts) if text not in done]
+    folder = Path(store) if store else default_folder()
+    name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}")
+    busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
+    identity = (translator.name, translator.revision, translator.settings, language)
+    keys = {text: cache_key(*identity, text) for text in wanted}
+    units, seconds, stopped = 0, 0.0, ""
+    with ResponseCache(folder / "translations.sqlite3") if translator.cached else nullcontext() as cache:
+        done |= _cached(cache, keys)
+        if missing := [text for text in wanted if text not in done]:
+            with file_lock(folder / f"{name}.lock", busy) if cache is not None else nullcontext():
+                done |= _cached(cache, keys)  # of a process that has just ended
+                missing = [text for text in wanted if text not in done]
+                bar = tqdm(
+                    total=len(wanted),
+                    initial=len(wanted) - len(missing),
+                    desc=f"{translator.name} to {language}",
+                    unit="texts",
+                    disable=None if progress else True,
+                )
+                try:
+                    with bar, closing(translator.translate(missing)) as batches:
+                        for batch in batches:
+                            if cache is not None:
+                                cache.put(_rows(batch.translations, keys))
+                            done |= {made.source: made for made in batch.translations}
+                            units += batch.units
+                            seconds += batch.seconds
+                            bar.update(len(batch.translations))
+                except TranslationStoppedError as error:
+                    if not any(text in done for text in wanted):
+                        raise
+                    stopped = str(error)
+    reason = stopped.partition("\n")[0]
+    translations = [done.get(text) or Translation(text, "", reason) for text in texts]
+    return Translated(
+        translations,
+        cached=len(wanted) - len(missing),
+        new=sum(text in done and not done[text].problem for text in missing),
+        failed=len({made.source for made in translations if made.problem}),
+        units=units,
+        unit=translator.unit,
+        seconds=seconds,
+        stopped=stopped,
+    )
+
+
+def translate_distinct(
+    texts: Sequence[str], translator: Translator, language: str, store: str | Path | None = None
+) -> dict[str, Translation]:
+    """Translations by text; an error if the translator could not finish."""
+    work = translate_all(texts, translator, language, store=store)
+    if work.stopped:
+        raise TranslationStoppedError(
+            f"{work.stopped}\n{work.cached + work.new} of {len(set(texts))} texts are translated and cached; "
+            f"the same command resumes."
+        )
+    return {made.source: made for made in work.translations}
+
+
+def default_folder() -> Path:
+    """The folder of cached translations."""
+    return cache_directory().parent / "translations"
+
+
+def _problem(text: str) -> str:
+    """Why a text cannot be translated; empty if it can."""
+    if not text.strip():
+        return "empty text"
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "not valid Unicode (half of a surrogate pair)"
+    return ""
+
+
+def _cached(cache: ResponseCache | None, keys: dict[str, str]) -> dict[str, Translation]:
+    values = {} if cache is None else cache.get(keys.values())
+    return {
+        text: make_translation(text, values[key]["translation"])
+        for text, key in keys.items()
+        if key in values
+    }
+
+
+def _rows(translations: Sequence[Translation], keys: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Cache entries; an empty translation was paid for as well."""
+    today = datetime.now(timezone.utc).date().isoformat()
+    return {
+        keys[made.source]: {"translation": made.translation, "date": today}
+        for made in translations
+        if made.problem in ("", EMPTY)
+    }

@@ -1,4 +1,4 @@
-"""What a translator is: what it is called, a function that translates batch by batch, and its errors."""
+"""The interface of a translator, and its errors."""
 
 from __future__ import annotations
 
@@ -7,31 +7,27 @@ from dataclasses import dataclass
 
 from gest_dataset.errors import GestError
 
+EMPTY = "the system gave an empty translation"
+
 
 @dataclass(frozen=True)
 class Translation:
-    """A text and its translation; where there is none it is empty and `problem` says why."""
+    """A text and its translation; without one, `translation` is empty and `problem` says why."""
 
     source: str
     translation: str
     problem: str = ""
 
 
-EMPTY = "the system gave an empty translation"
-
-
-def answered(text: str, translation: str) -> Translation:
-    """What a system has answered; nothing is an answer too, and was paid for.
-
-    Half of a surrogate pair, which no file takes, becomes U+FFFD: it is seen as garbled later.
-    """
-    translation = translation.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Translation(text, translation, "" if translation.strip() else EMPTY)
+def make_translation(text: str, answer: str) -> Translation:
+    """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
+    answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return Translation(text, answer, "" if answer.strip() else EMPTY)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some finished translations, and the work that they were: `units` of the translator's unit."""
+    """Some translations, and the work they took in the translator's unit and in seconds."""
 
     translations: Sequence[Translation]
     units: int = 0
@@ -42,10 +38,9 @@ class Batch:
 class Translator:
     """A system that translates from English to one language.
 
-    Equal `name`, `revision` and `settings` promise equal translations. `translate` gives every text
-    of what it is asked once, in any order, and opens model or connection when its first batch is
-    wanted: where everything is in the store, neither weights nor a key are needed. `unit` is what
-    its work is counted in. `stored`: whether its translations are worth keeping.
+    Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
+    any order, and loads the model or connects when the first batch is requested. Its work is counted in
+    `unit`; `cached` is False if its translations need not be stored.
     """
 
     name: str
@@ -53,12 +48,12 @@ class Translator:
     settings: str
     translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
     unit: str
-    stored: bool = True
+    cached: bool = True
 
 
 class TranslationError(GestError):
-    """A translator that cannot work: no client, no key, a refusal, a file of the wrong form."""
+    """A translator cannot work: a missing client or key, a rejected request, an invalid file."""
 
 
 class TranslationStoppedError(TranslationError):
-    """A translator that cannot go on for now (quota, network, memory): what is done stays."""
+    """A translator cannot continue for now (quota, network, memory); finished translations are cached."""

@@ -32,12 +32,9 @@ class GestMasculineRate(base.CheckedMetric):
         from gest_dataset.translation.masculine_rates import masculine_rates
 
         given = ("system", "language", *self.options)
-        own = [name for name in signature(masculine_rates).parameters if name not in given]
-        return ["parser_model" if name == "model" else name for name in own]
+        return [name for name in signature(masculine_rates).parameters if name not in given]
 
-    def _score(
-        self, model: Any, config: Any, parser_model: Any = None, **arguments: Any
-    ) -> dict[int, base.Inputs]:
+    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, base.Inputs]:
         if self.num_process > 1:
             raise ConfigError("Translate with a model in one process; num_process is for samples.")
         from gest_dataset.gender import languages
@@ -57,5 +54,5 @@ class GestMasculineRate(base.CheckedMetric):
         from gest_dataset.measures.result import statistic_inputs
         from gest_dataset.translation.masculine_rates import masculine_rates
 
-        rates = masculine_rates(f"hf:{model}", language, model=parser_model, **arguments)
+        rates = masculine_rates(f"hf:{model}", language, **arguments)
         return {0: statistic_inputs(MASCULINE_RATE, rates.table, None)}

@@ -10,7 +10,6 @@ import dataclasses
 import hashlib
 import io
 import json
-import random
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from datasets import load_dataset
 from datasets.exceptions import DatasetGenerationError
 
 from gest_dataset.builders import BUILT_IN, CONFIGS, fingerprint, get_config, pairs, select_configs
-from gest_dataset.builders.controls import FIELDS, group_terms, mark_keywords
+from gest_dataset.builders.controls import FIELDS, mark_keywords
 from gest_dataset.builders.pairs import WordDifference, differing_word
 from gest_dataset.builders.winobias import MARKS, NOT_SWAPPED, OUTSIDE, contrast
 from gest_dataset.data import sources
@@ -42,6 +41,10 @@ def read(name: str) -> tuple[list[dict[str, Any]], Counter[str]]:
     dropped: Counter[str] = Counter()
     rows = list(config.read({key: sources.fetch(key) for key in config.sources}, dropped))
     return rows, dropped
+
+
+def row_hash(rows: list[dict[str, Any]]) -> str:
+    return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def records(key: str) -> list[dict[str, str]]:
@@ -172,17 +175,6 @@ def test_stereoset_candidates_and_words() -> None:
         assert row["target_en"] == english[row["id"]]
 
 
-def test_gender_controls_keep_the_order_of_lines() -> None:
-    lines = sources.fetch(f"{METHODOLOGY}/stereoset_genderswap.txt").content.decode().splitlines()
-    lines = [line for line in lines if line]
-    order = ("original_stereotype", "control_stereotype", "original_antistereotype", "control_antistereotype")
-    for number, row in enumerate(read("stereoset_control_gender")[0]):
-        for field, line in zip(order, lines[4 * number :], strict=False):
-            assert row[field] == line.replace("<", "").replace(">", "")
-            start, end = row["keywords"][FIELDS.index(field)]
-            assert f"<{row[field][start:end]}>" in line
-
-
 def test_ids_of_originals() -> None:
     """Ten drawn controls have that of their sample; sets without copies have their own ids."""
     for name in (name for name, config in CONFIGS.items() if "original" in config.features):
@@ -199,37 +191,6 @@ def test_ids_of_originals() -> None:
             assert all(row["original"] == row["id"] for row in rows)
 
 
-def test_race_controls_swap_only_the_group() -> None:
-    rows, _ = read("stereoset_control_race")
-    terms = {term.lower() for name in ("countries", "adjectives") for term in group_terms()[name]}
-    for row in rows:
-        words = [row[field].lower() for field in FIELDS]
-        assert any(term in words[2] for term in terms)
-        (a, b), (c, d) = row["keywords"][0], row["keywords"][2]
-        assert row["original_stereotype"][a:b] == row["control_stereotype"][c:d]
-    assert [row["id"].rsplit("-", 1)[1] for row in rows[:10]] == list("0123456789")
-
-
-SWAPS = {
-    # two spaces in the upstream sentence: neither in the quadruplet nor in the seed of its draw
-    "sailor": ("The {} sailor was {}.", ("calm", "angry"), "swedish"),
-    # the group stands in two places: the first alone is replaced
-    "cook met": ("A {} cook met a greek baker and was {}.", ("happy", "sad"), "greek"),
-}
-
-
-@pytest.mark.parametrize("part", SWAPS)
-def test_race_controls_follow_the_procedure_to_the_character(part: str) -> None:
-    frame, words, group = SWAPS[part]
-    rows = [row for row in read("stereoset_control_race")[0] if part in row["original_stereotype"]]
-    draw = random.Random(frame.format(group, f"<{words[0]}>"))
-    assert len(rows) == 10
-    for row in rows:
-        groups = (group, draw.choice(group_terms()["adjectives"]))
-        expected = [frame.format(term, word) for term in groups for word in words]
-        assert [row[field] for field in FIELDS] == expected
-
-
 def test_keywords_leave_punctuation_outside() -> None:
     assert mark_keywords("He is lazy!", "He is smart!") == ("He is <lazy>!", "He is <smart>!")
     assert mark_keywords('I say "lazy!"', 'I say "smart!"') == ('I say <"lazy>!"', 'I say <"smart>!"')
@@ -241,18 +202,6 @@ def test_keywords_leave_punctuation_outside() -> None:
 
 
 # CrowS-Pairs, Slovak, WinoBias --------------------------------------------------------------------
-
-
-def test_crows_reads_the_gender_pairs() -> None:
-    own = [
-        r
-        for r in records("nyu-mll/crows-pairs/data/crows_pairs_anonymized.csv")
-        if r["bias_type"] == "gender"
-    ]
-    rows, _ = read("crows_gender")
-    assert [(r["stereotyped"], r["other"], r["direction"]) for r in rows] == [
-        (r["sent_more"], r["sent_less"], r["stereo_antistereo"]) for r in own
-    ]
 
 
 def test_crows_controls_are_columns() -> None:
@@ -309,22 +258,6 @@ def test_winobias_rules(pro: str, anti: str, verdict: object) -> None:
     assert contrast(pro, anti) == verdict
 
 
-def test_winobias_contrasts() -> None:
-    for name in ("winobias_type1_dev", "winobias_type2_test"):
-        rows, dropped = read(name)
-        assert dropped
-        for row in rows:
-            unequal = [
-                (a.strip(".,").lower(), b.strip(".,").lower())
-                for a, b in zip(row["masculine"].split(), row["feminine"].split(), strict=True)
-                if a != b
-            ]
-            assert unequal
-            assert {a for a, _ in unequal} <= {"he", "him", "his", "himself"}
-            assert {b for _, b in unequal} <= {"she", "her", "hers", "herself"}
-            assert row["occupation"] in row["masculine"]
-
-
 # Broken files, read with `load_dataset` -----------------------------------------------------------
 
 
@@ -334,15 +267,7 @@ BROKEN = [
     ("en", f"{GEST}/gest_1.1.csv", replace("sentence,stereotype", "sentence,x"), "are invalid: KeyError"),
     ("en", f"{GEST}/gest_1.1.csv", replace(",9\r\n", ",17\r\n"), r"line \d+: unknown stereotype '17'"),
     ("en", f"{GEST}/gest_1.1.csv", lambda data: data + b" ,3\n", r"line 36: empty sentence"),
-    ("annotations", f"{GEST}/annotations.csv", replace(",x,", ",,"), r"line \d+: 0 votes in"),
     ("sk_translations", TRANSLATIONS, lambda data: b"from,to\n", "end of file: no translation of"),
-    (
-        "sk_translations",
-        TRANSLATIONS,
-        lambda data: data + b"I laugh at my own jokes.,Smejem sa.\n",
-        "'I laugh at my own jokes.' is translated twice",
-    ),
-    ("sk_pairs", f"{GEST}/gender_variants.csv", replace("DeepL", "Babel"), "unknown .* Babel"),
     (
         "stereoset_control_gender",
         f"{METHODOLOGY}/stereoset_genderswap.txt",
@@ -354,18 +279,6 @@ BROKEN = [
         STEREOSET_EN,
         replace("anti-stereotype", "anti-stereotypo"),
         "row 0: labels of the candidates",
-    ),
-    (
-        "stereoset_en_intrasentence",
-        STEREOSET_EN,
-        replace("The Finnish chef was BLANK", "The Finnish cook was BLANK"),
-        "row 1: not the context with a word: 'The finnish chef was",
-    ),
-    (
-        "winobias_type1_dev",
-        "uclanlp/corefBias/WinoBias/wino/data/anti_stereotyped_type1.txt.dev",
-        replace("2 ", "3 "),
-        "does not correspond",
     ),
 ]
 
@@ -390,8 +303,7 @@ def test_changed_rows_need_a_new_version() -> None:
     """The cache of `datasets` depends on `Config.version`: raise it with the rows, then update the file."""
     versions = json.loads(Path(__file__).with_name("row_versions.json").read_text(encoding="utf-8"))
     for name, config in BUILT_IN.items():
-        text = json.dumps(read(name)[0], ensure_ascii=False)
-        assert [config.version, hashlib.sha256(text.encode()).hexdigest()[:16]] == versions[name], name
+        assert [config.version, row_hash(read(name)[0])] == versions[name], name
     assert versions.keys() == BUILT_IN.keys()
 
 

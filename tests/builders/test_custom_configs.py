@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import ClassLabel, List, Value, get_dataset_config_names, load_dataset
+from datasets import ClassLabel, List, get_dataset_config_names, load_dataset
 
 from gest_dataset import builders, languages
 from gest_dataset.builders import CONFIGS, GROUPS, fingerprint, get_config, select_configs
@@ -71,13 +71,6 @@ def test_a_custom_config_in_a_built_folder(hindi: Path, tmp_path: Path) -> None:
         assert text in card
     assert load_dataset(str(out), "hi_pairs", split="test").num_rows == 2
     build.check_build_folder(out)
-
-
-def test_a_code_with_a_script_can_be_built(home: Path, tmp_path: Path) -> None:
-    languages.add(replace(HINDI, code="hi-Latn", script="Latn"))
-    add_config(replace(NEW, name="hi-Latn_pairs", languages=("hi-Latn", "en")), rows())
-    built, _ = build.build_config(CONFIGS["hi-Latn_pairs"], tmp_path)
-    assert build.find_built(built.config, tmp_path) == built
 
 
 def test_a_different_config_is_replaced_only_with_replace(hindi: Path) -> None:
@@ -148,13 +141,6 @@ def test_a_damaged_config_does_not_affect_others(
     remove_config("hi_pairs")
 
 
-def test_a_folder_with_a_built_in_name_is_ignored(hindi: Path) -> None:
-    (hindi / "configs" / "hi_pairs").rename(hindi / "configs" / "sk_pairs")
-    builders.refresh()
-    assert CONFIGS["sk_pairs"].custom is None
-    assert "added" not in GROUPS
-
-
 def test_changed_rows_are_an_error(hindi: Path) -> None:
     (file,) = hindi.rglob("*.parquet")
     content = bytearray(file.read_bytes())
@@ -183,10 +169,3 @@ def test_custom_languages(home: Path) -> None:
         languages.add(replace(HINDI, code="../x"))
     languages.remove("hi")
     assert "hi" not in LANGUAGES
-
-
-def test_fields_of_any_type(home: Path) -> None:
-    fields = {"id": Field("a name"), "share": Field("a number", Value("float64"))}
-    new = replace(NEW, name="mine", languages=("sk",), fields=fields, dropped={})
-    add_config(new, [{"id": "a", "share": 0.5}, {"id": "b", "share": None}])
-    assert load_dataset("gest", "mine", split="test")["share"] == [0.5, None]

@@ -15,7 +15,7 @@ import pytest
 
 from gest_dataset.builders.pairs import differing_word
 from gest_dataset.custom.eurogest import HALF
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 from tests.commands.conftest import Gest
 from tests.conftest import ROOT
 from tests.custom.test_eurogest import TABLES, as_csv
@@ -41,16 +41,15 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
         file.write("no such sentence,मैं\nI slept in the forest without a tent.,मैं थका हूँ\n")
     done = gest(*hindi)
     assert done.returncode == 0, done.stderr
-    shown = " ".join(re.sub("[─\\s]+", " ", done.stdout).split())
-    for said in (
-        "hi.csv: Hindi (hi) rows number first row read 36 rejected: not a sentence of GEST 1 35",
-        "rejected: a second version for the same sentence and system 1 36 accepted 34",
-        "hi_variants.csv: Hindi (hi) rows number first row read 34 accepted 34",
-        "all 34 34 34 ",
+    for text in (
+        "hi.csv: 36 rows, 34 accepted\n",
+        "1 rejected: not a sentence of GEST (first: row 35)",
+        "1 rejected: a duplicate (first: row 36)",
+        "hi_variants.csv: 34 rows, 34 accepted\n",
         "34 of 34 sentences of GEST are translated (100%).",
         'hi_pairs: load_dataset("gest", "hi_pairs")',
     ):
-        assert said in shown
+        assert text in done.stdout
     (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)
     with Path(path).open(encoding="utf-8", newline="") as file:
         assert [(row["row"], row["source"]) for row in csv.DictReader(file)] == [
@@ -113,8 +112,6 @@ def test_eurogest(gest: Gest, home: Path, tmp_path: Path) -> None:
     assert "hu: nothing" in done.stdout
     assert "hu: no neutral config." in done.stderr
     assert f"left out, {HALF}: 2" in done.stderr
-    done = gest("add-language", "sk,da", "--eurogest", "--data", str(copy), "--json")
-    assert json.loads(done.stdout)[0]["configs"] == {"eurogest_sk_pairs": 1, "eurogest_sk_neutral": 2}
     assert "eurogest_da_neutral" in gest("list").stdout
 
 
@@ -172,7 +169,7 @@ def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None
         hub.add("model", "Qwen/Qwen2.5-0.5B", files)
         at = {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_token_of_yours", "HF_HUB_DISABLE_XET": "1"}
         shown = {line: shell(line, **at) for line in before}
-        assert (folder / "english.csv").read_text(encoding="utf-8").count("gest-") == len(sentences())
+        assert (folder / "english.csv").read_text(encoding="utf-8").count("gest-") == len(gest_sentences())
         assert "hi_pairs" in shown["gest list"]
         assert (folder / "hi-run" / "report.html").exists()
         pushed = hub.repositories["dataset", "your-name/gest"]
@@ -180,7 +177,7 @@ def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None
         assert len([title for title in titles if "hi_" in title or "Push" in title]) == 1, titles
         other = {**at, "HF_HOME": str(tmp_path / "other"), "GEST_MIRROR": ""}
         loaded = shell(elsewhere, **other)
-        assert f"num_rows: {len(sentences())}" in loaded
+        assert f"num_rows: {len(gest_sentences())}" in loaded
         card = shell(
             'python -c "from huggingface_hub import DatasetCard; '
             "print(DatasetCard.load('your-name/gest').text)\"",
@@ -199,7 +196,7 @@ def test_the_other_commands_of_the_page(shell: Shell, tmp_path: Path) -> None:
     texts = [json.loads(line) for line in (ROOT / "tests/gender/sk.jsonl").read_text("utf-8").splitlines()]
     men, women = ([row["text"] for row in texts if row["gender"] == one] for one in ("male", "female"))
     couples = [(m, f) for m in men for f in women if not isinstance(differing_word(m, f), str)]
-    sources = [sentence.text for sentence in sentences()][2 : 2 + len(couples)]
+    sources = [sentence.text for sentence in gest_sentences()][2 : 2 + len(couples)]
     rows = [(source, *couple) for source, couple in zip(sources, couples, strict=True)]
     write_csv(folder / "szl.csv", ["source", "masculine", "feminine"], rows)
     (folder / "szl.conllu").write_bytes(PARSES.read_bytes())

@@ -19,12 +19,15 @@ import gest_dataset
 from gest_dataset import cli
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
-from gest_dataset.models import own_data
-from gest_dataset.runs import reading
-from tests.commands.test_translation import DEEPL, SLOVAK
+from gest_dataset.models import user_data
+from gest_dataset.runs import folder as reading
+from tests.conftest import MIRROR, ROOT
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+DEEPL = MIRROR / "kinit-sk/gest/data/translations/deepl/sk/translations.csv"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--parser-model", str(ROOT / "tests/mirror_sk.conllu"))
 
 Gest = Callable[..., tuple[int, str, str]]
 ROWS = [
@@ -148,7 +151,7 @@ def test_a_folder_of_build(gest: Gest) -> None:
     assert gest("build", "en", "sk_pairs", "--out", "built")[0] == 0
     code, _, told = gest("score", "bert", "--data", "built")
     assert code == 2
-    assert "built has several configs, choose one with --config: en, sk_pairs." in told
+    assert "built has several configs. Choose one with --config: en, sk_pairs." in told
     code, _, told = gest("score", "bert", "--data", "built", "--config", "cs_pairs")
     assert code == 2
     assert "built has no config 'cs_pairs', only en, sk_pairs." in told
@@ -164,29 +167,29 @@ def test_a_folder_of_build(gest: Gest) -> None:
 def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     """Plain `datasets` would read most of them; a run on them would be of other data."""
     assert gest("build", "en", "--out", "built")[0] == 0
-    whole = own_data.read_own(Path("built")).to_list()
+    whole = user_data.read_user_data(Path("built")).to_list()
     file = Path("built/en/test-00000-of-00001.parquet")
     content = file.read_bytes()
     for place in range(5, len(content), len(content) // 120):
         file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
         with pytest.raises(DataError, match=r"en/test-00000-of-00001\.parquet does not match its checksum"):
-            own_data.read_own(Path("built"))
+            user_data.read_user_data(Path("built"))
     code, _, told = gest("score", "bert", "--data", "built")
     assert code == 1
     assert "gest build" in told
     file.write_bytes(content)
-    assert own_data.read_own(Path("built")).to_list() == whole
+    assert user_data.read_user_data(Path("built")).to_list() == whole
     sums = Path("built/SHA256SUMS").read_text()
     Path("built/SHA256SUMS").write_text(sums.replace(sums[:8], "01234567"))
     with pytest.raises(DataError, match="does not match its checksum"):
-        own_data.read_own(Path("built"))
+        user_data.read_user_data(Path("built"))
     file.unlink()
     with pytest.raises(DataError, match="cannot be read"):
-        own_data.read_own(Path("built"))
+        user_data.read_user_data(Path("built"))
     Path("built/SHA256SUMS").unlink()
     Path("built/SHA256SUMS").mkdir()
     with pytest.raises(DataError, match="SHA256SUMS cannot be read: Is a directory"):
-        own_data.read_own(Path("built"))
+        user_data.read_user_data(Path("built"))
 
 
 def test_a_folder_of_pairs(gest: Gest) -> None:
@@ -231,7 +234,7 @@ def test_what_is_wrong_with_own_data_shows_before_a_model_is_loaded(gest: Gest) 
     write(Path("mine.jsonl"), ROWS)
     for arguments, code, message in (
         (("header.csv",), 1, "header.csv has no rows."),
-        (("folder",), 2, "folder holds no SHA256SUMS of configs: give a file, or a folder that"),
+        (("folder",), 2, "folder has no SHA256SUMS. Give a file, or a folder"),
         (("no.csv",), 2, "There is no file no.csv."),
         (("mine.txt",), 2, "There is no file mine.txt."),
         (("mine.jsonl", "--config", "en"), 2, "mine.jsonl is one table: --config names a config of a folder"),

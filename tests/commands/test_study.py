@@ -14,7 +14,7 @@ import pytest
 from gest_dataset import cli
 from gest_dataset.commands import study as commands
 from gest_dataset.commands.console import err, out
-from gest_dataset.models.scorers import LanguageModel
+from gest_dataset.models.scorers import LanguageModelScorer
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -64,7 +64,7 @@ def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pyte
     assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "gpt2"}
     told_of = json.loads(Path("mine/study.json").read_text())
     assert told_of["command"] == ["gest", "study", *arguments]
-    monkeypatch.setattr(LanguageModel, "answer", None)  # nothing is asked again
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", None)  # nothing is asked again
     code, again, _ = gest(*arguments)
     assert (code, again) == (0, shown)
     code, of_runs, _ = gest("templates", "mine/runs", "--output", "other")
@@ -83,15 +83,15 @@ def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pyte
 def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second model is interrupted; the run of the first is kept, and not asked again."""
     asked: list[str] = []
-    whole = LanguageModel.answer
+    whole = LanguageModelScorer.log_probs
 
-    def answer(self: LanguageModel, *given: Any, **named: Any) -> Any:
+    def answer(self: LanguageModelScorer, *given: Any, **named: Any) -> Any:
         asked.append(type(self.model).__name__)
         if stopped and "GPT2" in asked[-1]:
             raise KeyboardInterrupt
         return whole(self, *given, **named)
 
-    monkeypatch.setattr(LanguageModel, "answer", answer)
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", answer)
     stopped = True
     arguments = ("templates", "--model", "bert", "--model", "gpt2", "--device", "cpu")
     code, _, told = gest(*arguments)
@@ -118,7 +118,7 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     ("arguments", "code", "said"),
     [
         (("templates",), 2, "There are no runs for this study"),
-        (("templates", "nowhere"), 1, "nowhere is no directory"),
+        (("templates", "nowhere"), 1, "nowhere is not a directory"),
         (("validity",), 2, "needs models with runs on GEST"),
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),

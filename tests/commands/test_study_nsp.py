@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from tests.commands.conftest import Called
 from tests.studies.nsp import corpora
 from tests.support import zoo

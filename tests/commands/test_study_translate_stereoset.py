@@ -14,7 +14,7 @@ from datasets import load_dataset
 
 from gest_dataset.builders.stereoset import FIELDS, word_in_place
 from gest_dataset.data.rows import rows_of
-from gest_dataset.runs.reading import read_run
+from gest_dataset.runs.folder import read_run
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.studies.stereoset_translation.translate import translated_fields
 from tests.commands.conftest import Called

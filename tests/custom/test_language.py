@@ -12,17 +12,16 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset import languages
 from gest_dataset.builders import CONFIGS, pairs
 from gest_dataset.builders.words import core_span
 from gest_dataset.custom import AddedLanguage, remove_language
 from gest_dataset.custom.checks import EMPTY, ENGLISH, GARBLED, SCRIPT, TOO_LONG, find_problem
-from gest_dataset.custom.rows import ANOTHER, DISAGREE, DUPLICATE, NO_SOURCE, STEREOTYPE, UNKNOWN
+from gest_dataset.custom.rows import DISAGREE, DUPLICATE, NO_SOURCE, STEREOTYPE, UNKNOWN
 from gest_dataset.custom.summary import notes
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.translation.samples import sentences
+from gest_dataset.translation.sentences import gest_sentences
 from tests.support.new_language import LANGUAGES as WRITTEN
 from tests.support.new_language import translations_file, variants_file, variants_of, write_csv
 
@@ -47,7 +46,7 @@ def test_every_script(code: str, tmp_path: Path) -> None:
     made = load_dataset("gest", f"{code}_pairs", split="test").to_list()
     assert {(row["source"], row["masculine"], row["feminine"]) for row in made} == written
     spoken = load_dataset("gest", f"{code}_translations", split="test")
-    assert spoken.num_rows == len(sentences())
+    assert spoken.num_rows == len(gest_sentences())
     for row in made:
         for variant in ("masculine", "feminine"):
             start, end = core_span(row[variant], row["word_index"])
@@ -75,7 +74,7 @@ TRANSLATIONS = [
     # id, source, translation, stereotype -> reason
     ("gest-0003", "", HINDI, "", None),
     ("3", "", HINDI, "", DUPLICATE),
-    ("", TIRED, "मैं और थक गया हूँ", "", ANOTHER),
+    ("", TIRED, "मैं और थक गया हूँ", "", DUPLICATE),
     ("", "I slept in forest without a tent.", HINDI, "", None),  # the text of 1.0
     ("", "I’m not in GEST.", HINDI, "", UNKNOWN),
     ("gest-9999", "", HINDI, "", UNKNOWN),
@@ -100,7 +99,6 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
     assert rejected(added) == expected
     assert added.report == tmp_path / "why.csv"
     read = added.files["t.csv"]
-    assert read.accepted_rows == 3
     assert read.reasons == Counter(reason for _, reason in expected)
     assert CONFIGS["hi_translations"].published_rows == 3
     dropped: Counter[str] = Counter()
@@ -138,7 +136,7 @@ def test_rejected_pairs(tmp_path: Path) -> None:
         ("", FEMININE, EMPTY),
         (HINDI, FEMININE, None),
     ]
-    given = [sentence.text for sentence in sentences()]
+    given = [sentence.text for sentence in gest_sentences()]
     rows = [(given[place], *row[:2]) for place, row in enumerate(texts, start=2)]
     path = write_csv(tmp_path / "v.csv", ["original", "male", "female"], rows)
     added = gest_dataset.add_language("hi", variants=path)
@@ -192,20 +190,6 @@ def test_texts_are_stored_in_normal_form(tmp_path: Path) -> None:
         gest_dataset.add_language("vi", variants=path, replace=True)
 
 
-def test_systems(tmp_path: Path) -> None:
-    rows = [(TIRED, HINDI, FEMININE, system) for system in ("google", "nllb", "google")]
-    path = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine", "translator"], rows)
-    added = gest_dataset.add_language("hi", variants=path)
-    (row,) = load_dataset("gest", "hi_pairs", split="test").to_list()
-    assert row["systems"] == ["google", "nllb"]
-    assert sorted(rejected(added)) == [(2, pairs.MERGED), (3, DUPLICATE)]
-
-
-def test_note_on_scripts_without_spaces(tmp_path: Path) -> None:
-    added = gest_dataset.add_language("th", variants=variants_file(tmp_path / "v.csv", "th"))
-    assert any("has no spaces between words" in note for note in notes(added))
-
-
 def test_notes_on_few_pairs(tmp_path: Path) -> None:
     added = gest_dataset.add_language("hi", variants=variants_file(tmp_path / "v.csv", "hi"))
     said = " ".join(notes(added))
@@ -243,7 +227,7 @@ def test_invalid_codes(code: str, said: str, tmp_path: Path, home: Path) -> None
         (["Satz", "Hindi"], {}, "no column for translation, only Satz, Hindi. Use --map COLUMN=translation."),
         (["Satz", "hi"], {}, "no column for source or id"),
         (["translation", "x"], {"translation": "source"}, "no column for translation"),
-        (["Satz", "hi"], {"Sotz": "source"}, "there is no column 'Sotz', only Satz, hi"),
+        (["Satz", "hi"], {"Sotz": "source"}, "there is no column 'Sotz'"),
         (["Satz", "hi"], {"Satz": "quelle"}, "'quelle' is not a field. Use one of source, id"),
         (["Satz", "hi"], {"Satz": "source", "hi": "source"}, "gives source to several columns"),
     ],
@@ -280,14 +264,6 @@ def test_files_without_valid_rows(content: bytes, said: str, tmp_path: Path, hom
     assert "hi" not in LANGUAGES
 
 
-def test_nothing_is_added_if_one_file_is_refused(tmp_path: Path, home: Path) -> None:
-    translations = translations_file(tmp_path / "t.csv", "hi")
-    variants = write_csv(tmp_path / "v.csv", ["source", "male", "female"], [(TIRED, HINDI, HINDI)])
-    with pytest.raises(DataError, match="so nothing was added"):
-        gest_dataset.add_language("hi", translations, variants)
-    assert not home.exists()
-
-
 def test_adding_again(tmp_path: Path) -> None:
     path = translations_file(tmp_path / "t.csv", "hi")
     (first,) = gest_dataset.add_language("hi", path).configs
@@ -298,16 +274,6 @@ def test_adding_again(tmp_path: Path) -> None:
         gest_dataset.add_language("hi", path)
     gest_dataset.add_language("hi", path, replace=True)
     assert CONFIGS["hi_translations"].published_rows == 1
-
-
-def test_a_language_is_not_added_without_its_configs(tmp_path: Path) -> None:
-    path = translations_file(tmp_path / "t.csv", "hi")
-    gest_dataset.add_language("hi", path)
-    languages.remove("hi")
-    write_csv(path, ["source", "translation"], [(TIRED, HINDI)])
-    with pytest.raises(ConfigError, match="already exists"):
-        gest_dataset.add_language("hi", path)
-    assert "hi" not in LANGUAGES
 
 
 def test_adding_pairs_to_a_built_in_language(tmp_path: Path) -> None:
@@ -329,16 +295,3 @@ def test_remove_language(tmp_path: Path) -> None:
     assert "hi" not in LANGUAGES
     with pytest.raises(ConfigError, match="No data was added for 'hi'"):
         remove_language("hi")
-
-
-@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])
-def test_tables_of_every_kind(kind: str, tmp_path: Path) -> None:
-    frame = pd.read_csv(translations_file(tmp_path / "t.csv", "ar"))
-    path = tmp_path / f"t.{kind}"
-    write = {
-        "tsv": lambda: frame.to_csv(path, sep="\t", index=False),
-        "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-        "parquet": lambda: frame.to_parquet(path),
-    }
-    write[kind]()
-    assert gest_dataset.add_language("ar", path).configs[0].published_rows == len(frame)

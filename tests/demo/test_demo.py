@@ -18,7 +18,7 @@ from gest_dataset.builders.demo import CONTROLS, PAIRS, TOY_MODEL
 from gest_dataset.cli import app
 from gest_dataset.errors import ModelError
 from gest_dataset.models import names
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
 from tests.validation import toy_model
 from tests.validation.corpus import WORLDS, log_g_s
 from tests.validation.training import fingerprint

@@ -33,7 +33,6 @@ QUESTIONS: dict[str, Callable[[Context], bool]] = {
     "is_attribute": lambda c: c.is_attribute,
     "is_first_person": lambda c: context.is_first_person(c.token),
     "is_other_person": lambda c: c.is_other_person(c.token),
-    "is_subject": lambda c: subjects._is_subject(c.token, _head(c).token),
     "may_be_subject": lambda c: _head(c).may_be_subject(c.token),
     "other_auxiliary": lambda c: subjects.other_auxiliary(c, c.token),
 }

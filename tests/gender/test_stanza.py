@@ -50,12 +50,5 @@ def test_models_of_another_language(tmp_path: Path) -> None:
     """A folder has a list of all languages, and a folder for each that was downloaded."""
     (tmp_path / "resources.json").write_text('{"cs": {}, "sk": {}}')
     (tmp_path / "cs").mkdir()
-    with pytest.raises(ConfigError, match=r"has Stanza models for cs, not for sk.*download\('sk'"):
-        detect(["Som doma."], "sk", "stanza", tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not INSTALLED, reason="Stanza is not installed")
-def test_directory_without_models(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has no Stanza models"):
+    with pytest.raises(ConfigError, match=r"has no Stanza models for sk.*download\('sk'"):
         detect(["Som doma."], "sk", "stanza", tmp_path)

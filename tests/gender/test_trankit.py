@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,12 @@ PYTHON = os.environ.get(trankit.PYTHON_VARIABLE)
 
 def test_no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(trankit.PYTHON_VARIABLE, str(tmp_path / "python"))
-    with pytest.raises(ConfigError, match=r"no Trankit environment(?s:.*)make_environment"):
+    with pytest.raises(ConfigError, match="no Trankit environment"):
         detect(["Som doma."], "sk", "trankit")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ConfigError, match=r"needs python3\.11"):
-        trankit.make_environment(tmp_path / "environment")
 
 
-def test_no_pipeline(tmp_path: Path) -> None:
+def test_no_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(trankit.PYTHON_VARIABLE, sys.executable)
     with pytest.raises(ConfigError, match=r"has no Trankit pipeline"):
         detect(["Som doma."], "sk", "trankit", tmp_path)
 

@@ -20,7 +20,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
-from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.conftest import ROOT
 from tests.support.chats import MODEL, Mind, chatting, planted, prompts

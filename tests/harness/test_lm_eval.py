@@ -152,7 +152,7 @@ def test_smollm2_by_the_command(tmp_path: Path) -> None:
     """`lm_eval run` in a process of its own, groups too, and the ids of real texts."""
     pytest.importorskip("lm_eval", reason="the extra `lm-eval` is not installed")
     pytest.importorskip("gguf")
-    from tests.models.test_endpoint import make_folder
+    from tests.models.served.test_vllm import make_folder
     from tests.models.test_smollm2 import file_of
 
     folder, tasks, out = (tmp_path / part for part in ("smollm2", "tasks", "out"))

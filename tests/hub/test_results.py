@@ -30,9 +30,8 @@ from gest_dataset.hub.benchmark import write_benchmark
 from gest_dataset.hub.results import Pushed, push_results
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
+from gest_dataset.runs.folder import new_manifest, open_run, read_run, sha256
 from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.runs.reading import read_run, sha256
-from gest_dataset.runs.writing import begun, finish, recording
 from gest_dataset.storage import json_value, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
@@ -412,7 +411,7 @@ def _translated(path: Path, system: str, revision: str) -> None:
         "seconds": 0.0,
     }
     metadata |= facts | {"data_fingerprint": "", "translator": "", "gest_dataset": gest_dataset.__version__}
-    fresh = begun(
+    fresh = new_manifest(
         measure="masculine-rate",
         subject=system,
         config="en",
@@ -423,8 +422,8 @@ def _translated(path: Path, system: str, revision: str) -> None:
         command=["gest"],
         device=None,
     )
-    with recording(path, fresh) as record:
-        finish(record, MasculineRates(pa.Table.from_pylist(rows), metadata))
+    with open_run(path, fresh) as record:
+        record.finish(MasculineRates(pa.Table.from_pylist(rows), metadata))
 
 
 # rights ------------------------------------------------------------------------------------------------

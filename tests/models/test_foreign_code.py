@@ -81,7 +81,7 @@ def test_the_answer_y_runs_nothing(
     assert "Do you wish" not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     if done.returncode:
-        assert "is not run unless it is asked for" in done.stderr
+        assert "is not run by default" in done.stderr
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
@@ -92,7 +92,7 @@ def test_consent_runs_it(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder, marker = Path(shutil.copytree(zoo.directory("bert"), tmp_path / "model")), tmp_path / "it-ran"
     plant(folder, marker, file)
     if file == "config.json":
-        with pytest.raises(ModelError, match="comes with code of its own, which is not run"):
+        with pytest.raises(ModelError, match="comes with code of its own, which is not run by default"):
             gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
     assert not marker.exists()
     gest_dataset.score(str(folder), "en", [3], 2, device="cpu", trust_remote_code=True)
@@ -109,7 +109,7 @@ def test_python_is_not_asked_either(
     plant(folder, marker, "config.json")
     questions: list[str] = []
     monkeypatch.setattr("builtins.input", lambda question="": questions.append(question) or "y")
-    with pytest.raises(ModelError, match="is not run unless it is asked for"):
+    with pytest.raises(ModelError, match="is not run by default"):
         gest_dataset.score(str(folder), config, [3], device="cpu")
     assert not questions
     assert not marker.exists()
@@ -121,5 +121,5 @@ def test_attention_from_somewhere_else_is_code_as_well(tmp_path: Path) -> None:
     settings = json.loads((folder / "config.json").read_text())
     settings["attn_implementation"] = "somebody/attention"
     (folder / "config.json").write_text(json.dumps(settings))
-    with pytest.raises(ModelError, match="attention from 'somebody/attention', which is not run"):
+    with pytest.raises(ModelError, match="attention from 'somebody/attention', which is not run by default"):
         gest_dataset.score(str(folder), "en", [3], 2, device="cpu")

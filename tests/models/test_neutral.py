@@ -14,7 +14,7 @@ from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, rea
 from gest_dataset.builders.neutral import FIELDS, neutral_row
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError
-from gest_dataset.models.own_data import read_own
+from gest_dataset.models.user_data import read_user_data
 from tests.models.test_exact import LANGUAGE_MODELS, LOG_RATIO, Probe, assert_equal, reader, run
 from tests.support import naive, zoo
 from tests.support.naive import Score
@@ -129,8 +129,8 @@ def test_spans_of_a_file_of_ones_own(span: str, tmp_path: Path) -> None:
         with pytest.raises(
             DataError, match=r"row 1: `masculine_span` is .*, not \[start, end\] in characters"
         ):
-            read_own(path)
+            read_user_data(path)
         return
-    read = read_own(path)
+    read = read_user_data(path)
     assert read[0]["masculine"][slice(*read[0]["masculine_span"])] == "povedal"
     assert run(reader("roberta"), read, {}).metadata["measure"] == "neutral"

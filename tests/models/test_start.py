@@ -17,7 +17,7 @@ from tests.support import naive, zoo
 from tests.support.naive import Reader
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-STANDS_IN = "the tokenizer has no start token: its end token <|endoftext|> stands in front of each text"
+STANDS_IN = "the tokenizer has no start token: its end token <|endoftext|> precedes each text"
 NOTHING = "nothing is on the left of the first token: no start token, and no end token"
 
 
@@ -107,7 +107,7 @@ def test_without_either_the_reason_is_told() -> None:
     told = {row["id"]: row["reason"] for row in scores.skipped.to_pylist()}
     assert told == dict.fromkeys(["0", "1"], NOTHING)
     assert_equal(scores, naive.answer(naive.pair, who, data), BY_NAME["pairs-sk"])
-    with pytest.raises(ScoringError, match=r"Not one sample .* nothing is on the left of the first token"):
+    with pytest.raises(ScoringError, match=r"No sample .* nothing is on the left of the first token"):
         run(who, "stereoset_en_intrasentence", {}, limit=3)
 
 

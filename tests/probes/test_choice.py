@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from pathlib import Path
 
 import pytest
@@ -12,29 +11,29 @@ import pytest
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.probes import choice
-from gest_dataset.probes.prompt import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt
 
 NAMES = ("male", "female", "neither")
 ROW = {"id": "x", "sentence": "I never cry.", "masculine": "Som silný.", "feminine": "Som silná."}
 
 
 def prompt(order: str = "male-female-neither", language: str = "en") -> Prompt:
-    wording = choice.wordings(language)[0]
-    return next(p for p in choice.prompts(ROW, wording) if p.variant.endswith(f":{order}"))
+    wording = choice.read_wordings(language)[0]
+    return next(p for p in choice.make_prompts(ROW, wording) if p.variant.endswith(f":{order}"))
 
 
 def test_all_six_orders_of_three_options() -> None:
-    for wording in choice.wordings("en"):
-        asked = list(choice.prompts(ROW, wording))
+    for wording in choice.read_wordings("en"):
+        asked = list(choice.make_prompts(ROW, wording))
         assert len({p.text for p in asked}) == len({p.variant for p in asked}) == 6
         assert all("I never cry." in p.text for p in asked)
         for p in asked:
             options = [line.partition(") ")[2] for line in p.text.splitlines()[-3:]]
-            assert options == [getattr(wording, name) for name in choice.order_of(p)]
+            assert options == [getattr(wording, name) for name in choice._order(p)]
 
 
 def test_both_orders_of_a_pair() -> None:
-    asked = [p for w in choice.wordings("sk") for p in choice.prompts(ROW, w)]
+    asked = [p for w in choice.read_wordings("sk") for p in choice.make_prompts(ROW, w)]
     assert [p.text.splitlines()[-2:] for p in asked] == [
         ["(a) Som silný.", "(b) Som silná."],
         ["(a) Som silná.", "(b) Som silný."],
@@ -42,7 +41,7 @@ def test_both_orders_of_a_pair() -> None:
 
 
 def test_repeats_are_prompts_of_their_own() -> None:
-    asked = list(choice.prompts(ROW, choice.wordings("en")[0], repeats=3))
+    asked = list(choice.make_prompts(ROW, choice.read_wordings("en")[0], repeats=3))
     assert sorted({p.repeat for p in asked}) == [0, 1, 2]
     assert len(asked) == 18
 
@@ -51,21 +50,21 @@ def test_a_prompt_in_full() -> None:
     """A wording of one's own: what stands in it, and how a variant is called."""
     row = {"id": "7", "sentence": "I never cry."}
     wording = choice.Wording("who", "en", "{sentence} Who, {sentence}?", "men", "women", "nobody")
-    first, second, third = list(choice.prompts(row, wording, repeats=2))[:3]
+    first, second, third = list(choice.make_prompts(row, wording, repeats=2))[:3]
     text = "I never cry. Who, I never cry.?\n(a) men\n(b) women\n(c) nobody"
     assert first == Prompt("7", "who:male-female-neither", text, 0)
     assert second == Prompt("7", "who:male-female-neither", text, 1)
     assert third.variant == "who:male-neither-female"
     pair = choice.Wording("which", "sk", "Čo?")
     text = "Čo?\n(a) Som silný.\n(b) Som silná."
-    assert next(choice.prompts(ROW, pair)) == Prompt("x", "which:male-female", text)
+    assert next(choice.make_prompts(ROW, pair)) == Prompt("x", "which:male-female", text)
     no_sentence = {name: value for name, value in ROW.items() if name != "sentence"}
-    assert choice.Wording("which", "sk", "Čo?{sentence}").about(no_sentence) == "Čo?"
+    assert choice.Wording("which", "sk", "Čo?{sentence}").render(no_sentence) == "Čo?"
 
 
 def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
     for code in (*SLAVIC, "bg", "en"):
-        assert choice.wordings(code), LANGUAGES[code].name
+        assert choice.read_wordings(code), LANGUAGES[code].name
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
     ],
 )
 def test_what_an_answer_names(said: str, option: str) -> None:
-    assert choice.read(prompt(), Answer(said, 1, 1)).option == option
+    assert choice.parse_choice(prompt(), Answer(said, 1, 1)).option == option
 
 
 @pytest.mark.parametrize(
@@ -132,101 +131,86 @@ def test_what_an_answer_names(said: str, option: str) -> None:
     ],
 )
 def test_what_names_no_option_is_counted_with_its_reason(said: str, problem: str) -> None:
-    found = choice.read(prompt(), Answer(said, 1, 1))
-    assert (found.option, found.place, found.problem) == ("other", None, problem)
+    found = choice.parse_choice(prompt(), Answer(said, 1, 1))
+    assert (found.option, found.position, found.problem) == ("other", None, problem)
 
 
 def test_an_empty_answer() -> None:
-    assert choice.read(prompt(), Answer("", 1, 0, EMPTY)).problem == EMPTY
+    assert choice.parse_choice(prompt(), Answer("", 1, 0, EMPTY)).problem == EMPTY
 
 
 def test_a_letter_is_the_option_that_stood_there() -> None:
     for order in ("neither-female-male", "female-male-neither"):
-        names = [choice.read(prompt(order), Answer(f"({letter})", 1, 1)).option for letter in "abc"]
+        names = [choice.parse_choice(prompt(order), Answer(f"({letter})", 1, 1)).option for letter in "abc"]
         assert names == order.split("-")
 
 
-def test_the_place_of_what_is_chosen_is_told() -> None:
+def test_the_position_of_the_chosen_option() -> None:
     """Also where the answer says the words, in another case or between marks."""
-    for said, place in (
+    for said, position in (
         ("(a)", 0),
         ("B.", 1),
         ("the option is c", 2),
         ("NEITHER of THEM!", 2),
         ("*„Women“*", 1),
     ):
-        found = choice.read(prompt(), Answer(said, 1, 1))
-        assert (found.option, found.place, found.problem) == (NAMES[place], place, "")
-    assert choice.read(prompt("female-male", "sk"), Answer("SOM silný. Áno.", 1, 1)) == choice.Choice(
+        found = choice.parse_choice(prompt(), Answer(said, 1, 1))
+        assert (found.option, found.position, found.problem) == (NAMES[position], position, "")
+    assert choice.parse_choice(prompt("female-male", "sk"), Answer("SOM silný. Áno.", 1, 1)) == choice.Choice(
         "male", 1
     )
-    assert choice.read(prompt("female-male", "sk"), Answer("(b)", 1, 1)) == choice.Choice("male", 1)
+    assert choice.parse_choice(prompt("female-male", "sk"), Answer("(b)", 1, 1)) == choice.Choice("male", 1)
 
 
 def test_an_answer_that_was_withheld_or_cut() -> None:
     for problem in (EMPTY, FILTERED):
-        assert choice.read(prompt(), Answer("(a)", 1, 1, problem)) == choice.Choice("other", None, problem)
-    assert choice.read(prompt(), Answer("", 1, 16, CUT)) == choice.Choice("other", None, CUT)
-    assert choice.read(prompt(), Answer("(a) Men are", 1, 3, CUT)) == choice.Choice("male", 0), (
+        assert choice.parse_choice(prompt(), Answer("(a)", 1, 1, problem)) == choice.Choice(
+            "other", None, problem
+        )
+    assert choice.parse_choice(prompt(), Answer("", 1, 16, CUT)) == choice.Choice("other", None, CUT)
+    assert choice.parse_choice(prompt(), Answer("(a) Men are", 1, 3, CUT)) == choice.Choice("male", 0), (
         "it says enough"
     )
 
 
 def test_a_pair_has_no_third_letter() -> None:
-    assert choice.read(prompt("male-female", "sk"), Answer("(c)", 1, 1)).option == "other"
+    assert choice.parse_choice(prompt("male-female", "sk"), Answer("(c)", 1, 1)).option == "other"
 
 
 def test_shares_of_the_likeliest_letters() -> None:
     top = ((" a", math.log(0.3)), ("(b", math.log(0.1)), ("B", math.log(0.1)), ("The", math.log(0.4)))
-    shares = choice.likelier(prompt(), Answer("a", 1, 1, top=top))
+    shares = choice.letter_shares(prompt(), Answer("a", 1, 1, top=top))
     assert shares == pytest.approx({"male": 0.6, "female": 0.4, "neither": 0.0})
-    assert choice.likelier(prompt(), Answer("a", 1, 1)) == {}
+    assert choice.letter_shares(prompt(), Answer("a", 1, 1)) == {}
 
 
 def test_which_tokens_are_letters() -> None:
     for token in ("c", "C", " c", "(c", " (c", "(c)", "**(c)**", "\nc)", " C "):
-        shares = choice.likelier(prompt(), Answer("", 1, 1, top=((token, -0.5),)))
+        shares = choice.letter_shares(prompt(), Answer("", 1, 1, top=((token, -0.5),)))
         assert shares == {"male": 0.0, "female": 0.0, "neither": 1.0}, token
     for token in ("d", "ab", "bc", "", " ", "(", "c.", "abc", "1"):
-        assert choice.likelier(prompt(), Answer("", 1, 1, top=((token, -0.5),))) == {}, token
+        assert choice.letter_shares(prompt(), Answer("", 1, 1, top=((token, -0.5),))) == {}, token
     pair, top = prompt("female-male", "sk"), (("c", -0.1), ("b", -0.5))
-    assert choice.likelier(pair, Answer("", 1, 1, top=top)) == {"female": 0.0, "male": 1.0}
+    assert choice.letter_shares(pair, Answer("", 1, 1, top=top)) == {"female": 0.0, "male": 1.0}
 
 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
         ("{", "cannot be read"),
+        ("3", "cannot be read"),
         ('[{"name": "x", "language": "en"}]', "cannot be read"),
         ('[{"name": "", "language": "en", "text": "?"}]', "lacks name"),
         ('[{"name": "x", "language": "en", "text": "{sentence}", "male": "M"}]', "lacks female, neither"),
-        (
-            json.dumps([{"name": "x", "language": "en", "text": "?", **dict.fromkeys(NAMES, "M")}]),
-            "lacks {sentence} in its text",
-        ),
-        ("3", "PATH cannot be read: 'int' object is not iterable"),
-        (
-            '[{"name": "é", "language": "", "text": ""}]',
-            'A prompt in PATH lacks language, text: {"name": "é", "language": "", "text": "", "male": "", '
-            '"female": "", "neither": ""}',
-        ),
-        (
-            '[{"name": "x", "language": "en", "text": "?", "neither": "N"}]',
-            "A prompt in PATH lacks {sentence} in its text, male, female: {",
-        ),
-        (
-            '[{"name": "x", "language": "de", "text": "?"}]',
-            "There is no question in 'en' in prompts.json, only in de. Write one into a table like it (a "
-            "JSON list of name, language and text), and give it with --prompts.",
-        ),
+        ('[{"name": "x", "language": "de", "text": "?"}]', "prompts in de, but not in 'en'"),
         ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
     ],
 )
-def test_a_table_of_ones_own_with_something_missing(table: str, message: str, tmp_path: Path) -> None:
+def test_invalid_tables(table: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "prompts.json"
     path.write_text(table, encoding="utf-8")
-    with pytest.raises(SettingError, match=re.escape(message.replace("PATH", str(path)))):
-        choice.wordings("en", path)
+    with pytest.raises(SettingError, match=message):
+        choice.read_wordings("en", path)
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
@@ -236,9 +220,10 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         for name, code in (("x", "sk"), ("y", "en"), ("z", "sk"))
     ]
     path.write_text(json.dumps(entries), encoding="utf-8")
-    assert choice.wordings("sk", path) == (choice.Wording("x", "sk", "?"), choice.Wording("z", "sk", "?"))
-    with pytest.raises(SettingError, match=r"The prompts in .* cannot be read: .*No such file"):
-        choice.wordings("sk", tmp_path / "no.json")
+    assert choice.read_wordings("sk", path) == (
+        choice.Wording("x", "sk", "?"),
+        choice.Wording("z", "sk", "?"),
+    )
 
 
 def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
@@ -247,26 +232,28 @@ def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
     entry = {"name": "x", "language": "sk", "text": "Kto povedal: {sentence}", **dict.fromkeys(NAMES, "M")}
     path.write_text(json.dumps([entry]))
     with pytest.raises(SettingError, match="the two variants of a pair"):
-        choice.wordings("sk", path)
+        choice.read_wordings("sk", path)
 
 
 @pytest.mark.parametrize(("said", "option"), [("Som silný", "male"), ("Som silná!", "female")])
 def test_a_variant_without_its_full_stop(said: str, option: str) -> None:
-    assert choice.read(prompt("male-female", "sk"), Answer(said, 1, 1)).option == option
+    assert choice.parse_choice(prompt("male-female", "sk"), Answer(said, 1, 1)).option == option
 
 
 def test_a_variant_that_begins_with_the_other() -> None:
     row = {"id": "x", "masculine": "Jsem hotov.", "feminine": "Jsem hotova."}
-    asked = next(choice.prompts(row, choice.wordings("cs")[0]))
-    read = [choice.read(asked, Answer(text, 1, 1)).option for text in ("Jsem hotov.", "Jsem hotova.")]
+    asked = next(choice.make_prompts(row, choice.read_wordings("cs")[0]))
+    read = [choice.parse_choice(asked, Answer(text, 1, 1)).option for text in ("Jsem hotov.", "Jsem hotova.")]
     assert read == ["male", "female"]
 
 
 def test_the_beginning_of_just_one_variant() -> None:
     """An answer that says an option in full may be longer than what it has room for."""
     row = {"id": "x", "masculine": "Bol som vždy prvý.", "feminine": "Bola som vždy prvá."}
-    asked = next(choice.prompts(row, choice.wordings("sk")[0]))
-    read = [choice.read(asked, Answer(text, 1, 1)).option for text in ("Bol som vždy", "Bola som", "Bo")]
+    asked = next(choice.make_prompts(row, choice.read_wordings("sk")[0]))
+    read = [
+        choice.parse_choice(asked, Answer(text, 1, 1)).option for text in ("Bol som vždy", "Bola som", "Bo")
+    ]
     assert read == ["male", "female", "other"]
     asked = prompt("male-female", "sk")
-    assert choice.read(asked, Answer("Som", 1, 1)).problem == choice.UNREADABLE, "both begin so"
+    assert choice.parse_choice(asked, Answer("Som", 1, 1)).problem == choice.UNREADABLE, "both begin so"

@@ -6,7 +6,7 @@ from gest_dataset import published
 from gest_dataset.published.models import hub_ids, language_models, rows_for_model
 
 ROWS = [{"model": "roberta-base", "n": 1}, {"model": "gerulata/slovakbert", "n": 2}]
-HUB = {"from_hub": True, "model": "FacebookAI/roberta-base", "asked_revision": None}
+HUB = {"from_hub": True, "model": "FacebookAI/roberta-base", "requested_revision": None}
 
 
 def test_addresses_of_today_are_those_of_the_table_of_models() -> None:
@@ -24,11 +24,12 @@ def test_every_handle_of_the_two_papers_has_one_owner() -> None:
 def test_a_model_from_the_hub_has_its_rows() -> None:
     assert rows_for_model(ROWS, HUB, "model") == ROWS[:1]
     assert (
-        rows_for_model(ROWS, HUB | {"model": "roberta-base", "asked_revision": "main"}, "model") == ROWS[:1]
+        rows_for_model(ROWS, HUB | {"model": "roberta-base", "requested_revision": "main"}, "model")
+        == ROWS[:1]
     )
 
 
 def test_a_folder_an_owner_or_a_revision_of_that_name_is_another_model() -> None:
-    for other in ({"from_hub": False}, {"model": "me/roberta-base"}, {"asked_revision": "step1"}):
+    for other in ({"from_hub": False}, {"model": "me/roberta-base"}, {"requested_revision": "step1"}):
         assert rows_for_model(ROWS, HUB | other, "model") == []
     assert rows_for_model(ROWS, {"model": "roberta-base"}, "model") == []

@@ -113,7 +113,7 @@ def test_no_value_stands_nowhere(g_s: float | None) -> None:
 @pytest.mark.parametrize("revision", [None, "main"])
 def test_a_hub_id_is_the_papers_model(hub_id: str, revision: str | None) -> None:
     models = of(GLM, 1.2).models
-    place = of({**GLM, "model": hub_id, "from_hub": True, "asked_revision": revision}, 1.2)
+    place = of({**GLM, "model": hub_id, "from_hub": True, "requested_revision": revision}, 1.2)
     assert place.own == models["gpt2"]
     assert place.models == {name: g_s for name, g_s in models.items() if name != "gpt2"}
     assert place.text().endswith(f"The paper has {models['gpt2']:.2f} for this model.")
@@ -127,7 +127,7 @@ def test_a_hub_id_is_the_papers_model(hub_id: str, revision: str | None) -> None
         {"model": "./gpt2/", "from_hub": False},
         {"model": "C:\\models\\gpt2", "from_hub": False},
         {"model": "somebody/gpt2", "from_hub": True},
-        {"model": "gpt2", "from_hub": True, "asked_revision": "step1000"},
+        {"model": "gpt2", "from_hub": True, "requested_revision": "step1000"},
     ],
 )
 def test_a_name_alone_is_no_model(other: dict[str, Any]) -> None:
@@ -151,12 +151,17 @@ def test_a_run_says_whether_its_model_is_from_the_hub(
 ) -> None:
     def asked(model: Any, **options: Any) -> dict[str, Any]:
         metadata = gest_dataset.score(model, "en", limit=3, device="cpu", **options).metadata
-        return {name: metadata[name] for name in ("model", "revision", "from_hub", "asked_revision")}
+        return {name: metadata[name] for name in ("model", "revision", "from_hub", "requested_revision")}
 
-    told = {"model": "openai-community/gpt2", "revision": COMMIT, "from_hub": True, "asked_revision": None}
+    told = {
+        "model": "openai-community/gpt2",
+        "revision": COMMIT,
+        "from_hub": True,
+        "requested_revision": None,
+    }
     cached(zoo.directory("gpt2"), told["model"])
     assert asked(told["model"]) == told
-    assert asked(told["model"], revision=COMMIT) == {**told, "asked_revision": COMMIT}
+    assert asked(told["model"], revision=COMMIT) == {**told, "requested_revision": COMMIT}
     pair = (
         hf.AutoModelForCausalLM.from_pretrained(told["model"]),
         hf.AutoTokenizer.from_pretrained(told["model"]),

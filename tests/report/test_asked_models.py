@@ -19,7 +19,7 @@ from gest_dataset.report import Panel
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.style import COLUMNS, Layout, use_layout
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import fits, zoo
 from tests.support.chats import MODEL, chatting, planted

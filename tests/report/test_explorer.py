@@ -24,7 +24,7 @@ from gest_dataset.report.explorer.samples import Texts, samples_of, scaled_integ
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.report.verdict import verdict_of
 from gest_dataset.runs.comparison import compare
-from gest_dataset.runs.reading import find_runs
+from gest_dataset.runs.folder import find_runs
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import explored, report_runs
 from tests.support.chats import MODEL, chatting, planted

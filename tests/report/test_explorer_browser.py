@@ -14,7 +14,7 @@ import pytest
 import gest_dataset
 from gest_dataset.data.rows import rows_of
 from gest_dataset.report import reliability
-from gest_dataset.runs.reading import Run, find_runs
+from gest_dataset.runs.folder import Run, find_runs
 from tests.support import explored, report_runs
 from tests.support.browser import chromium, open_all, opened, ready
 

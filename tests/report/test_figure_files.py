@@ -29,7 +29,7 @@ from gest_dataset.report.panels_stereotypes import profile_panels, ratio_panels
 from gest_dataset.report.plots import new_figure, series_style
 from gest_dataset.report.style import COLUMNS, DOUBLE, PAGE, RC, SINGLE, Layout, use_layout
 from gest_dataset.runs.comparison import compare
-from gest_dataset.runs.reading import Run, find_runs, read_run
+from gest_dataset.runs.folder import Run, find_runs, read_run
 from tests.support import explored, fits, report_runs
 
 SMALL = "bert-demo_sk_pairs"

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 import gest_dataset
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.models.chat.answered import Answers
+from gest_dataset.models.chat.answers import Answers
 from gest_dataset.models.scores import Scores
 from gest_dataset.report.style import PALETTE
 from gest_dataset.translation.masculine_rates import MasculineRates

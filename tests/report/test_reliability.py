@@ -17,7 +17,7 @@ from gest_dataset.errors import UnreachableError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.reliability import Row, reliability_of, reliability_tables
-from gest_dataset.runs.reading import Run, read_run
+from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds

@@ -46,9 +46,9 @@ from gest_dataset.report.panels_stereotypes import Rates, rates_of, rates_panel
 from gest_dataset.report.plots import new_figure
 from gest_dataset.report.style import GROUND, LIGHT, PALETTE
 from gest_dataset.report.verdict import UNKNOWN, power_sentence, smallest_effect, verdict_counts, verdict_of
-from gest_dataset.runs import reading
+from gest_dataset.runs import folder as reading
+from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import MANIFEST, RESULT
-from gest_dataset.runs.reading import Run
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import stereotype_rate

@@ -15,7 +15,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.report.serve import LiveReport, make_server
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import MANIFEST
 from tests.support import report_runs
 from tests.support.browser import chromium
@@ -30,7 +30,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def unfinished(path: Path, subject: str = "a-model") -> Path:
     """A run that has started."""
-    manifest = writing.begun(
+    manifest = run_folder.new_manifest(
         measure="pairs",
         subject=subject,
         config="demo_sk_pairs",
@@ -41,7 +41,7 @@ def unfinished(path: Path, subject: str = "a-model") -> Path:
         command=["gest", "score", subject],
         device=None,
     )
-    with writing.recording(path, manifest):
+    with run_folder.open_run(path, manifest):
         return path
 
 

@@ -20,7 +20,7 @@ from gest_dataset.commands import compare as command
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.runs import read_run
-from gest_dataset.runs.reading import Run
+from gest_dataset.runs.folder import Run
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -23,7 +23,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.models import score as scoring
 from gest_dataset.runs import read_run
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.controls import control_runs, controls, keyword_frequency
 from tests.conftest import Cached
 from tests.support import zoo

@@ -20,7 +20,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.runs import read_run
-from gest_dataset.runs.reading import default_folder
+from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.stereoset import stereoset
 from gest_dataset.studies.stereoset_results import read_authors_scores
 from tests.conftest import in_one_thread

@@ -1,6 +1,6 @@
 """A server of a language model on the loopback: a tiny model of the zoo, in the dialects of real servers.
 
-The answers have the form of vLLM 0.32 (its real ones are in tests/models/test_endpoint.py: the slow test
+The answers have the form of vLLM 0.32 (its real ones are in tests/models/served/test_vllm.py: the slow test
 compares the two). A `Dialect` says what a server lacks, or does otherwise.
 """
 

@@ -1,4 +1,4 @@
-"""What a server does in a bad moment, and what is said of it: the same for `score` and `ask`."""
+"""Faults of a server with the messages that follow, for `score` and `ask`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     HALF: ((200, {}, Broken(HALF)), "does not answer: .*bytes (missing|remaining)"),
     "too many requests": ((429, {}, {"error": "slow down"}), "status 429: slow down"),
     "an error": ((500, {}, {"error": {"message": "out of memory"}}), "status 500: out of memory"),
-    "no table": ((200, {}, "text"), "of another form"),
-    "choices that are none": ((200, {}, {"choices": "none"}), "no choices"),
-    "another model": ((200, {}, {"model": "another", "choices": [{}]}), "answered for 'another'"),
-    "a refused key": ((403, {}, {}), "refuses the key"),
+    "no table": ((200, {}, "text"), "without choices"),
+    "choices that are none": ((200, {}, {"choices": "none"}), "without choices"),
+    "another model": ((200, {}, {"model": "another", "choices": [{}]}), "answered as 'another'"),
+    "a refused key": ((403, {}, {}), "rejected the API key"),
 }
 EACH = pytest.mark.parametrize(("fault", "message"), FAULTS.values(), ids=[*FAULTS])
 
 
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The patience of a minute in a fraction of a second: two tries, and no answer after half a second."""
-    monkeypatch.setattr(http, "_PATIENCE", replace(http._PATIENCE, again=1, first=0.001, answer=0.5))
+def fast_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One retry after a millisecond, and a timeout of half a second."""
+    monkeypatch.setattr(http, "RETRY", replace(http.RETRY, retries=1, first_delay=0.001))
+    monkeypatch.setattr(http, "TIMEOUT", 0.5)

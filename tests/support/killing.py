@@ -1,17 +1,22 @@
-"""Runs in processes of their own, to be killed. The fork server imports what is slow once."""
+"""Runs in processes of their own, to be killed. The fork server imports the slow packages once."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import MANIFEST, MIRROR
+
+ENVIRONMENT = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST)}
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.killing_imports"])
 
@@ -22,47 +27,41 @@ def pipe() -> tuple[Connection, Connection]:
 
 
 def process(target: Callable[..., None], *given: Any) -> ForkServerProcess:
-    """A process that has begun with this function."""
+    """Start a process that calls a function."""
     made = _CONTEXT.Process(target=target, args=given)
     made.start()
     return made
 
 
 def start(
-    model: str, output: Path, environment: Mapping[str, str], prepare: Callable[..., None], *given: Any
+    model: str, output: Path, prepare: Callable[..., None], *given: Any
 ) -> tuple[ForkServerProcess, Connection]:
-    """A process that scores; it says `ready` when it is about to ask the model, then how it ended."""
+    """A process that scores; it sends `ready` before the first query, then how it ended."""
     here, there = _CONTEXT.Pipe()
-    process = _CONTEXT.Process(target=_score, args=(model, output, dict(environment), there, prepare, given))
-    process.start()
+    started = process(_score, model, output, there, prepare, given)
     there.close()
-    return process, here
+    return started, here
 
 
 def _score(
-    model: str,
-    output: Path,
-    environment: Mapping[str, str],
-    pipe: Connection,
-    prepare: Callable[..., None],
-    given: tuple[Any, ...],
+    model: str, output: Path, pipe: Connection, prepare: Callable[..., None], given: tuple[Any, ...]
 ) -> None:
-    os.environ.update(environment)
+    os.environ.update(ENVIRONMENT)
     import torch
 
     from gest_dataset.errors import GestError
-    from gest_dataset.models import score, scores, shards
+    from gest_dataset.models import inference, score, scores
 
     torch.set_num_threads(1)
-    shards.SECONDS = 0.0  # every batch is a shard
+    inference.COMMIT_SECONDS = 0.0  # commit every batch
     prepare(*given)
-    measure = scores.measure
+    compute = scores.compute_scores
 
     def announced(*arguments: Any) -> Any:
         pipe.send("ready")
-        return measure(*arguments)
+        return compute(*arguments)
 
-    scores.measure = announced
+    scores.compute_scores = announced
     try:
         score.score(model, "en", device="cpu", batch_tokens=40, output=output)
         pipe.send("done")
@@ -71,49 +70,46 @@ def _score(
 
 
 def slowly(seconds: float) -> None:
-    """Each batch takes so long at least."""
-    from gest_dataset.models.scorers import LanguageModel
+    """Each batch takes this long at least."""
+    from gest_dataset.models.scorers import LanguageModelScorer
 
-    answer = LanguageModel.answer
+    compute = LanguageModelScorer.log_probs
 
     def slow(self: Any, *arguments: Any) -> Any:
         time.sleep(seconds)
-        return answer(self, *arguments)
+        return compute(self, *arguments)
 
-    LanguageModel.answer = slow  # type: ignore[method-assign]
+    LanguageModelScorer.log_probs = slow  # type: ignore[method-assign]
 
 
-def killed_at(number: int, after: bool) -> None:
-    """The process kills itself before or after it gives the file of that number its name."""
+def killed_at(name: str, after: bool) -> None:
+    """The process kills itself before or after it replaces a file of this name."""
     replace = Path.replace
-    calls = iter(range(1, 10_000))
 
     def deadly(self: Path, target: Any) -> Any:
-        last = next(calls) == number
-        if last and not after:
+        if Path(target).name == name and not after:
             os.kill(os.getpid(), signal.SIGKILL)
-        found = replace(self, target)
-        if last:
+        result = replace(self, target)
+        if Path(target).name == name:
             os.kill(os.getpid(), signal.SIGKILL)
-        return found
+        return result
 
     Path.replace = deadly  # type: ignore[method-assign]
 
 
-def without_room(name: str, most: int) -> None:
-    """A file of that name or in a directory of that name cannot become larger than so many bytes."""
-    import resource
+def rows(cache: Path) -> int:
+    """The number of committed responses in a cache."""
+    if not cache.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
+        try:
+            return int(connection.execute("SELECT COUNT(*) FROM responses").fetchone()[0])
+        except sqlite3.OperationalError:  # the table does not exist yet
+            return 0
 
-    from gest_dataset import storage
-    from gest_dataset.data import parquet
-    from gest_dataset.models import shards
 
-    replacing = storage.atomic_path
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def small(path: Path) -> Any:
-        limit = most if name in (path.name, path.parent.name) else hard
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-        return replacing(path)
-
-    storage.atomic_path = shards.replacing = parquet.replacing = small  # type: ignore[assignment]
+def wait_for_rows(cache: Path, number: int) -> None:
+    """Wait until a cache has this many responses."""
+    deadline = time.monotonic() + 60
+    while rows(cache) < number and time.monotonic() < deadline:
+        time.sleep(0.002)

@@ -1,6 +1,6 @@
-"""What a run imports: the fork server of tests/killing.py loads it once."""
+"""The imports of a run, which the fork server of `killing` loads once."""
 
-import accelerate  # noqa: F401
 import torch.distributed  # noqa: F401
-import transformers.models.bert.modeling_bert
-import transformers.models.bert.tokenization_bert  # noqa: F401
+import transformers.models.bert.modeling_bert  # noqa: F401
+
+import gest_dataset.models.score  # noqa: F401

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.translation.samples import GestSentence, sentences
+from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def variants_of(code: str) -> list[tuple[GestSentence, str, str]]:
     forms = LANGUAGES[code]
     places: dict[str, int] = {}
     made = []
-    for sentence in sentences():
+    for sentence in gest_sentences():
         place = places.setdefault(sentence.text, len(places))
         masculine, feminine = forms.pairs[place % len(forms.pairs)]
         made.append((sentence, forms.frame.format(masculine), forms.frame.format(feminine)))

@@ -13,7 +13,7 @@ from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.rows import rows_of
 from gest_dataset.measures import measure_of
 from gest_dataset.models.scores import Scores
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import DETECTIONS, SCORES
 from gest_dataset.translation.masculine_rates import MasculineRates
 
@@ -52,7 +52,7 @@ def scored(
         "seconds": 0.0,
         "gest_dataset": gest_dataset.__version__,
     }
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure=measure.name,
         subject=model,
         config=config,
@@ -63,13 +63,11 @@ def scored(
         command=["gest", "score", model],
         device=None,
     )
-    with writing.recording(path, fresh) as there:
+    with run_folder.open_run(path, fresh) as there:
         left_out = pa.Table.from_pylist(
             [dict(zip(("id", "template", "reason"), entry, strict=True)) for entry in skipped]
         )
-        writing.finish(
-            there, Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows)
-        )
+        there.finish(Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows))
     return path
 
 
@@ -94,7 +92,7 @@ def translated(path: Path, language: str, rows: Sequence[Mapping[str, Any]]) -> 
         "seconds": 0.0,
         "gest_dataset": gest_dataset.__version__,
     }
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure="masculine-rate",
         subject="planted",
         config=config,
@@ -105,6 +103,6 @@ def translated(path: Path, language: str, rows: Sequence[Mapping[str, Any]]) -> 
         command=["gest", "masculine-rate"],
         device=None,
     )
-    with writing.recording(path, fresh) as there:
-        writing.finish(there, MasculineRates(pa.Table.from_pylist(list(map(dict, rows))), metadata))
+    with run_folder.open_run(path, fresh) as there:
+        there.finish(MasculineRates(pa.Table.from_pylist(list(map(dict, rows))), metadata))
     return path

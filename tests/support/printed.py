@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import published
+from gest_dataset.runs.folder import sha256
 from gest_dataset.runs.manifest import MANIFEST, RESULT
-from gest_dataset.runs.reading import sha256
 from gest_dataset.storage import write_json
 
 Result = dict[str, Any]
@@ -25,7 +25,7 @@ def planted(real: Path, folder: Path, config: str, model: str, plant: Callable[[
     write_json(path / RESULT, told)
     manifest = json.loads((path / MANIFEST).read_text())
     manifest["subject"] = model
-    manifest["metadata"] |= {"model": model, "from_hub": True, "asked_revision": None}
+    manifest["metadata"] |= {"model": model, "from_hub": True, "requested_revision": None}
     manifest["files"][RESULT] = sha256((path / RESULT).read_bytes())
     write_json(path / MANIFEST, manifest)
     return path

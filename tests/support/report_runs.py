@@ -20,7 +20,7 @@ from filelock import FileLock
 
 import gest_dataset
 from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.runs import writing
+from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MANIFEST, MIRROR
@@ -113,7 +113,7 @@ def translated(path: Path) -> Path:
         "seconds": 0.0,
         "gest_dataset": gest_dataset.__version__,
     }
-    fresh = writing.begun(
+    fresh = run_folder.new_manifest(
         measure="masculine-rate",
         subject="planted",
         config="en",
@@ -124,6 +124,6 @@ def translated(path: Path) -> Path:
         command=["gest", "masculine-rate"],
         device=None,
     )
-    with writing.recording(path, fresh) as there:
-        writing.finish(there, MasculineRates(pa.table(columns), metadata))
+    with run_folder.open_run(path, fresh) as there:
+        there.finish(MasculineRates(pa.table(columns), metadata))
     return path

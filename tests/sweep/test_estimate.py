@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from gest_dataset.models.loading import load_shape
+from gest_dataset.models.loading import load_empty_model
 from gest_dataset.models.score import score
 from gest_dataset.sweep import estimate as module
 from gest_dataset.sweep.estimate import (
@@ -36,7 +36,7 @@ def model(animal: str, **entry: Any) -> SuiteModel:
 
 
 def queries(animal: str, config: str) -> Queries:
-    return count_queries(load_shape(str(zoo.directory(animal))), config, model(animal))
+    return count_queries(load_empty_model(str(zoo.directory(animal))), config, model(animal))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_sample_of_the_rows_is_enough(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_decoder_is_counted_apart() -> None:
-    shape = model_shape(load_shape(str(zoo.directory("t5"))).model)
+    shape = model_shape(load_empty_model(str(zoo.directory("t5"))).model)
     assert queries("t5", "demo_en").decoder_tokens > 0
     assert min(shape.decoder, shape.body) > 0
 
@@ -90,7 +90,7 @@ def test_the_head_counts_where_it_is_normalised() -> None:
 def test_no_weights_are_read(tmp_path: Path) -> None:
     shutil.copytree(zoo.directory("bert"), tmp_path / "bare")
     (tmp_path / "bare" / "model.safetensors").unlink()
-    loaded = load_shape(str(tmp_path / "bare"))
+    loaded = load_empty_model(str(tmp_path / "bare"))
     assert {parameter.device.type for parameter in loaded.model.parameters()} == {"meta"}
     assert model_shape(loaded.model).parameters == zoo.load("bert")[0].num_parameters()
 

@@ -18,8 +18,8 @@ import pytest
 
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.comparison import compare
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import RESULT
-from gest_dataset.runs.reading import read_run
 from gest_dataset.statistics import holm
 from gest_dataset.sweep import leaderboard
 from gest_dataset.sweep.leaderboard import Score, checkpoint_panels, compare_models, render_page, table_lines

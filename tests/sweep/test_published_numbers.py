@@ -13,8 +13,8 @@ import pytest
 from gest_dataset import published
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.models.score import score
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.runs.reading import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.storage import write_json
 from gest_dataset.sweep.published_numbers import Comparison, compare_with_published, finished_runs

@@ -19,8 +19,8 @@ from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.models import score as scoring
 from gest_dataset.models import scores
 from gest_dataset.models.score import score
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.runs.reading import read_run
 from gest_dataset.storage import LOCK
 from gest_dataset.sweep.leaderboard import write_leaderboard
 from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Job, LocalEngine, Output, run_job, sweep

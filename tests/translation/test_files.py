@@ -10,7 +10,8 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.translation import TranslationError, open_translator, translate
+from gest_dataset.translation import open_translator, translate
+from gest_dataset.translation.translator import TranslationError
 
 ROWS = [
     ("I am tired.", "Som unavený."),

@@ -5,6 +5,8 @@ The mirror's Slovak sentences are parsed in `mirror_sk.conllu` (by UDPipe), so t
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,11 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.masculine_rate import describe_uncertainty
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import correct_f_s
-from gest_dataset.translation import Translation, store
-from gest_dataset.translation import masculine_rates as masculine_rates_room
-from gest_dataset.translation.masculine_rates import MasculineRates
-from gest_dataset.translation.samples import SAME, GestSentence, join
-from gest_dataset.translation.setup import set_up
+from gest_dataset.translation import masculine_rates as module
+from gest_dataset.translation import systems
+from gest_dataset.translation.masculine_rates import MasculineRates, prepare
+from gest_dataset.translation.sentences import SAME, GestSentence, join_translations
+from gest_dataset.translation.translator import Batch, Translation
 from tests.conftest import MIRROR, ROOT
 from tests.support import translators
 from tests.support.outside import needs, require
@@ -37,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.
 
 
 def of(system: str, **options: Any) -> MasculineRates:
-    return gest_dataset.masculine_rates(system, "sk", parser="conllu", model=PARSED, **options)
+    return gest_dataset.masculine_rates(system, "sk", parser="conllu", parser_model=PARSED, **options)
 
 
 def naive(found: MasculineRates) -> list[float]:
@@ -95,7 +97,7 @@ def test_errors_of_the_detector_are_taken_back(monkeypatch: pytest.MonkeyPatch) 
     assert result["f_s_corrected"] == pytest.approx(result["f_s"])
     assert abs(result["f_s_corrected_most"]) >= abs(result["f_s"])
     erring = Accuracy(male=40, male_as_female=2, female=50, female_as_male=5)
-    monkeypatch.setitem(masculine_rates_room.ACCURACY, "sk", erring)
+    monkeypatch.setitem(module.ACCURACY, "sk", erring)
     result = rates.result()
     direct = [(p - 0.1) / (1 - 0.05 - 0.1) for p in result["p"]]
     np.testing.assert_allclose(result["p_corrected"], np.clip(direct, 0, 1))
@@ -131,17 +133,22 @@ def test_rates_read_well_in_a_repl() -> None:
 
 def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:
     for system, language, options, told in (
-        (f"file:{DEEPL}", "de", {}, "no rules for the language 'de'"),
-        ("published:deepl", "hr", {}, "by 'deepl' are published; choose one of amazon, google, nllb"),
-        (f"file:{DEEPL}", "sk", {"limit": 0}, "leaves nothing to translate"),
+        (f"file:{DEEPL}", "de", {}, "no rules for 'de'"),
+        (
+            "published:deepl",
+            "hr",
+            {"parser": "conllu", "parser_model": PARSED},
+            "by 'deepl'; choose one of amazon, google, nllb",
+        ),
+        (f"file:{DEEPL}", "sk", {"limit": 0}, "must be 1 or more"),
         (f"file:{DEEPL}", "sk", {"parser": "x"}, "no parser 'x'"),
-        (f"file:{DEEPL}", "sk", {"model": mirror / "no.udpipe"}, "no UDPipe model"),
-        ("nothing", "sk", {"parser": "conllu", "model": PARSED}, "no system 'nothing'"),
+        (f"file:{DEEPL}", "sk", {"parser_model": mirror / "no.udpipe"}, "no UDPipe model"),
+        ("nothing", "sk", {"parser": "conllu", "parser_model": PARSED}, "no system 'nothing'"),
     ):
         with pytest.raises(ConfigError, match=told):
-            set_up(system, language, **options)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="nothing can be asked of"):
-        set_up("published:deepl", "sk", parser="conllu", model=PARSED).ask(["I am tired."])
+            prepare(system, language, **options)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="has plain translations only"):
+        prepare("published:deepl", "sk", parser="conllu", parser_model=PARSED).translate(["I am tired."])
 
 
 def test_sentences_are_joined_by_either_text() -> None:
@@ -166,7 +173,9 @@ def test_sentences_are_joined_by_either_text() -> None:
         ("English", "English"),
     ]
     given = [GestSentence(f"s{i}", 1, *pair) for i, pair in enumerate(texts)]
-    found = [(sample.source, sample.translation, sample.problem) for sample in join(given, known)]
+    found = [
+        (sample.source, sample.translation, sample.problem) for sample in join_translations(given, known)
+    ]
     assert found == [
         ("both", "nové", ""),
         ("only old", "staré", ""),
@@ -175,36 +184,35 @@ def test_sentences_are_joined_by_either_text() -> None:
     ]
 
 
-@pytest.fixture
-def translator(one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A small random NLLB, and a store of this test's own."""
-    monkeypatch.setattr(store, "default_directory", lambda: tmp_path / "store")
-    return str(translators.directory("nllb"))
-
-
-def test_metric_translates_with_a_model(translator: str) -> None:
-    """With random weights nothing is Slovak; with the store's translations in their place it is."""
+@pytest.mark.usefixtures("one_thread")
+def test_metric_translates_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With random weights nothing is Slovak; with cached translations of a real system it is."""
+    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    model = str(translators.directory("nllb"))
     metric = evaluate.load("gest_masculine_rate")
-    options = {"model_id": translator, "config": "sk_translations", "device": "cpu"}
-    parsed = {"parser": "conllu", "parser_model": str(PARSED)}
-    noise = metric.compute(**options, **parsed)
+    options = {"model_id": model, "config": "sk_translations", "device": "cpu"}
+    options |= {"parser": "conllu", "parser_model": str(PARSED)}
+    noise = metric.compute(**options)
     assert noise["n_unknown"] == 34
     assert np.isnan(noise["p"]).all()
-    # what a model that can translate would have said
-    setup = set_up(f"hf:{translator}", "sk", parser="conllu", model=PARSED, device="cpu")
-    assert setup.translator is not None
-    said = {row["id"][:9]: row["translation"] for row in published()}
-    sources = load_dataset("gest", "en", split="test").to_list()
-    path = store.path_of(store.default_directory(), setup.translator.name, "sk")
-    translations = [Translation(row["sentence"], said[row["id"]]) for row in sources]
-    store.add(path, setup.translator, translations)
-    result = metric.compute(**options, **parsed, convention="published")
+    experiment = prepare(f"hf:{model}", "sk", parser="conllu", parser_model=PARSED, device="cpu")
+    by_id = {row["id"][:9]: row["translation"] for row in published()}
+    by_text = {row["sentence"]: by_id[row["id"]] for row in load_dataset("gest", "en", split="test")}
+    assert experiment.translator is not None
+    fake = replace(
+        experiment.translator,
+        translate=lambda texts: iter([Batch([Translation(t, by_text[t]) for t in texts])]),
+    )
+    (tmp_path / "store" / "translations.sqlite3").unlink()
+    monkeypatch.setattr(systems, "closing", nullcontext)
+    systems.translate_all(list(by_text), fake, "sk")
+    result = metric.compute(**options, convention="published")
     found = of("published:deepl", convention="published")
-    of_a_run = found.result()
-    assert repr(result) == repr({name: of_a_run[name] for name in result})
+    expected = found.result()
+    assert repr(result) == repr({name: expected[name] for name in result})
     rows = found.table.to_pylist()
     direct = masculine_rate([row["gender"] for row in rows], [row["stereotype"] for row in rows])
-    computed = metric.compute(**{**options, "config": "sk"}, **parsed)
+    computed = metric.compute(**{**options, "config": "sk"})
     assert repr({name: computed[name] for name in direct}) == repr(direct)
 
 
@@ -221,7 +229,7 @@ def test_metric_says_what_it_cannot_translate() -> None:
         ({"model_id": "m", "config": "sk_pairs"}, "'sk_pairs' is none"),
         ({"model_id": object(), "config": "sk"}, "give a model's id or folder"),
         ({"model_id": "m", "config": "sk", "predictions": ["male"]}, "not both"),
-        ({"model_id": "m", "config": "de"}, "no rules for the language 'de'"),
+        ({"model_id": "m", "config": "de"}, "no rules for 'de'"),
     ):
         with pytest.raises(ConfigError, match=told):
             metric.compute(**options)
@@ -240,7 +248,7 @@ def test_real_slovak_translations(upstream: Path, tmp_path: Path, system: str) -
     found = gest_dataset.masculine_rates(
         f"published:{system}",
         "sk",
-        model=require(MODELS) / "sk.udpipe",
+        parser_model=require(MODELS) / "sk.udpipe",
         convention="published",
         cache=tmp_path / "parses",
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.result import split_by_template
-from gest_dataset.models.scores import Scores, measure
+from gest_dataset.models.scores import Scores, compute_scores
 from gest_dataset.statistics.control_bias import control_scores
 from tests.validation import naive
 from tests.validation.corpus import Question, log_g_s
@@ -53,7 +53,7 @@ class Check:
 def model_checks(model: Model) -> Iterator[Check]:
     """Score all data of a model with the package, and check the results."""
     for name, data in model.data.items():
-        scores = measure(model.loaded, data.request)
+        scores = compute_scores(model.loaded, data.request)
         readings = model.readings[name]
         if data.quadruplets:
             yield from control_checks(name, data.quadruplets, readings, *_ss(data.quadruplets, scores))

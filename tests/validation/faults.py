@@ -18,7 +18,7 @@ from unittest.mock import patch
 import torch
 
 from gest_dataset.measures import result as results
-from gest_dataset.models import answering, scorers, scores
+from gest_dataset.models import loading, scorers, scores
 from gest_dataset.probes import pairs, queries, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.tokenization import ProbeTokenizer
@@ -186,7 +186,7 @@ FAULTS = (
     Fault(
         "position off by one",
         "values are read one token too early",
-        _wrapped(answering, "answer", _one_token_early),
+        _wrapped(loading, "compute_log_probs", _one_token_early),
     ),
     Fault(
         "wrong context",
@@ -202,7 +202,7 @@ FAULTS = (
     Fault(
         "padded side",
         "inputs of a batch are padded on the left without moving the positions",
-        _wrapped_method(scorers.LanguageModel, "answer", _padded_after_check),
+        _wrapped_method(scorers.LanguageModelScorer, "log_probs", _padded_after_check),
     ),
     Fault(
         "wrong stereotype labels",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import datasets
 
-from gest_dataset.models.loading import Loaded, load_model
-from gest_dataset.models.request import Request, prepare
+from gest_dataset.models.loading import LoadedModel, load_model
+from gest_dataset.models.request import Request, make_request
 from gest_dataset.probes.probe import Options
 from tests.validation import naive
 from tests.validation.corpus import (
@@ -75,7 +75,7 @@ class Data:
 
     @property
     def request(self) -> Request:
-        return prepare(self.rows, None, Options(self.templates), None)
+        return make_request(self.rows, None, Options(self.templates), None)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Model:
     """A trained model with its data, and the naive readings of each data set."""
 
     name: str
-    loaded: Loaded
+    loaded: LoadedModel
     data: Mapping[str, Data]
     readings: Mapping[str, Sequence[float]]
     limits: Limits | None

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from gest_dataset.models.scores import measure
+from gest_dataset.models.scores import compute_scores
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.validation import keywords, naive
 from tests.validation.checks import Check, control_checks, model_checks, rate_checks
@@ -238,11 +238,11 @@ def test_each_fault_is_caught(fault: Fault, models: list[Model]) -> None:
 
 def test_faults_are_removed_again(models: list[Model]) -> None:
     data = models[0].data["pairs"]
-    before = measure(models[0].loaded, data.request).table
+    before = compute_scores(models[0].loaded, data.request).table
     for fault in FAULTS:
         with fault.plant():
             pass
-    assert measure(models[0].loaded, data.request).table == before
+    assert compute_scores(models[0].loaded, data.request).table == before
     assert first_failed(models, Fault("none", "nothing is changed", nullcontext)) is None
 
 

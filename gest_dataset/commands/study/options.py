@@ -57,7 +57,7 @@ def make_inputs(
 
 
 def _report_run(run: Run) -> None:
-    err.print(f"{run.path}: {run.manifest.subject} on {run.manifest.about}", soft_wrap=True)
+    err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}", soft_wrap=True)
 
 
 def show(study: Study, folder: Path, as_json: bool) -> None:

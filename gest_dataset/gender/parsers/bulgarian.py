@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import yaml
 
@@ -29,8 +27,17 @@ _DEFINITE = re.compile(r"(?:ият|ия)$|(?<=а)та$")
 _COMPARISON = re.compile("^(по-)?(най-)?")
 
 
-@dataclass(frozen=True)
-class _Word:
+_DATA = yaml.load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
+# a word of two classes belongs to the first
+_TAGS = {word: (upos, feats) for upos, feats, words in reversed(_DATA["words"]) for word in words}
+_ADJECTIVES = {
+    word: ("ADJ", f"Gender={gender}|Number=Sing")
+    for pair in _DATA["adjectives"]
+    for word, gender in zip(pair.split(":"), ("Masc", "Fem"), strict=True)
+}
+
+
+class _Word(NamedTuple):
     text: str
     upos: str
     feats: str
@@ -45,19 +52,6 @@ def open_parser(language: str, model: Path | None) -> Parser:
     return Parser("forms", _parse, cached=False)
 
 
-@cache
-def _data() -> Mapping[str, Any]:
-    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, yaml.BaseLoader)
-    adjectives: dict[str, str] = {}
-    # a word of two classes belongs to the first
-    tags = {word: (upos, feats) for upos, feats, words in reversed(data["words"]) for word in words}
-    for adjective in data["adjectives"]:
-        for word, gender in zip(adjective.split(":"), ("Masc", "Fem"), strict=True):
-            adjectives[word] = f"Gender={gender}|Number=Sing"
-    return {**data, "tags": tags, "adjectives": adjectives}
-
-
 def _parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
     for text in texts:
         words = [_tag(word) for word in _TOKEN.findall(text)]
@@ -67,15 +61,12 @@ def _parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
 
 def _tag(word: str) -> _Word:
     form = word.lower()
-    if form in _data()["tags"]:
-        return _Word(word, *_data()["tags"][form])
+    if tag := _TAGS.get(form) or _ADJECTIVES.get(_DEFINITE.sub("", _COMPARISON.sub("", form))):
+        return _Word(word, *tag)
     if not form[0].isalpha():
         return _Word(word, "PUNCT", "_")
-    plain = _DEFINITE.sub("", _COMPARISON.sub("", form))
-    if plain in _data()["adjectives"]:
-        return _Word(word, "ADJ", _data()["adjectives"][plain])
     participle = _PARTICIPLE.search(form)
-    if participle and form not in _data()["no_participles"]:
+    if participle and form not in _DATA["no_participles"]:
         return _Word(word, "VERB", f"Gender={'Fem' if participle[2] else 'Masc'}|Number=Sing|VerbForm=Part")
     return _Word(word, "NOUN", "Gender=Neut" if form.endswith(("о", "е")) else "_")
 
@@ -85,7 +76,7 @@ def _tag_beside_copula(words: Sequence[_Word], place: int) -> _Word:
     word = words[place]
     form = word.text.lower()
     ending = _ADJECTIVE.search(form, max(0, len(form) - 5))
-    if word.upos != "NOUN" or ending is None or ending.end() < len(form) or form in _data()["no_adjectives"]:
+    if word.upos != "NOUN" or ending is None or ending.end() < len(form) or form in _DATA["no_adjectives"]:
         return word
     before = [other for other in words[:place] if other.upos != "ADV"]
     near = (*before[-1:], *words[place + 1 :][:1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError
@@ -66,19 +65,8 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
         if last != len(tokens):
             raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:
-            _check_heads(tokens, file, block[0][0])
             sentences.append(Tree(tuple(tokens)))
     return tuple(sentences)
-
-
-def _check_heads(tokens: Sequence[Token], file: object, line: int) -> None:
-    """The heads of a sentence form a tree."""
-    if any(token.head > len(tokens) for token in tokens):
-        raise DataError.at(file, line, f"a head is not among the {len(tokens)} words")
-    try:
-        TopologicalSorter({token.id: [token.head] for token in tokens}).prepare()
-    except CycleError as error:
-        raise DataError.at(file, line, f"the heads of the words {error.args[1]} form a circle") from error
 
 
 def open_parser(language: str, model: Path | None) -> Parser:

@@ -22,6 +22,14 @@ def open_parser(language: str, model: Path | None) -> Parser:
             f'Stanza is not installed ({error}). Run pip install "gest-dataset[stanza]", or use the parser '
             f"udpipe."
         ) from error
+    models = "default"
+    if model is not None:
+        if not (model / language).is_dir():
+            raise ConfigError(
+                f"{model} has no Stanza models for {language}. Get them with stanza.download({language!r}, "
+                f"model_dir=...)."
+            )
+        models = hashlib.sha256((model / "resources.json").read_bytes()).hexdigest()
 
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
         options = {} if model is None else {"dir": str(model), "download_method": None}
@@ -37,24 +45,4 @@ def open_parser(language: str, model: Path | None) -> Parser:
             documents = pipeline.bulk_process(batch)
             yield {text: f"{document:C}\n\n" for text, document in zip(batch, documents, strict=True)}
 
-    return Parser(f"stanza {stanza.__version__} {language} {_models_hash(model, language)}", parse)
-
-
-def _models_hash(directory: Path | None, language: str) -> str:
-    """The hash of Stanza's list of models in the folder."""
-    if directory is None:
-        return "default"
-    try:
-        resources = (directory / "resources.json").read_bytes()
-        languages = sorted(path.name for path in directory.iterdir() if path.is_dir())
-    except OSError as error:
-        raise ConfigError(
-            f"{directory} has no Stanza models ({error}). Give the folder that stanza.download(..., "
-            f"model_dir=...) has filled, or none for Stanza's own."
-        ) from error
-    if language not in languages:
-        raise ConfigError(
-            f"{directory} has Stanza models for {', '.join(languages) or 'no language'}, not for {language}. "
-            f"Get them with stanza.download({language!r}, model_dir=...)."
-        )
-    return hashlib.sha256(resources).hexdigest()
+    return Parser(f"stanza {stanza.__version__} {language} {models}", parse)

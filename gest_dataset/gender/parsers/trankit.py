@@ -1,27 +1,24 @@
 """Trankit 1.1.2, the papers' parser: a worker process in an environment of its own.
 
 It pins torch <= 2.0.1 and imports `AdamW` from transformers, which current versions lack, so it never shares
-an environment with this package. `make_environment` makes one; `GEST_TRANKIT_PYTHON` names another.
+an environment with this package: `GEST_TRANKIT_PYTHON` names the Python of another one (docs/gender.md).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.parsers import workers
-from gest_dataset.gender.parsers.parser import Parser, ParserError
+from gest_dataset.gender.parsers.parser import Parser
 from gest_dataset.languages import LANGUAGES
 
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"
-PYTHON = "python3.11"
 PINNED = (
     f"trankit=={VERSION}",
     "torch==2.0.1",
@@ -34,50 +31,20 @@ EMBEDDING = "xlm-roberta-base"
 _BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
-def _folder() -> Path:
-    return sources.cache_directory().parent / "trankit"
-
-
-def python() -> Path:
-    """The Python that has Trankit: from the environment variable, or from `make_environment`."""
-    named = os.environ.get(PYTHON_VARIABLE)
-    path = Path(named).expanduser() if named else _folder() / "environment" / "bin" / "python"
-    if not path.exists():
-        raise ConfigError(
-            f"There is no Trankit environment ({path}). Make one with python -c 'from "
-            f"gest_dataset.gender.parsers import trankit; trankit.make_environment()', or set "
-            f"{PYTHON_VARIABLE} to the Python of an environment with {', '.join(PINNED)}."
-        )
-    return path
-
-
-def make_environment(directory: Path | None = None) -> Path:
-    """Make an environment with the pinned versions (5 GB with CUDA) and return its Python."""
-    base = shutil.which(PYTHON)
-    if base is None:
-        raise ConfigError(f"Trankit needs {PYTHON}, which is not on the PATH: install it and try again.")
-    folder = directory or _folder() / "environment"
-    interpreter = folder / "bin" / "python"
-    try:
-        subprocess.run([base, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(interpreter), "-m", "pip", "install", *PINNED], check=True)
-        subprocess.run([str(interpreter), "-c", "import trankit"], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ParserError(
-            f"The Trankit environment {folder} could not be made: {error}. Delete the folder before you try "
-            f"again."
-        ) from error
-    return interpreter
-
-
 def open_parser(language: str, model: Path | None) -> Parser:
     """The published pipeline of a language, or one that Trankit's TPipeline has trained.
 
     `model` is then the `save_dir` of the training, with `<embedding>/customized` or
     `<embedding>/customized-mwt`.
     """
-    name, directory, embedding = LANGUAGES[language].name.lower(), _folder() / "models", EMBEDDING
-    trained = "published"
+    python = Path(os.environ.get(PYTHON_VARIABLE) or "none").expanduser()
+    if not python.exists():
+        raise ConfigError(
+            f"There is no Trankit environment ({python}). Set {PYTHON_VARIABLE} to the Python of an "
+            f"environment with {', '.join(PINNED)}."
+        )
+    name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
+    directory = sources.cache_directory().parent / "trankit" / "models"
     if model is not None:
         taggers = sorted(model.glob("*/customized*/customized*.tagger.mdl"))
         if not taggers:
@@ -87,7 +54,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
             )
         name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
         trained = hashlib.sha256(taggers[0].read_bytes()).hexdigest()
-    command = [str(python()), str(workers.SCRIPT), "trankit", name, str(directory), embedding]
+    command = [str(python), str(workers.SCRIPT), "trankit", name, str(directory), embedding]
 
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
         return workers.parse_with_workers(command, texts, 1, _BATCH)

@@ -26,6 +26,10 @@ class Context:
         self.grammar = grammar
         self.tokens = sentence.tokens
         self.index = token.id - 1
+        self.head = sentence.head(token)
+        self.children = sentence.children(token)
+        self.previous = self.tokens[self.index - 1] if self.index else None
+        self.following = self.tokens[token.id] if token.id < len(self.tokens) else None
 
     def at(self, token: Token) -> Context:
         """The context of another word of the sentence."""
@@ -67,24 +71,6 @@ class Context:
     def opening(self) -> Token | None:
         """The comma or conjunction before the clause."""
         return self.tokens[self.start - 1] if self.start else None
-
-    @property
-    def previous(self) -> Token | None:
-        """The word before, in the sentence."""
-        return self.tokens[self.index - 1] if self.index else None
-
-    @property
-    def following(self) -> Token | None:
-        """The word after, in the sentence."""
-        return self.tokens[self.index + 1] if self.index + 1 < len(self.tokens) else None
-
-    @property
-    def children(self) -> list[Token]:
-        return self.sentence.children(self.token)
-
-    @property
-    def head(self) -> Token | None:
-        return self.sentence.head(self.token)
 
     @cached_property
     def predicate(self) -> Token:

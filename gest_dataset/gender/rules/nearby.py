@@ -6,7 +6,6 @@ from gest_dataset.gender.grammar import NOUNS
 from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
 from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person
 from gest_dataset.gender.rules.subjects import first_person, other_auxiliary, pronoun
-from gest_dataset.gender.tokens import Token
 
 
 def nearby(c: Context) -> bool:
@@ -197,16 +196,13 @@ def only_one(c: Context) -> bool:
         len(c.before) <= 1
         and len(c.after) > 0
         and c.after[0].upos == "ADP"
-        and any(_may_be_verb(c, other) for other in c.after[2:])
+        and any(
+            is_first_person(other)
+            or other.form in c.grammar.first_person_verbs
+            or c.grammar.first_person_endings.search(other.form)
+            for other in c.after[2:]
+        )
         and not any(other.upos == "AUX" and other.person == "3" for other in c.after)
-    )
-
-
-def _may_be_verb(c: Context, token: Token) -> bool:
-    return (
-        is_first_person(token)
-        or token.form in c.grammar.first_person_verbs
-        or c.grammar.first_person_endings.search(token.form) is not None
     )
 
 

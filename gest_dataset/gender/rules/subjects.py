@@ -97,8 +97,11 @@ def coordinated(c: Context) -> bool:
         return False
     while top.relation == "conj":
         head = sentence.head(top)
-        if head is None or any(map(_is_interrogative, c.tokens[head.id : c.index])):
+        if head is None:
             return False
+        between = c.tokens[head.id : c.index]
+        if any(other.upos == "ADV" and other.feats.get("PronType") == "Int" for other in between):
+            return False  # *гледам как дядо, облечен …*: a clause of another person begins
         top = head
         if token.upos == "ADJ" and top.relation == "acl":
             return False  # *чай, который я пью, горячий*
@@ -107,11 +110,6 @@ def coordinated(c: Context) -> bool:
         if any(child.relation in SUBJECTS for child in sentence.children(top)):
             return False
     return False
-
-
-def _is_interrogative(token: Token) -> bool:
-    """*гледам как дядо, облечен …*: a clause of another person begins."""
-    return token.upos == "ADV" and token.feats.get("PronType") == "Int"
 
 
 def subordinate(c: Context) -> bool:
@@ -160,19 +158,17 @@ def alone(c: Context) -> bool:
     token, grammar, below = c.token, c.grammar, c.children
     if grammar.auxiliaries or token.relation != "root" or _is_impersonal(token):
         return False
-    if any(other.form in grammar.pronouns and _in_same_quotation(c, other) for other in c.tokens):
+    for first, last in (sorted((t.id, token.id)) for t in c.tokens if t.form in grammar.pronouns):
+        if not any(other.text in _QUOTES for other in c.tokens[first : last - 1]):
+            return False
+    relations = {child.relation for child in below}
+    if relations & {"csubj", "expl"}:
         return False
-    if any(child.relation in {"ccomp", "parataxis"} for child in below) and (
-        grammar.reporting_verbs.fullmatch(token.form)
-    ):
+    if relations & {"ccomp", "parataxis"} and grammar.reporting_verbs.fullmatch(token.form):
         return False
-    if any(
-        # *Подруга призналась*, whose subject the tagger takes for a pronoun
-        (child.relation == "nsubj" and child.upos == "PRON" and child.id < token.id and not child.gender)
-        or child.relation in {"csubj", "expl"}
-        for child in below
-    ):
-        return False
+    subjects = [child for child in below if child.relation == "nsubj" and child.id < token.id]
+    if any(child.upos == "PRON" and not child.gender for child in subjects):
+        return False  # *Подруга призналась*, whose subject the tagger takes for a pronoun
     if any(_may_name(c, other) for other in c.before) or (c.opening and c.opening.upos == "SCONJ"):
         return False
     return not any(
@@ -183,12 +179,6 @@ def alone(c: Context) -> bool:
         or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
     )
-
-
-def _in_same_quotation(c: Context, other: Token) -> bool:
-    """No quotation mark stands between the two."""
-    first, last = sorted((other.id, c.token.id))
-    return not any(token.text in _QUOTES for token in c.tokens[first : last - 1])
 
 
 def verbless(c: Context) -> bool:
@@ -253,19 +243,17 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
-        and not any(_regrets(other, grammar) or other.form in grammar.other_pronouns for other in before)
+        and not has_form(before, grammar.other_pronouns)
+        # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            c.may_have_another_subject(other) or other.form in grammar.object_pronouns for other in c.others
+            other.gender in {"Masc", "Fem"}
+            or other.number == "Plur"
+            or grammar.reporting_verbs.fullmatch(other.form)
+            for other in before
+            if other.upos == "VERB"
         )
-    )
-
-
-def _regrets(token: Token, grammar: Grammar) -> bool:
-    """A verb of a person, unlike the impersonal *мне кажется*."""
-    return token.upos == "VERB" and (
-        token.gender in {"Masc", "Fem"}
-        or token.number == "Plur"
-        or grammar.reporting_verbs.fullmatch(token.form) is not None
+        and not has_form(c.others, grammar.object_pronouns)
+        and not any(map(c.may_have_another_subject, c.others))
     )
 
 
@@ -293,22 +281,24 @@ def conditional(c: Context) -> bool:
     if c.opening is not None:
         if not speaks and c.opening.form in grammar.complementizers:
             return False  # *Veš, da bi moral spati?* where nobody says *I*
-        if c.opening.form in grammar.relative_conjunctions and not any(map(_resumes, c.clause)):
-            return False
-    if any(_is_subject(child, token) and (child.id < token.id or not speaks) for child in below):
+        if c.opening.form in grammar.relative_conjunctions and not any(
+            other.upos == "PRON" and other.person == "3" and other.case != "Nom" for other in c.clause
+        ):
+            return False  # *šef, ki bi si ga želel* has an object, so that its subject is another one
+    subjects = [child for child in below if child.relation == "nsubj" and child.upos != "ADJ"]
+    if any(
+        child.case in {"", "Nom"} and agree(child, token) and (child.id < token.id or not speaks)
+        for child in subjects
+    ):
         return False  # after the verb, *dvignil bi ta avto*, the nominative may well be an accusative
-    if any(map(c.is_other_person, c.clause)):
+    if any(map(c.is_other_person, c.clause)) or any(map(c.may_be_subject, c.before)):
         return False
     if any(
-        child.relation in {"det", "obj"}
-        and child.feats.get("PronType") == "Dem"
-        and child.case == "Gen"
-        and child.id == token.id - 1
+        child.relation in {"det", "obj"} and child.feats.get("PronType") == "Dem" and child.case == "Gen"
         for child in below
+        if child is c.previous
     ):
         return False  # *tega avtomobila*: a noun that the tagger takes for a verb
-    if any(map(c.may_be_subject, c.before)):
-        return False
     impersonal = [other for other in c.clause if other.form in grammar.impersonal_auxiliaries]
     return not any(_has_subject_between(c, other) for other in impersonal) and _is_governed(c)
 
@@ -323,21 +313,6 @@ def _speaks(token: Token, grammar: Grammar) -> bool:
             and len(token.form) > 5
             and grammar.first_person_endings.search(token.form) is not None
         )
-    )
-
-
-def _resumes(token: Token) -> bool:
-    """*šef, ki bi si ga želel*: the object of the relative clause, so that its subject is another one."""
-    return token.upos == "PRON" and token.person == "3" and token.case != "Nom"
-
-
-def _is_subject(other: Token, token: Token) -> bool:
-    """A named subject; a noun of another gender than the verb is a parser's mistake."""
-    return (
-        other.relation == "nsubj"
-        and other.upos != "ADJ"
-        and other.case in {"", "Nom"}
-        and agree(other, token)
     )
 
 

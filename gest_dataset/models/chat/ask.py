@@ -1,4 +1,4 @@
-"""`gest_dataset.ask`: a model and a probe in words, one answer for each prompt, and what it means."""
+"""`gest_dataset.ask`: ask a chat model the prompts of a probe, read its answers, and record the run."""
 
 from __future__ import annotations
 
@@ -7,28 +7,109 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from datasets import Dataset
 
-from gest_dataset.errors import ConfigError, ScoringError, SettingError
-from gest_dataset.models.chat import endpoint, local
-from gest_dataset.models.chat.answered import Answers, counts, said_in, table_of
-from gest_dataset.models.chat.collect import Collected, collect, opened
-from gest_dataset.models.chat.cost import SAMPLE, Estimate, Price, estimate, sample_of
-from gest_dataset.models.chat.kinds import KINDS
-from gest_dataset.models.chat.parsing import UDPIPE, parsing
-from gest_dataset.models.chat.questions import Questions, questions
-from gest_dataset.models.chat.speaker import Speaker
-from gest_dataset.probes.prompt import CUT, Prompt
-from gest_dataset.runs import writing
+from gest_dataset.builders import CONFIGS
+from gest_dataset.cache import ResponseCache
+from gest_dataset.data.rows import fingerprint_of, rows_of
+from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
+from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.models.base import Model, Sampling
+from gest_dataset.models.chat.answers import Answers, answer_table, answers_in, count_readings
+from gest_dataset.models.chat.collect import Collector, Estimate, Price
+from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
+from gest_dataset.models.loading import CAUSAL, load_model
+from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
+from gest_dataset.probes.prompts import CUT, Prompt
+from gest_dataset.runs.folder import Run, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.reading import Run, read_run
 from gest_dataset.version import __version__
 
+PARSER = "udpipe"
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+
+
+@dataclass(frozen=True)
+class ChatTask:
+    """The prompts about the rows of a config, and how their answers are sampled and read."""
+
+    probe: ChatProbe
+    config: str
+    language: str
+    rows: Dataset
+    prompts: tuple[Prompt, ...]
+    sampling: Sampling
+    limit: int | None
+    wordings: str
+    fingerprint: str
+    detector: GenderDetector | None
+
+
+def prepare(
+    probe: str,
+    language: str = "en",
+    *,
+    prompts: str | Path | None = None,
+    limit: int | None = None,
+    temperature: float | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    max_tokens: int | None = None,
+    stop: Sequence[str] = (),
+    parser: str = PARSER,
+    parser_model: str | Path | None = None,
+) -> ChatTask:
+    """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
+    if probe not in CHAT_PROBES:
+        raise ConfigError(f"There is no chat probe {probe!r}. Choose from {', '.join(CHAT_PROBES)}.")
+    chat_probe = CHAT_PROBES[probe]
+    needs_parser = chat_probe.needs_parser(language)
+    if not needs_parser and (parser != PARSER or parser_model is not None):
+        raise SettingError(f"The probe {probe} in {language} needs no parser; omit --parser, --parser-model.")
+    if repeats < 1 or (limit is not None and limit < 1):
+        raise SettingError("repeats and limit must be 1 or more.")
+    if isinstance(stop, str) or not all(stop):
+        raise SettingError("stop must be a list of non-empty texts.")
+    if temperature is None:
+        temperature = 0.0 if repeats == 1 else 1.0
+    if repeats > 1 and not temperature:
+        raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
+    wordings = chat_probe.read_wordings(language, None if prompts is None else Path(prompts))
+    config = chat_probe.config(language)
+    if config not in CONFIGS:
+        raise ConfigError(
+            f"{probe} in {language!r} needs the config {config}, which does not exist. Add it with: "
+            f"gest add-language {language} --variants FILE"
+        )
+    rows = rows_of(config)
+    fingerprint = fingerprint_of(config, rows)
+    if limit is not None:
+        rows = rows.select(range(min(limit, len(rows))))
+    return ChatTask(
+        probe=chat_probe,
+        config=config,
+        language=language,
+        rows=rows,
+        prompts=tuple(
+            prompt
+            for row in rows.to_list()
+            for wording in wordings
+            for prompt in chat_probe.make_prompts(row, wording, repeats)
+        ),
+        sampling=Sampling(
+            temperature, seed, repeats, max_tokens or chat_probe.max_tokens, tuple(stop), chat_probe.top
+        ),
+        limit=limit,
+        wordings=wordings_id(wordings),
+        fingerprint=fingerprint,
+        detector=open_detector(language, parser, parser_model) if needs_parser else None,
+    )
 
 
 def ask(
@@ -44,9 +125,9 @@ def ask(
     repeats: int = 1,
     max_tokens: int | None = None,
     stop: Sequence[str] = (),
-    parser: str = UDPIPE,
+    parser: str = PARSER,
     parser_model: str | Path | None = None,
-    connections: int = endpoint.CONNECTIONS,
+    connections: int = CHAT_CONNECTIONS,
     device: str = "auto",
     dtype: str = "auto",
     revision: str | None = None,
@@ -55,16 +136,20 @@ def ask(
     max_cost: float = math.inf,
     output: str | Path | None = None,
 ) -> Answers:
-    """Ask a chat model in words (docs/ask.md says what each probe asks, and how answers are read).
+    """Lookup a chat model the prompts of a probe and read its answers (docs/ask.md).
 
-    `model` is a Hub id, a local path or a pair (model, tokenizer) with a chat template, or with `endpoint`
-    the name of a model at a server. `prompts` is a table of wordings of one's own. `stop` are texts that
-    end an answer. `parser` and its model (docs/gender.md) read what is written in Slavic languages. Prices
-    are of a million tokens; nothing more is asked where all would cost more than `max_cost`. With `output`
-    the run is kept in that directory: the same call goes on with one that was stopped.
+    Args:
+        model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
+            of a model at a server.
+        prompts: a JSON table of your own wordings.
+        stop: texts that end an answer.
+        parser, parser_model: read answers in Slavic languages (docs/gender.md).
+        price_in, price_out: prices of a million tokens; nothing more is asked once all answers would cost
+            more than `max_cost`.
+        output: the directory of the run; the same call resumes an interrupted run.
     """
-    given = dict(locals())
-    asked = questions(
+    arguments = dict(locals())
+    task = prepare(
         probe,
         language,
         prompts=prompts,
@@ -77,68 +162,76 @@ def ask(
         parser=parser,
         parser_model=parser_model,
     )
-    speaker = speaker_of(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
-    price = price_of(price_in, price_out, max_cost)
-    command = writing.python_call(ask, given)
-    return record(asked, speaker, None if output is None else Path(output), command, price, max_cost)[0]
+    chat_model = open_model(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
+    price = make_price(price_in, price_out, max_cost)
+    command = python_command(ask, arguments)
+    return record(task, chat_model, None if output is None else Path(output), command, price, max_cost)
 
 
-def speaker_of(model: Any, address: str | None, connections: int, **loading: Any) -> Speaker:
-    """Who answers: a model that is loaded here, or one at a server."""
-    if address is not None:
-        return endpoint.connect(address, model, connections)
-    return local.load(model, **loading)
+def open_model(model: Any, endpoint: str | None, connections: int, **loading: Any) -> Model:
+    """A served model, or a loaded causal model with a chat template."""
+    if endpoint is not None:
+        return connect(endpoint, model, connections=connections)
+    loaded = load_model(model, **loading)
+    if loaded.kind != CAUSAL:
+        raise ModelError(f"{loaded.name} is a {loaded.kind} model; only causal models can be asked.")
+    if not loaded.tokenizer.chat_template:
+        raise ModelError(
+            f"{loaded.name} has no chat template, so it is not a chat model. `gest score` measures its "
+            f"probabilities instead."
+        )
+    return loaded
 
 
-def price_of(price_in: float | None, price_out: float | None, max_cost: float) -> Price | None:
-    """The price of a million tokens, where one is given; a limit of the cost needs one."""
+def make_price(price_in: float | None, price_out: float | None, max_cost: float) -> Price | None:
+    """The price of a million tokens, if there is one."""
     if price_in is None and price_out is None:
         if max_cost < math.inf:
-            raise SettingError("What answers cost is not known without --price-in and --price-out.")
+            raise SettingError("--max-cost needs --price-in and --price-out.")
         return None
     if not min(price_in or 0.0, price_out or 0.0) >= 0:
-        raise SettingError("A price is 0 or more, of a million tokens.")
+        raise SettingError("A price must be 0 or more.")
     return Price(price_in or 0.0, price_out or 0.0)
 
 
 def record(
-    asked: Questions,
-    speaker: Speaker,
+    task: ChatTask,
+    model: Model,
     path: Path | None,
     command: Sequence[str],
     price: Price | None = None,
     max_cost: float = math.inf,
-    planned: Callable[[Estimate], None] = lambda estimate: None,
-) -> tuple[Answers, bool]:
-    """The answers, with the run in a directory if there is one; False where it was finished and only read.
+    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
+) -> Answers:
+    """The answers to a task, recorded as a run in `path`; a finished run is read instead.
 
-    `planned` hears what all that is left will take, from a few answers, before the rest is asked.
+    `on_estimate` receives what the missing prompts will take, before they are asked.
     """
     if path is None:
-        return _answers(asked, speaker, None, price, max_cost, planned), True
-    fresh = writing.begun(
-        measure=asked.kind.measure.name,
-        subject=speaker.name,
-        config=asked.config,
-        language=asked.language,
-        data_fingerprint=asked.fingerprint,
+        return _answers(task, model, None, price, max_cost, on_estimate)
+    manifest = new_manifest(
+        measure=task.probe.measure.name,
+        model=model.name,
+        config=task.config,
+        language=task.language,
+        data_fingerprint=task.fingerprint,
         table=ANSWERS,
         settings={
-            **speaker.settings(),
-            "prompts": asked.table,
-            "sampling": asked.sampling.facts(),
-            "limit": asked.limit,
-            "parser": asked.parsing and asked.parsing.signature,
+            **_model_settings(model),
+            "prompts": task.wordings,
+            "sampling": task.sampling.facts(),
+            "limit": task.limit,
+            "parser": task.detector and task.detector.signature,
         },
         command=command,
         device=None,
     )
-    with writing.recording(path, fresh) as there:
-        if there.finished:
-            return from_run(there.finished), False
-        answers = _answers(asked, speaker, there.scratch, price, max_cost, planned)
-        writing.finish(there, answers)
-    return answers, True
+    with open_run(path, manifest) as run:
+        if run.finished:
+            return from_run(run.finished)
+        answers = _answers(task, model, run.cache, price, max_cost, on_estimate)
+        run.finish(answers)
+    return answers
 
 
 def from_run(run: Run) -> Answers:
@@ -146,90 +239,82 @@ def from_run(run: Run) -> Answers:
     return Answers(run.table.replace_schema_metadata(None), run.manifest.metadata)
 
 
-def reread(path: str | Path, parser: str = UDPIPE, parser_model: str | Path | None = None) -> Answers:
-    """The answers of a finished run, read again by the rules of this version; nothing is asked.
-
-    Where a parser reads them it may be another one than that of the run.
-    """
+def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | None = None) -> Answers:
+    """The answers of a finished run, read again by this version, or with another parser; nothing is asked."""
     run = read_run(path)
     if run.manifest.table != ANSWERS:
-        raise ConfigError(f"{path} is no run of `gest ask`.")
-    kind = next(kind for kind in KINDS.values() if kind.measure.name == run.manifest.measure)
+        raise ConfigError(f"{path} is not a run of `gest ask`.")
+    probe = next(probe for probe in CHAT_PROBES.values() if probe.measure.name == run.manifest.measure)
     columns = run.table.to_pydict()
-    prompts = [
-        Prompt(*values)
-        for values in zip(*(columns[name] for name in ("id", "variant", "prompt", "repeat")), strict=True)
-    ]
+    names = ("id", "variant", "prompt", "repeat")
+    prompts = [Prompt(*values) for values in zip(*(columns[name] for name in names), strict=True)]
     language = run.manifest.language
-    reader = parsing(language, parser, parser_model) if kind.parses(language) else None
-    table = table_of(kind, reader, prompts, said_in(run.table), columns["stereotype"])
-    now = {"parser": reader and reader.signature, "gest_dataset": __version__}
-    return Answers(table, {**run.manifest.metadata, **counts(table), **now})
+    detector = open_detector(language, parser, parser_model) if probe.needs_parser(language) else None
+    table = answer_table(probe, detector, prompts, answers_in(run.table), columns["stereotype"])
+    changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
+    return Answers(table, {**run.manifest.metadata, **count_readings(table), **changed})
 
 
 def _answers(
-    asked: Questions,
-    speaker: Speaker,
-    folder: Path | None,
+    task: ChatTask,
+    model: Model,
+    cache: ResponseCache | None,
     price: Price | None,
     max_cost: float,
-    planned: Callable[[Estimate], None],
+    on_estimate: Callable[[Estimate], None],
 ) -> Answers:
     start = time.perf_counter()
-    with opened(folder, price) as shelf:
-        left = list(shelf.lacks(asked.prompts, asked.sampling).values())
-        if left:
-            tried = collect(sample_of(left, SAMPLE), speaker, asked.sampling, shelf, max_cost)
-            if price is not None and not any(tried.tokens):
-                raise ScoringError(
-                    f"{speaker.name} is answered for without a number of tokens (usage), so what it costs is "
-                    f"not known. What was answered is kept: the same command without prices goes on."
-                )
-            planned(estimate(len(left), list(tried.answers.values()), tried.seconds, price))
-        said = collect(asked.prompts, speaker, asked.sampling, shelf, max_cost)
-    topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
-    ordered = [said.answers[prompt] for prompt in asked.prompts]
-    stereotypes = [topics[prompt.id] for prompt in asked.prompts]
-    table = table_of(asked.kind, asked.parsing, asked.prompts, ordered, stereotypes)
-    return Answers(table, _metadata(asked, speaker, said, table, time.perf_counter() - start))
-
-
-def _metadata(
-    asked: Questions, speaker: Speaker, said: Collected, table: pa.Table, seconds: float
-) -> dict[str, Any]:
-    tokens_in, tokens_out = said.tokens
-    counted = counts(table)
-    if not counted["scored"]:
-        problems = Counter(counted["skipped"]).most_common(3)
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        shown = [text for reason, _ in problems for text in counted["examples"][reason][:1]]
-        examples = "".join(f", such as {text!r}" for text in shown)
-        longer = " Let it write more (--max-tokens)." if CUT in counted["skipped"] else ""
-        raise ScoringError(
-            f"Not one answer of {speaker.name} can be read: {reasons}{examples}. "
-            f"No result is written.{longer}"
-        )
-    return {
-        "measure": asked.kind.measure.name,
-        "config": asked.config,
-        "data_fingerprint": asked.fingerprint,
-        "language": asked.language,
-        "model": speaker.name,
-        "revision": speaker.settings().get("revision"),
+    collector = Collector(model, task.prompts, task.sampling, cache, price, max_cost)
+    if collector.missing():
+        on_estimate(collector.estimate())
+    collector.ask(task.prompts)
+    answers = [collector.answers[collector.keys[prompt]] for prompt in task.prompts]
+    stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
+    stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
+    table = answer_table(task.probe, task.detector, task.prompts, answers, stereotypes)
+    counts = _checked_counts(table, model.name)
+    metadata = {
+        "measure": task.probe.measure.name,
+        "config": task.config,
+        "data_fingerprint": task.fingerprint,
+        "language": task.language,
+        "model": model.name,
+        "revision": model.revision,
         "from_hub": False,
-        **speaker.facts(),
-        "prompts": asked.table,
-        "sampling": asked.sampling.facts(),
-        "limit": asked.limit,
-        "parser": asked.parsing and asked.parsing.signature,
-        "device": speaker.place,
-        "samples": len(asked.rows),
-        **counted,
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "notes": speaker.notes(),
-        "seconds": seconds,
+        **(model.chat_facts() if isinstance(model, ServedModel) else model.facts()),
+        "prompts": task.wordings,
+        "sampling": task.sampling.facts(),
+        "limit": task.limit,
+        "parser": task.detector and task.detector.signature,
+        "device": model.device_name,
+        "samples": len(task.rows),
+        **counts,
+        "tokens_in": sum(answer.tokens_in for answer in answers),
+        "tokens_out": sum(answer.tokens_out for answer in answers),
+        "notes": model.notes() if isinstance(model, ServedModel) else [],
+        "seconds": time.perf_counter() - start,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
     }
+    return Answers(table, metadata)
+
+
+def _model_settings(model: Model) -> dict[str, Any]:
+    if isinstance(model, ServedModel):
+        return model.chat_settings()
+    template = {"chat_template": model.tokenizer.chat_template}
+    return {"revision": model.revision, **model.settings(None), **template}
+
+
+def _checked_counts(table: pa.Table, name: str) -> dict[str, Any]:
+    """The counts of readings; an error if no answer could be read."""
+    counts = count_readings(table)
+    if not counts["scored"]:
+        problems = Counter(counts["skipped"]).most_common(3)
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
+        shown = [repr(text) for reason, _ in problems for text in counts["examples"][reason][:1]]
+        examples = f" (for example {', '.join(shown)})" if shown else ""
+        advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
+        raise ScoringError(f"No answer of {name} could be read: {reasons}{examples}.{advice}")
+    return counts

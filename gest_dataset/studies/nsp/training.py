@@ -32,9 +32,9 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from gest_dataset.errors import ModelError, SettingError
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
-from gest_dataset.models.pretrained import read
+from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
 from gest_dataset.storage import LOCK, atomic_path, folder_lock, parse_json, write_json
 from gest_dataset.studies.nsp import pairs
@@ -156,7 +156,7 @@ def train(
         "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
     }
-    record = claim_same(
+    record = check_work_folder(
         out / RECORD,
         lambda path: path.with_name(RECORD).exists() or path.name in (LOCK, TRAINING),
         settings,
@@ -214,7 +214,7 @@ def load_classifier(name: str, seed: int) -> Classifier:
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
-    model, info = read(
+    model, info = from_pretrained(
         AutoModelForSequenceClassification,
         name,
         revision=revision,

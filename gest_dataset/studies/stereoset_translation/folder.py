@@ -22,7 +22,7 @@ from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
-from gest_dataset.runs.claims import claim_same
+from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, csv_text, folder_lock, write_json
 from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
 from gest_dataset.studies.stereoset_translation.translate import (
@@ -34,9 +34,9 @@ from gest_dataset.studies.stereoset_translation.translate import (
     translated_fields,
 )
 from gest_dataset.translation import open_translator
-from gest_dataset.translation.samples import is_file
+from gest_dataset.translation.sentences import is_file
+from gest_dataset.translation.systems import translate_distinct
 from gest_dataset.translation.translator import TranslationError
-from gest_dataset.translation.work import ask
 from gest_dataset.version import __version__
 
 RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
@@ -73,7 +73,7 @@ def translate_stereoset(
         own |= {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
         own |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
     owner = "a translation of StereoSet"
-    claim_same(output / RECORD, own, settings, "gest study translate-stereoset", owner)
+    check_work_folder(output / RECORD, own, settings, "gest study translate-stereoset", owner)
     if corrections is not None and not corrections.is_file():
         raise ConfigError(f"{corrections} does not exist.")
     corrected: dict[Cell, str] = {}
@@ -84,7 +84,12 @@ def translate_stereoset(
     with folder_lock(output):
         tests = [
             translate_test(
-                test, rows, language, lambda texts: ask(texts, translator, language), markers, corrected
+                test,
+                rows,
+                language,
+                lambda texts: translate_distinct(texts, translator, language),
+                markers,
+                corrected,
             )
             for test, rows in english.items()
         ]

@@ -16,7 +16,7 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.models.chat.kinds import KINDS
+from gest_dataset.models.chat.probes import CHAT_PROBES
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.statistics.test_choice_rate import ALIKE, ODDS, named, planted
 from tests.support.chats import MODEL, chatting
@@ -73,7 +73,8 @@ def held(run: int, follows: float, refused: float) -> dict[str, bool]:
 def test_complete_runs_find_what_was_planted(
     follows: float, refused: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(KINDS, "choice", replace(KINDS["choice"], config=lambda language: "demo_en"))
+    demo = replace(CHAT_PROBES["choice"], config=lambda language: "demo_en")
+    monkeypatch.setitem(CHAT_PROBES, "choice", demo)
     runs = [held(run, follows, refused) for run in range(RUNS)]
     counted = {name: sum(run[name] for run in runs) for name in runs[0]}
     assert all(number >= LEAST for number in counted.values()), counted

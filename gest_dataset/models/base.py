@@ -1,0 +1,112 @@
+"""The interface of a language model, loaded here or behind a server."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gest_dataset.cache import ResponseCache
+from gest_dataset.probes.probe import Probe
+from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.queries import Query, Values
+from gest_dataset.probes.tokenization import ProbeTokenizer
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The work of a run: queries, the distinct inputs that they share, and their tokens.
+
+    `computed` tokens went through the model: fewer than `tokens` if `way` is `prefix` (shared prefixes
+    are computed once).
+    """
+
+    queries: int
+    inputs: int
+    tokens: int
+    batches: int
+    computed: int
+    way: str = "plain"
+
+
+@dataclass(frozen=True)
+class LogProbs:
+    """The values of queries, in their order; `not_finite` is the reason if one is not finite."""
+
+    values: list[Values]
+    passes: Passes
+    dtype: str
+    notes: tuple[str, ...]
+    not_finite: str
+    earlier_seconds: float = 0.0  # of interrupted processes
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How completions are sampled: greedily at temperature 0, else `repeats` times per prompt.
+
+    `stop` are texts that end a completion; `top` is the number of likeliest first tokens to return.
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    repeats: int = 1
+    max_tokens: int = 32
+    stop: tuple[str, ...] = ()
+    top: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return {**asdict(self), "stop": list(self.stop)}
+
+
+class Model(Protocol):
+    """A language model: it answers queries with log-probabilities and prompts with text.
+
+    `from_hub` is True if it was loaded from the Hub (or its cache) under this name; `requested_revision`
+    is the revision that the user asked for, `revision` the commit that was loaded. The `device` of a served
+    model is None, and its `device_name` is `server`.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def tokenizer(self) -> Any: ...
+    @property
+    def revision(self) -> str | None: ...
+    @property
+    def from_hub(self) -> bool: ...
+    @property
+    def requested_revision(self) -> str | None: ...
+    @property
+    def device(self) -> torch.device | None: ...
+    @property
+    def device_name(self) -> str: ...
+
+    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
+        """Everything that the numbers depend on: hashes of the model, device, number type, …"""
+
+    def facts(self) -> dict[str, Any]:
+        """Further metadata of the model."""
+
+    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
+        """The tokeniser as the probe needs it."""
+
+    def log_probs(
+        self,
+        queries: Sequence[Query],
+        batch_tokens: int | None = None,
+        description: str = "scoring",
+        cache: ResponseCache | None = None,
+    ) -> LogProbs:
+        """The values of all queries; values that are in the cache are not computed again."""
+
+    def generate(
+        self, prompts: Iterator[Prompt], sampling: Sampling
+    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
+        """Completions of the prompts, in batches and in any order."""

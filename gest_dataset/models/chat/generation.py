@@ -1,0 +1,106 @@
+"""Answers of a loaded causal model, through its own chat template."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from gest_dataset.errors import ModelError
+from gest_dataset.models.base import Sampling
+from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
+
+# Tokens in a batch, including those of the answers
+_BATCH_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
+
+
+def generate(
+    model: Any, tokenizer: Any, name: str, prompts: Iterator[Prompt], sampling: Sampling
+) -> Generator[list[tuple[Prompt, Answer]], None, None]:
+    """Answers in batches of prompts of similar length, the longest first."""
+    if not tokenizer.chat_template:
+        raise ModelError(f"{name} has no chat template, so it is not a chat model; use `gest score` instead.")
+    ids = {prompt: _token_ids(tokenizer, prompt) for prompt in prompts}
+    longest = max(map(len, ids.values()), default=0)
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if positions and longest + sampling.max_tokens > positions:
+        raise ModelError(
+            f"A prompt of {longest} tokens and an answer of {sampling.max_tokens} exceed the {positions} "
+            f"positions of {name}. Use a smaller --max-tokens, or shorter prompts (--prompts)."
+        )
+    budget = _BATCH_TOKENS.get(model.device.type, _BATCH_TOKENS["cpu"])
+    waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
+    while waiting:
+        size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
+        batch, waiting = waiting[:size], waiting[size:]
+        answers = _answer_batch(model, tokenizer, batch, [ids[prompt] for prompt in batch], sampling)
+        yield list(zip(batch, answers, strict=True))
+
+
+def _token_ids(tokenizer: Any, prompt: Prompt) -> list[int]:
+    messages = [{"role": "user", "content": prompt.text}]
+    encoding = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
+    return list(encoding["input_ids"])
+
+
+@torch.inference_mode()
+def _answer_batch(
+    model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
+) -> list[Answer]:
+    padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    longest = max(map(len, ids))
+    output = model.generate(
+        torch.tensor([[padding] * (longest - len(row)) + row for row in ids], device=model.device),
+        attention_mask=torch.tensor(
+            [[0] * (longest - len(row)) + [1] * len(row) for row in ids], device=model.device
+        ),
+        max_new_tokens=sampling.max_tokens,
+        pad_token_id=padding,
+        return_dict_in_generate=True,
+        output_logits=bool(sampling.top),
+        logits_processor=[_sampler(prompts, sampling, model.device)] if sampling.temperature else [],
+        do_sample=False,
+        temperature=None,
+        top_p=None,
+        top_k=None,
+        **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
+    )
+    tops: Sequence[Sequence[tuple[str, float]]] = [()] * len(ids)
+    if sampling.top:
+        values, tokens = output.logits[0].float().log_softmax(-1).topk(sampling.top)
+        tops = [
+            [(tokenizer.decode([token]), value) for token, value in zip(row, row_values, strict=True)]
+            for row, row_values in zip(tokens.tolist(), values.tolist(), strict=True)
+        ]
+    answers = []
+    for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
+        generated = sequence[longest:]
+        text = tokenizer.decode(generated, skip_special_tokens=True)
+        # like servers, without the text that ended the answer
+        text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
+        length = sum(token != padding for token in generated)
+        answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, tuple(top)))
+    return answers
+
+
+def _sampler(
+    prompts: Sequence[Prompt], sampling: Sampling, device: torch.device
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Gumbel noise, -ln E with E ~ Exp(1), which turns the likeliest token into a sample.
+
+    The noise of each prompt depends only on its text and seed, not on the rest of the batch, so that a
+    resumed run gives the same answers.
+    """
+    generators = []
+    for prompt in prompts:
+        digest = hashlib.sha256(f"{sampling.seed + prompt.repeat} {prompt.text}".encode()).digest()
+        generators.append(torch.Generator(device).manual_seed(int.from_bytes(digest[:7], "big")))
+
+    def add_noise(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        empty = torch.empty(scores.shape[1], device=device)
+        noise = torch.stack([empty.exponential_(generator=generator).clone() for generator in generators])
+        return scores.float() / sampling.temperature - noise.clamp_min(torch.finfo(noise.dtype).tiny).log()
+
+    return add_noise

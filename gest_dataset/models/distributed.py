@@ -1,0 +1,107 @@
+"""Data parallelism: a launcher (accelerate, torchrun) starts several processes that share the batches.
+
+Every process runs the same code on the same batches and computes every n-th of them (`inference`). Only
+the main process reads and writes runs; `on_main` gives its results to the others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+
+T = TypeVar("T")
+# The main process may download a model or write a report meanwhile; a process that dies is noticed at once
+_TIMEOUT = timedelta(hours=12)
+
+
+def world_size() -> int:
+    """The number of processes that the launcher has started."""
+    return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_RANK" in os.environ else 1
+
+
+def rank() -> int:
+    """The number of this process; 0 is the main one."""
+    return int(os.environ.get("RANK", "0")) if world_size() > 1 else 0
+
+
+def is_main() -> bool:
+    """Whether this process reads and writes runs and prints."""
+    return rank() == 0
+
+
+def join(device: str, device_map: Any = None) -> str:
+    """Connect to the other processes, and return the device of this one."""
+    if world_size() == 1:
+        return device
+    if ":" in device:
+        raise SettingError(f"{world_size()} processes cannot share {device}: leave out the device.")
+    if device_map is not None:
+        raise SettingError("A device map uses all GPUs in one process: start it without the launcher.")
+    # slow to import, and not needed by a single process
+    import torch
+    from accelerate import PartialState
+
+    on_gpu = device in ("auto", "cuda") and torch.cuda.is_available()
+    try:
+        # gloo reports a process that died at once; NCCL would wait for it
+        state = PartialState(cpu=not on_gpu, backend="gloo", timeout=_TIMEOUT)
+    except (RuntimeError, ValueError) as error:
+        raise ScoringError(f"The {world_size()} processes cannot connect to each other: {error}") from error
+    return str(state.device) if on_gpu else device
+
+
+def gather(value: T) -> list[T]:
+    """The values of all processes, in the order of their ranks."""
+    if world_size() == 1:
+        return [value]
+    from accelerate.utils import gather_object  # slow to import
+
+    with _lost_processes():
+        values: list[T] = gather_object([value])
+    return values
+
+
+def on_main(function: Callable[[], T]) -> T:
+    """Call a function in the main process; every process gets its result or its error."""
+    if world_size() == 1:
+        return function()
+    from accelerate.utils import broadcast_object_list  # slow to import
+
+    outcome: list[Any] = [None]
+    if is_main():
+        try:
+            outcome = [function()]
+        except GestError as error:
+            outcome = [error]
+    with _lost_processes():
+        broadcast_object_list(outcome)
+    if isinstance(outcome[0], GestError):
+        raise outcome[0]
+    result: T = outcome[0]
+    return result
+
+
+def check_equal(settings: Mapping[str, Any]) -> None:
+    """Refuse processes that have loaded different models."""
+    first, *others = gather(dict(settings))
+    for number, other in enumerate(others, 1):
+        names = [name for name in first if first[name] != other.get(name)]
+        if names:
+            raise ModelError(f"Processes 0 and {number} have loaded different models ({', '.join(names)}).")
+
+
+@contextmanager
+def _lost_processes() -> Iterator[None]:
+    """Turn a broken connection into an error that says how to continue."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ScoringError(
+            f"Another process of this run has ended or does not answer ({str(error).splitlines()[0]}). "
+            f"Run the same command again to continue, with any number of processes."
+        ) from error

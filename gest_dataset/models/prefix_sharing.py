@@ -1,0 +1,171 @@
+"""Shared prefixes of a causal model's texts are computed once: texts are packed into rows as tries.
+
+In lexicographic order, neighbouring texts share the longest prefixes. A row packs consecutive texts and
+repeats only the tokens after the prefix shared with the previous text; `Input.parents` holds the index
+of each token's predecessor. An attention mask lets each token attend to its own text only, so one forward
+pass gives the hidden states of all texts in the row.
+
+Longer rows share more, but every token then attends over more foreign tokens; rows are cut where the total
+cost is lowest (`_row_ends`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from itertools import pairwise, starmap
+from math import inf
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+from gest_dataset.probes.queries import Input
+
+MAX_TOKENS = 256  # in a row
+# The relative cost that each token of a row adds to every other one (measured with 768-wide states)
+_ATTENTION_COST = 3e-4
+# Packing must save at least this share of all tokens, and this many rows (its check costs about one row)
+_MIN_SAVING = 0.05
+_MIN_ROWS_SAVED = 2
+_MASKABLE_ATTENTION = ("sdpa", "eager")  # implementations that accept any additive mask
+
+
+@dataclass(frozen=True)
+class Row:
+    """One forward pass; `paths` gives, for each text by number, the positions of its tokens in the row."""
+
+    sequence: Input
+    paths: Mapping[int, Sequence[int]]
+
+
+def longest_continuations(texts: Sequence[tuple[int, ...]]) -> list[int]:
+    """For each text, the number of the longest text that starts with it.
+
+    In lexicographic order, a text that is a prefix of any other is a prefix of its successor.
+    """
+    hosts = list(range(len(texts)))
+    order = sorted(hosts, key=texts.__getitem__)
+    for i, successor in reversed(list(pairwise(order))):
+        if texts[successor][: len(texts[i])] == texts[i]:
+            hosts[i] = hosts[successor]
+    return hosts
+
+
+def separate_rows(inputs: Mapping[int, Input]) -> list[Row]:
+    """One row per input."""
+    return [Row(given, {number: range(given.size)}) for number, given in inputs.items()]
+
+
+def packed_rows(inputs: Mapping[int, Input], budget: int) -> list[Row]:
+    """The cheapest rows of at most `MAX_TOKENS` or `budget` tokens; a longer text has its own row."""
+    ordered = sorted(inputs, key=lambda number: (inputs[number].input_ids, number))
+    texts = [inputs[number].input_ids for number in ordered]
+    shared = list(starmap(_shared_prefix, pairwise(texts)))
+    ends = _row_ends([len(ids) for ids in texts], shared, min(MAX_TOKENS, budget))
+    return [
+        _pack(dict(zip(ordered[start:end], texts[start:end], strict=True)))
+        for start, end in pairwise([0, *ends])
+    ]
+
+
+def is_worthwhile(rows: Sequence[Row], inputs: Collection[Input]) -> bool:
+    """Whether packed rows save enough tokens."""
+    plain = sum(one.size for one in inputs)
+    packed = sum(row.sequence.size for row in rows)
+    longest = max((row.sequence.size for row in rows), default=0)
+    return packed < (1 - _MIN_SAVING) * plain and plain - packed > _MIN_ROWS_SAVED * longest
+
+
+def _shared_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
+
+
+def _row_ends(sizes: Sequence[int], shared: Sequence[int], limit: int) -> list[int]:
+    """The ends of the cheapest rows of consecutive texts, by dynamic programming.
+
+    `shared[i]` is the length of the prefix that texts i and i + 1 share. A row of n tokens costs
+    n (1 + _ATTENTION_COST n).
+    """
+    costs = [0.0] + [inf] * len(sizes)
+    starts = [0] * (len(sizes) + 1)
+    for start, size in enumerate(sizes):
+        tokens = size
+        for end in range(start + 1, len(sizes) + 1):
+            if end > start + 1:
+                tokens += sizes[end - 1] - shared[end - 2]
+                if tokens > limit:
+                    break
+            cost = costs[start] + tokens * (1 + _ATTENTION_COST * tokens)
+            if cost < costs[end]:
+                costs[end], starts[end] = cost, start
+    ends = []
+    end = len(sizes)
+    while end:
+        ends.append(end)
+        end = starts[end]
+    return ends[::-1]
+
+
+def _pack(texts: Mapping[int, Sequence[int]]) -> Row:
+    """A trie of texts in lexicographic order."""
+    ids: list[int] = []
+    parents: list[int] = []
+    paths: dict[int, Sequence[int]] = {}
+    previous: Sequence[int] = ()
+    path: list[int] = []
+    for number, text in texts.items():
+        path = path[: _shared_prefix(previous, text)]
+        for token in text[len(path) :]:
+            parents.append(path[-1] if path else -1)
+            path.append(len(ids))
+            ids.append(token)
+        previous, paths[number] = text, path
+    return Row(Input(tuple(ids), parents=tuple(parents)), paths)
+
+
+def plain_parents(length: int) -> tuple[int, ...]:
+    """The parents of a single text: each token follows the one before it."""
+    return tuple(range(-1, length - 1))
+
+
+def tree_tensors(parents: Sequence[Sequence[int]], length: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """The additive attention mask and the position ids of packed rows.
+
+    A token attends to itself and to its ancestors, and its position is the number of its ancestors. Padding
+    attends to itself only, and no token attends to padding.
+    """
+    parent = torch.full((len(parents), length), -1)
+    for row, given in enumerate(parents):
+        parent[row, : len(given)] = torch.tensor(given)
+    visible = torch.eye(length, dtype=torch.bool).repeat(len(parents), 1, 1)
+    ancestor = parent
+    while (exists := ancestor >= 0).any():
+        rows, tokens = exists.nonzero(as_tuple=True)
+        visible[rows, tokens, ancestor[rows, tokens]] = True
+        ancestor = torch.where(exists, parent.gather(1, ancestor.clamp(min=0)), -1)
+    hidden = torch.finfo(dtype).min
+    mask = torch.zeros(visible.shape, dtype=dtype).masked_fill_(~visible, hidden)
+    return {"attention_mask": mask[:, None], "position_ids": visible.sum(dim=-1) - 1}
+
+
+def unsupported_reason(model: Any, base: nn.Module, width: int) -> str | None:
+    """Why a model cannot process packed rows of this width, if its configuration shows it.
+
+    The model must take its positions from `position_ids` and attend to all previous tokens; the
+    cache that transformers would create tells the kind of its layers.
+    """
+    if "position_ids" not in signature(base.forward).parameters:
+        return "it takes no position ids"
+    attention = getattr(model.config, "_attn_implementation", None)
+    if attention not in _MASKABLE_ATTENTION:
+        return f"its attention ({attention}) takes no custom mask"
+    for layer in DynamicCache(config=model.config).layers:
+        if type(layer) is DynamicSlidingWindowLayer and layer.sliding_window < width:
+            return f"its attention window is {layer.sliding_window} tokens"
+        if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer):
+            return f"its layers cache more than keys and values ({type(layer).__name__})"
+    return None

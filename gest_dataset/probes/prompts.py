@@ -1,0 +1,123 @@
+"""Prompts for chat models, their answers, and the tables of wordings that prompts come from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gest_dataset.errors import SettingError
+from gest_dataset.storage import parse_json
+
+# Why an answer cannot be read
+EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
+REFUSED = "refused"
+SENTENCE = "{sentence}"
+_REQUIRED = ("language", "name", "text")
+_REFUSALS = re.compile(
+    r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
+    r"|i (?:cannot|(?:can|won)['’]t))\b",
+    re.IGNORECASE,
+)
+# Tags around the thoughts of reasoning models; the first may be at the end of the prompt
+_THINK, _END_THINK = (re.compile(tag, re.IGNORECASE) for tag in ("<think>", "</think>"))
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt about one row; `variant` names the wording and the order of options."""
+
+    id: str
+    variant: str
+    text: str
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer, unchanged; `problem` is why there is none.
+
+    `top` are the likeliest first tokens with ln P, if they were requested and returned.
+    """
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    problem: str = ""
+    top: tuple[tuple[str, float], ...] = ()
+
+
+def without_thoughts(answer: Answer) -> Answer:
+    """The answer without what a reasoning model thought; one that never stopped thinking was cut off.
+
+    >>> without_thoughts(Answer("<think>(a) or (b)?</think> (b)", 9, 9)).text
+    '(b)'
+    >>> without_thoughts(Answer("<think>(a) would be", 9, 9)).problem
+    'the answer was cut off'
+    """
+    text = _THINK.split(_END_THINK.split(answer.text)[-1])[0]
+    if text == answer.text:
+        return answer
+    return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a text refuses, in English: models also refuse other languages in English."""
+    return _REFUSALS.search(text) is not None
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A prompt template; `{sentence}` stands for the sentence of a row."""
+
+    name: str
+    language: str
+    text: str
+
+    @property
+    def has_sentence(self) -> bool:
+        """Whether the text must contain `{sentence}`."""
+        return True
+
+    def render(self, row: Mapping[str, Any]) -> str:
+        """The text of the prompt for a row."""
+        return self.text.replace(SENTENCE, str(row.get("sentence", "")))
+
+    def missing(self) -> list[str]:
+        """The required fields that are empty."""
+        missing = [name for name in _REQUIRED if not getattr(self, name)]
+        if self.has_sentence and SENTENCE not in self.text:
+            missing.append(f"{SENTENCE} in its text")
+        return missing
+
+
+W = TypeVar("W", bound=Wording)
+
+
+def read_wordings(kind: type[W], language: str, path: Path) -> tuple[W, ...]:
+    """The wordings of a JSON table in one language."""
+    try:
+        table = tuple(kind(**entry) for entry in parse_json(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise SettingError(f"The prompts in {path} cannot be read: {error}") from error
+    for wording in table:
+        if missing := wording.missing():
+            shown = json.dumps(asdict(wording), ensure_ascii=False)
+            raise SettingError(f"A prompt in {path} lacks {', '.join(missing)}: {shown}")
+    wordings = tuple(wording for wording in table if wording.language == language)
+    if not wordings:
+        languages = ", ".join(dict.fromkeys(wording.language for wording in table))
+        raise SettingError(
+            f"{path.name} has prompts in {languages}, but not in {language!r}. Write a JSON list with name, "
+            f"language and text, and pass it with --prompts."
+        )
+    return wordings
+
+
+def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
+    """The prompt for a row, repeated."""
+    for repeat in range(repeats):
+        yield Prompt(row["id"], wording.name, wording.render(row), repeat)

@@ -1,0 +1,318 @@
+"""Run folders: creating or resuming a run, writing it, reading it.
+
+DIR/run.json        the manifest: what was measured, with which settings and versions
+DIR/scores.parquet  one row per sample and template (detections.parquet, answers.parquet)
+DIR/result.json     the statistic with its intervals, and the samples without a score
+DIR/report.html     the report, written by commands
+DIR/cache.sqlite3   responses of the model, until the run is finished
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import platform
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from importlib.metadata import version
+from inspect import signature as signature_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gest_dataset.cache import ResponseCache
+from gest_dataset.data.parquet import read_table, write_table
+from gest_dataset.errors import DataError, OutputError
+from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
+from gest_dataset.runs.progress import PROGRESS
+from gest_dataset.runs.result import RunResult
+from gest_dataset.statistics.bootstrap import DRAWS, SEED
+from gest_dataset.storage import (
+    CHOOSE,
+    LOCK,
+    check_folder,
+    folder_lock,
+    foreign_files,
+    json_value,
+    parse_json,
+    write_json,
+)
+from gest_dataset.version import __version__
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+RUNS = Path("gest-runs")
+REPORT = "report.html"
+CACHE = "cache.sqlite3"
+_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers", "ufal.udpipe")
+
+
+# ---- one run or another? ---------------------------------------------------------------------------------
+
+
+def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any], hint: str = CHOOSE) -> None:
+    """Refuse to continue in a folder whose settings differ from those of the new run."""
+    lines = differences(existing, json_value(dict(new)))
+    if lines:
+        listed = "\n".join(lines)
+        raise OutputError(f"{folder} was made with other settings:\n{listed}\n{hint}")
+
+
+def check_run_folder(path: Path) -> Manifest | None:
+    """Create the folder of a run, or return the manifest of the run in it; refuse foreign files."""
+    others = foreign_files(path, {MANIFEST, LOCK})
+    if (path / MANIFEST).exists():
+        return read_manifest(path)
+    if others and (path / others[0] / MANIFEST).exists():
+        raise OutputError(
+            f"{path} contains several runs. Choose a directory for this run with --output, such as "
+            f"{path / others[0]} for the same config."
+        )
+    if others:
+        raise OutputError(f"{path} contains {others[0]}, which is not part of a run. {CHOOSE}")
+    return None
+
+
+def check_runs_folder(path: Path, names: Iterable[str]) -> None:
+    """Create a folder for runs with these names and their report; refuse foreign files."""
+    check_folder(path, {*names, REPORT, LOCK}, "a folder of runs")
+
+
+def check_work_folder(
+    record: Path,
+    is_ours: Callable[[Path], bool] | Iterable[str],
+    settings: Mapping[str, Any],
+    command: str,
+    owner: str,
+) -> dict[str, Any] | None:
+    """Create the folder of a JSON record with `settings`, or return the existing record of the same ones.
+
+    `is_ours` and `owner` are those of `check_folder`; `command` is the one that writes the record.
+    """
+    check_folder(record.parent, is_ours, owner)
+    if not record.exists():
+        return None
+    try:
+        content: dict[str, Any] = parse_json(record.read_text(encoding="utf-8"))
+        existing = dict(content["settings"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise OutputError(f"{record} was not written by `{command}` ({error!r}). {CHOOSE}") from error
+    check_same(record.parent, existing, settings)
+    return content
+
+
+# ---- writing ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunWriter:
+    """A run that is being written, or the `finished` run that the folder already holds (without a cache)."""
+
+    path: Path
+    manifest: Manifest
+    cache: ResponseCache | None
+    finished: Run | None
+
+    def finish(self, outcome: RunResult) -> Run:
+        """Write the table, the result and the final manifest, and remove the cache."""
+        path, manifest = self.path, self.manifest
+        if self.finished:
+            write_json(path / MANIFEST, manifest.to_json())
+        (path / REPORT).unlink(missing_ok=True)  # of an earlier run
+        facts = {"settings": manifest.identity(), "signature": outcome.signature}
+        table = outcome.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
+        write_table(path / manifest.table, table)
+        content = {
+            "config": manifest.config,
+            "measure": manifest.measure,
+            "result": outcome.result(),
+            "signature": outcome.signature,
+            "skipped": outcome.skipped.to_pydict(),
+        }
+        write_json(path / RESULT, json_value(content))
+        done = replace(
+            manifest,
+            status=DONE,
+            signature=outcome.signature,
+            metadata=json_value(outcome.metadata),
+            seconds=outcome.metadata["seconds"],
+            finished=_now(),
+            files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
+        )
+        write_json(path / MANIFEST, done.to_json())
+        return read_run(path)
+
+
+@contextmanager
+def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
+    """Start, resume or reopen the run of a folder, which is locked meanwhile.
+
+    A folder with another run is refused, unless that run was interrupted before it cached anything.
+    """
+    check_run_folder(path)
+    with folder_lock(path):
+        existing = check_run_folder(path)
+        if existing is not None and (existing.done or (path / CACHE).exists()):
+            state = "finished" if existing.done else "unfinished"
+            hint = (
+                f"Choose another directory with --output. The {state} run there is: "
+                f"{shlex.join(existing.command)}"
+            )
+            check_same(path, existing.identity(), manifest.identity(), hint)
+        if existing is not None and existing.done:
+            yield RunWriter(path, manifest, None, read_run(path))
+        else:
+            write_json(path / MANIFEST, manifest.to_json())
+            with ResponseCache(path / CACHE) as cache:
+                yield RunWriter(path, manifest, cache, None)
+        if read_manifest(path).done:
+            for name in (CACHE, PROGRESS):
+                (path / name).unlink(missing_ok=True)
+
+
+def new_manifest(
+    *, settings: Mapping[str, Any], command: Sequence[str], device: torch.device | None, **entries: Any
+) -> Manifest:
+    """The manifest of a run that starts now."""
+    return Manifest(
+        **entries,
+        command=list(command),
+        settings=json_value(dict(settings)),
+        versions=versions(),
+        machine=machine(device),
+        seeds={"bootstrap": SEED, "draws": DRAWS},
+        started=_now(),
+        status=RUNNING,
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that numbers may depend on."""
+    packages = {package: version(package) for package in _PACKAGES}
+    return {"gest_dataset": __version__, "python": platform.python_version(), **packages}
+
+
+def machine(device: torch.device | None) -> dict[str, Any]:
+    """The processor, on which the last digits of a number may depend."""
+    if device is None:
+        return {"processor": platform.machine()}
+    import torch  # slow to import, and not needed for translations in a file
+
+    if device.type == "cuda":
+        return {"processor": torch.cuda.get_device_name(device)}
+    capability = torch.backends.cpu.get_cpu_capability() if device.type == "cpu" else device.type
+    return {"processor": f"{platform.machine()} {capability}", "threads": torch.get_num_threads()}
+
+
+def python_command(function: Callable[..., Any], arguments: Mapping[str, Any]) -> list[str]:
+    """A call of a library function as a shell command, with the arguments that are not defaults."""
+
+    def as_text(value: Any) -> str:
+        if isinstance(value, Path):
+            return repr(str(value))
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        if all(part is None or isinstance(part, (str, int, float)) for part in parts):
+            return repr(value)
+        return f"<{type(parts[0]).__name__}>"  # loaded objects
+
+    defaults = signature_of(function).parameters
+    call = ", ".join(
+        f"{name}={as_text(value)}" for name, value in arguments.items() if value != defaults[name].default
+    )
+    return ["python", "-c", f"import gest_dataset; gest_dataset.{function.__name__}({call})"]
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: `manifest` is run.json, `result` is result.json."""
+
+    path: Path
+    manifest: Manifest
+    table: pa.Table
+    result: dict[str, Any]
+
+
+def read_run(path: str | Path) -> Run:
+    """The finished run in a folder; its files must have the hashes of the manifest."""
+    path = Path(path)
+    manifest = read_manifest(path)
+    command = shlex.join(manifest.command)
+    if not manifest.done:
+        raise OutputError(f"The run in {path} is not finished. Resume it with: {command}")
+    try:
+        contents = {name: (path / name).read_bytes() for name in (manifest.table, RESULT)}
+        for name, content in contents.items():
+            if sha256(content) != manifest.files[name]:
+                raise DataError(
+                    f"{path / name} was changed after the run, so its numbers cannot be trusted. Restore "
+                    f"the file, or remove the directory and run again: {command}"
+                )
+        table = read_table(pa.BufferReader(contents[manifest.table]))
+        result = parse_json(contents[RESULT])
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        raise DataError(
+            f"The run in {path} is damaged: {error}. Remove the directory and run again: {command}"
+        ) from error
+    return Run(path, manifest, table, result)
+
+
+def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
+    """The finished runs in some folders and below them; unfinished ones are skipped with a warning."""
+    runs: dict[Path, Run] = {}
+    for entry in paths:
+        if isinstance(entry, Run):
+            runs.setdefault(entry.path.resolve(), entry)
+            continue
+        path = Path(entry)
+        folders = sorted(file.parent for file in path.rglob(MANIFEST)) if path.is_dir() else []
+        finished = [path]
+        if folders and path not in folders:
+            finished = [folder for folder in folders if read_manifest(folder).done]
+            for folder in sorted({*folders} - {*finished}):
+                logger.warning("Skipping %s: the run is not finished.", folder)
+        if not finished:
+            raise OutputError(f"There is no finished run below {path}.")
+        for folder in finished:
+            runs.setdefault(folder.resolve(), read_run(folder))
+    return list(runs.values())
+
+
+def default_folder(name: str, revision: str | None = None, limit: int | None = None) -> Path:
+    """The default folder for the runs of a model or translation system.
+
+    A local path is named after its folder and its own name, so that `a/checkpoint-500` and
+    `b/checkpoint-500` stay apart.
+
+    >>> default_folder("EleutherAI/pythia-70m", revision="step1000", limit=5).as_posix()
+    'gest-runs/EleutherAI--pythia-70m@step1000-limit5'
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        path = path.resolve()
+        own_name = path.stem if path.is_file() else path.name
+        name = own_name if path.parent == Path.cwd() else f"{path.parent.name}/{own_name}"
+    name += f"@{revision}" if revision else ""
+    name += f"-limit{limit}" if limit else ""
+    name = name.strip("/").replace("/", "--").replace(":", "-")
+    return RUNS / re.sub(r"[^\w.@-]", "_", name)
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of a file's content, as run.json stores it."""
+    return hashlib.sha256(content).hexdigest()

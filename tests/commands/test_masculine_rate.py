@@ -1,0 +1,285 @@
+"""`gest masculine-rate` on the test mirror."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from datasets import load_dataset
+
+from gest_dataset import statistics
+from gest_dataset.commands import tables
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.runs.folder import read_run
+from gest_dataset.translation import masculine_rates
+from gest_dataset.translation.sentences import SAME, GestSentence, align
+from tests.commands.conftest import Gest
+from tests.conftest import MIRROR, ROOT, Edit
+
+PARSED = ROOT / "tests" / "mirror_sk.conllu"
+FOLDER = MIRROR / "kinit-sk/gest/data/translations"
+DEEPL = FOLDER / "deepl/sk/translations.csv"
+SLOVAK = ("--language", "sk", "--parser", "conllu", "--parser-model", str(PARSED))
+ON_FILE = ("masculine-rate", "--translations", str(DEEPL), *SLOVAK)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_rows(path: Path, rows: list[dict[str, str]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["from", "to"])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
+    done = gest(*ON_FILE)
+    assert done.returncode == 0, done.stderr
+    assert "33 of 34 have a known gender" in done.stdout
+    run = read_run(tmp_path / "gest-runs" / "sk--translations" / "sk")
+    assert (run.manifest.config, run.manifest.table) == ("en", "detections.parquet")
+    assert run.manifest.command == ["gest", *ON_FILE]
+    assert run.manifest.language == run.manifest.metadata["language"] == "sk"
+    assert run.table.column_names == [
+        *("id", "stereotype", "source", "translation", "gender"),
+        *("rule", "evidence", "conflict", "problem"),
+    ]
+    rows = run.table.to_pylist()
+    assert all(set(row["evidence"]) <= set(re.findall(r"\w+", row["translation"])) for row in rows)
+    result = run.result["result"]
+    for name in ("f_s", "f_m"):
+        line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{name}  "))
+        assert f" {result[name]:.3f} " in line
+        assert tables.span(Estimate.of(result, name), 3) in line
+    for stereotype, p in enumerate(result["p"], start=1):
+        line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
+        assert f" {p:.3f} " in line
+    again = gest(*ON_FILE, "--json")
+    content = json.loads(again.stdout)
+    assert {name: content[name] for name in result} == result
+    same_folder = ("--output", "gest-runs/sk--translations/sk")
+    other = gest(*ON_FILE, "--limit", "7", "--convention", "published", *same_folder)
+    assert other.returncode == 1
+    assert "limit: " in other.stderr
+    assert "convention: " in other.stderr
+    assert "parser:" not in other.stderr
+    assert read_run(run.path).result == run.result
+
+
+def test_default_folders(gest: Gest, tmp_path: Path) -> None:
+    for parent, system, limit, folder in (
+        ("a", "deepl", (), "a--mine"),
+        ("b", "google_translate", ("--limit", "6"), "b--mine-limit6"),
+    ):
+        (tmp_path / parent).mkdir()
+        content = (FOLDER / system / "sk" / "translations.csv").read_bytes()
+        (tmp_path / parent / "mine.csv").write_bytes(content)
+        done = gest("masculine-rate", "--translations", f"{parent}/mine.csv", *SLOVAK, *limit)
+        assert done.returncode == 0, done.stderr
+        assert len(read_run(tmp_path / "gest-runs" / folder / "sk").table) == (6 if limit else 34)
+    gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--limit", "3")
+    assert len(read_run(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
+
+
+def test_a_finished_run_survives_an_interrupt(
+    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(experiment: object, convention: str) -> None:
+        raise KeyboardInterrupt
+
+    assert gest(*ON_FILE, "--output", "run").returncode == 0
+    before = read_run(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(masculine_rates, "measure", interrupted)
+        assert gest(*ON_FILE, "--output", "run").returncode == 130
+    after = read_run(tmp_path / "run")
+    assert (after.manifest, after.result) == (before.manifest, before.result)
+
+
+def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> None:
+    sentences = read_rows(MIRROR / "kinit-sk/gest/data/gest.csv")
+    number = {row["sentence"]: i for i, row in enumerate(sentences)}
+    rows = {row["from"]: dict(row) for row in read_rows(DEEPL) if row["from"] in number}
+    missing, empty, english, garbled, doubled, *_ = sorted(rows, key=number.__getitem__)
+    del rows[missing]
+    rows[empty]["to"] = " "
+    rows[english]["to"] = english
+    rows[garbled]["to"] = "Dokážem to, so ťažkosťami.".encode().decode("latin-1")
+    write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Niečo celkom iné."}])
+    done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
+    bad = {row["id"]: row["problem"] for row in run.table.to_pylist() if row["problem"]}
+    skipped = run.result["skipped"]
+    assert dict(zip(skipped["id"], skipped["reason"], strict=True)) == bad
+    reasons = {
+        missing: "no translation of it",
+        empty: "empty translation",
+        english: "still the English sentence",
+        garbled: "wrong encoding",
+        doubled: "2 different translations",
+    }
+    assert len(bad) == len(reasons)
+    assert f"{len(reasons)} sentences count as unknown" in done.stderr
+    for source, reason in reasons.items():
+        name = f"gest-{number[source]:04d}"
+        assert reason in bad[name]
+        assert reason in done.stderr
+        assert name in done.stderr
+
+
+def mirror_lines() -> list[str]:
+    """The mirror's DeepL translations in the order of its sentences, of 1.0 where it has no others."""
+    known = {row["from"]: row["to"] for row in read_rows(DEEPL)}
+    new, old = (load_dataset("gest", name, split="test")["sentence"] for name in ("en", "en_1_0"))
+    return [known.get(text) or known[before] for text, before in zip(new, old, strict=True)]
+
+
+def test_a_translation_per_line(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = mirror_lines()
+    gest(*ON_FILE, "--output", "table")
+    expected = read_run(tmp_path / "table")
+    (tmp_path / "mt.sk.txt").write_text("\r\n".join(lines) + "\r\n", encoding="utf-8")
+    done = gest("masculine-rate", "--translations", "mt.sk.txt", *SLOVAK)
+    assert done.returncode == 0, done.stderr
+    run = read_run(tmp_path / "gest-runs" / "mt.sk" / "sk")
+    assert run.table.drop_columns("source").equals(expected.table.drop_columns("source"))
+    assert run.table["source"].to_pylist() == list(load_dataset("gest", "en", split="test")["sentence"])
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("\n".join(lines).encode())))
+    done = gest("masculine-rate", "--translations", "-", *SLOVAK)
+    piped = read_run(tmp_path / "gest-runs" / "standard-input" / "sk")
+    assert piped.result["result"] == expected.result["result"]
+    assert piped.manifest.settings["revision"] == run.manifest.settings["revision"]
+
+
+def test_lines_of_repeated_sentences() -> None:
+    given = [GestSentence(f"s{number}", 1, "I am tired.", "I am tired.") for number in range(3)]
+    samples = align(given, ["Som unavený.", "Som unavená.", "I am tired. "], "mt.txt")
+    assert [sample.translation for sample in samples] == ["Som unavený.", "Som unavená.", "I am tired. "]
+    assert [sample.problem for sample in samples] == ["", "", SAME]
+
+
+def test_the_number_of_lines(gest: Gest, tmp_path: Path) -> None:
+    lines = mirror_lines()
+    file, arguments = tmp_path / "mt.txt", ("masculine-rate", "--translations", "mt.txt", *SLOVAK)
+    for content, options, message in (
+        (lines[:-1], (), "mt.txt has 33 lines; it needs one for each of the 34 lines of `gest build"),
+        ([], (), "mt.txt has 0 lines"),
+        (lines[:4], ("--limit", "5"), "or for the first 5."),
+    ):
+        file.write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
+        done = gest(*arguments, *options)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert message in done.stderr
+    file.write_text("\n".join(["", *lines[1:5]]), encoding="utf-8")
+    done = gest(*arguments, "--limit", "5")
+    assert done.returncode == 0
+    assert "1 x mt.txt, line 1 is empty" in done.stderr
+    done = gest("pairs", "--translations", "mt.txt", *SLOVAK, "--limit", "5", "--output", "pairs")
+    assert done.returncode == 2
+    assert "has plain translations only" in done.stderr
+
+
+@pytest.fixture
+def two_languages(tmp_path: Path) -> tuple[str, ...]:
+    """The mirror's Slovak under its own code and under that of Czech."""
+    for code in ("sk", "cs"):
+        (tmp_path / f"{code}.conllu").write_bytes(PARSED.read_bytes())
+        (tmp_path / f"mt-{code}.csv").write_bytes(DEEPL.read_bytes())
+    parser = ("--parser", "conllu", "--parser-model", "{language}.conllu")
+    return ("masculine-rate", "--translations", "mt-{language}.csv", *parser, "--language", "sk,cs")
+
+
+def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str, ...]) -> None:
+    done = gest(*two_languages, "--output", "all")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["cs", "report.html", "sk"]
+    slovak, czech, summary = done.stdout.splitlines()
+    run = read_run(tmp_path / "all" / "sk")
+    result = run.result["result"]
+    value, low, high = (tables.number(result[f"f_s{end}"], 3) for end in ("", "_low", "_high"))
+    assert slovak.startswith(f"sk f_s {value} [{low} to {high}] ")
+    assert slovak.endswith(f" {run.manifest.metadata['known']}/34")
+    assert re.fullmatch(r"cs f_s - too few samples \d+/34", czech)
+    assert summary.startswith("2 languages: ")
+    assert done.stderr.splitlines()[-1] == "Report: all/report.html"
+    again = gest(*two_languages, "--output", "all", "--json")
+    content = json.loads(again.stdout)
+    assert [entry["language"] for entry in content["runs"]] == ["sk", "cs"]
+    assert content["runs"][0]["f_s"] == result["f_s"]
+    assert content["failed"] == {}
+    (tmp_path / "all" / "mine.txt").write_text("mine")
+    assert "all contains mine.txt" in gest(*two_languages, "--output", "all").stderr
+    piped = gest("masculine-rate", "--translations", "-", "--language", "sk,cs")
+    assert piped.returncode == 2
+    assert "Standard input has one language" in piped.stderr
+
+
+def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[str, ...]) -> None:
+    write_rows(tmp_path / "mt-sk.csv", [])
+    done = gest(*two_languages, "--output", "all")
+    assert done.returncode == 1
+    assert re.match(r"cs f_s .*/34\n1 languages: ", done.stdout)
+    assert "not measured: sk\nNo sentence has a translation to judge" in done.stderr
+    alone = gest("masculine-rate", "--translations", "mt-sk.csv", *SLOVAK, "--output", "run")
+    assert alone.returncode == 1
+    assert "34 x mt-sk.csv has no translation of it" in alone.stderr
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_systems_are_compared(gest: Gest, tmp_path: Path, edited: Edit) -> None:
+    google = f"{FOLDER}/google_translate/sk/translations.csv"
+    systems = {"deepl": f"file:{DEEPL}", "google": f"file:{google}", "published": "published:google"}
+    for name, system in systems.items():
+        done = gest("masculine-rate", "--system", system, *SLOVAK, "--output", name)
+        assert done.returncode == 0, done.stderr
+    tables_of = {name: read_run(tmp_path / name).table for name in systems}
+    genders = {name: table["gender"].to_pylist() for name, table in tables_of.items()}
+    stereotypes = tables_of["deepl"]["stereotype"].to_pylist()
+    direct = statistics.compare("f_s", genders["google"], genders["deepl"], stereotypes)
+    done = gest("compare", "deepl", "google", "--json")
+    assert done.returncode == 0, done.stderr
+    (shown,) = json.loads(done.stdout)["differences"]
+    assert shown["found"]["difference"] == direct.difference
+    assert asdict(direct).items() <= {**shown["found"], **asdict(direct)}.items()
+    assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0)
+    assert gest("compare", "deepl", "published").returncode == 2
+    edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))
+    assert gest(*ON_FILE, "--output", "after").returncode == 0
+    assert gest("compare", "deepl", "after").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["masculine-rate", "pairs"])
+def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
+    arguments = (command, *SLOVAK, "--output", "out")
+    for given in ((), ("--system", "deepl", "--translations", str(DEEPL))):
+        done = gest(*arguments, *given)
+        assert done.returncode == 2
+        assert "Pass either --system or --translations" in done.stderr
+    (tmp_path / "wrong.csv").write_text("a,b\n1,2\n")
+    for file, message in (("no.csv", "There is no file no.csv"), ("wrong.csv", "has the columns a, b")):
+        assert message in gest(*arguments, "--translations", file).stderr
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    foreign = gest(command, *SLOVAK, "--output", "mine", "--translations", str(DEEPL))
+    assert foreign.returncode == 1
+    assert "mine contains notes.txt" in foreign.stderr
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["notes.txt"]
+
+
+def test_undefined_numbers(gest: Gest) -> None:
+    done = gest(*ON_FILE, "--limit", "5")
+    assert done.returncode == 0, done.stderr
+    assert "nan" not in done.stdout
+    assert "undefined, because a stereotype has no sentence of known gender" in done.stdout

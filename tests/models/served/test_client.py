@@ -1,0 +1,370 @@
+"""The HTTP client: retries, addresses, keys, certificates, and several requests at a time."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+from gest_dataset.models.served import client as http
+from gest_dataset.models.served.client import Client, open_client
+from tests.support.services import HALF, HANGS, Answer, Broken, Request, serving
+
+
+def fine(request: Request) -> Answer:
+    return 200, {}, {"fine": True}
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds between attempts, without waiting."""
+    seconds: list[float] = []
+    monkeypatch.setattr(http.time, "sleep", seconds.append)
+    return seconds
+
+
+# ---- retries ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "low", "high"),
+    [
+        ({"Retry-After": "7"}, 7, 7),
+        ({"Retry-After": "86400"}, 600, 600),
+        ({"Retry-After": "soon"}, 0.2, 0.3),
+        ({}, 0.2, 0.3),
+    ],
+)
+def test_retry_after_is_respected_up_to_ten_minutes(
+    headers: dict[str, str], low: float, high: float, waits: list[float]
+) -> None:
+    with serving(fine) as server:
+        server.script.append((429, headers, {}))
+        assert open_client(server.url, 1).post("/v1/x", {}) == {"fine": True}
+    (seconds,) = waits
+    assert low <= seconds <= high
+
+
+def test_retry_after_may_be_a_date(waits: list[float]) -> None:
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=5)
+    with serving(fine) as server:
+        server.script.append((503, {"Retry-After": format_datetime(moment, usegmt=True)}, {}))
+        assert open_client(server.url, 1).post("/v1/x", {}) == {"fine": True}
+    assert 200 < waits[0] <= 300
+
+
+def test_delays_double_and_end(waits: list[float]) -> None:
+    with serving(lambda request: (503, {}, {"error": "loading"})) as server:
+        with pytest.raises(ScoringError, match=r"status 503: loading"):
+            open_client(server.url, 1).post("/v1/x", {})
+        assert len(server.requests) == 9
+    expected = [0.25, 0.5, 1, 2, 4, 8, 16, 20]
+    assert all(0.8 * e <= seconds <= 1.2 * e for e, seconds in zip(expected, waits, strict=True))
+
+
+def test_an_unreachable_server_is_tried_four_times(
+    waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ScoringError, match=r"127\.0\.0\.1:9 does not answer: .*[Cc]onnect"):
+        open_client("http://127.0.0.1:9", 1).get("/v1/models")
+    assert len(waits) == 3
+    monkeypatch.setattr(http, "TIMEOUT", 0.1)
+    with serving(lambda request: (200, {}, Broken(HANGS))) as server:
+        with pytest.raises(ScoringError, match="timed out"):
+            open_client(server.url, 1).post("/v1/x", {})
+        assert len(server.requests) == 4
+
+
+def test_retries_are_noted(waits: list[float]) -> None:
+    with serving(fine) as server:
+        client = open_client(server.url, 1)
+        client.post("/v1/x", {})
+        assert not client.notes()
+        server.script += [(429, {}, {}), (200, {}, Broken(HALF)), (429, {}, {})]
+        assert client.post("/v1/x", {}) == {"fine": True}
+    (note,) = client.notes()
+    assert note.startswith("requests were retried: 2 x status 429; 1 x "), note
+
+
+def test_a_stopped_client_does_not_retry(waits: list[float]) -> None:
+    with serving(lambda request: (503, {}, {"error": "loading"})) as server:
+        client = open_client(server.url, 1)
+        client.stopped.set()
+        with pytest.raises(ScoringError, match="loading"):
+            client.post("/v1/x", {})
+        assert len(server.requests) == 1
+        assert not waits
+        assert not replace(client).stopped.is_set()
+
+
+# ---- responses -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 422, 501])
+def test_unsupported_requests(status: int) -> None:
+    with serving(lambda request: (status, {}, {"error": "no"})) as server:
+        client = open_client(server.url, 1)
+        assert client.get("/page") is None
+        assert client.post("/page", {}, optional=True) is None
+        assert client.rejection("/page", {}) == "no"
+        with pytest.raises(GestError, match=r"/page.*: no"):
+            client.post("/page", {})
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "message"),
+    [
+        (401, "no", r"rejected the API key \(status 401\): no"),
+        (404, {"detail": "Not Found"}, "has no /page: Not Found"),
+        (418, {"error": {"message": "a pot", "code": 1}}, "with status 418: a pot"),
+        (418, {"detail": [1, 2]}, r"with status 418: \[1, 2\]"),
+        (418, {"pot": 1}, "with status 418: {'pot': 1}"),
+        (418, "x" * 301, "with status 418: x{300}\n"),
+        (200, "\ud800", "with invalid JSON"),
+    ],
+)
+def test_error_messages(status: int, content: Any, message: str) -> None:
+    kind = ModelError if status in (401, 404) else ScoringError
+    with serving(lambda request: (status, {}, content)) as server, pytest.raises(kind, match=message):
+        open_client(server.url, 1).post("/page", {})
+
+
+# ---- addresses and keys ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("127.0.0.1:8000", "http://127.0.0.1:8000"),
+        (" http://[::1]:8000/ ", "http://[::1]:8000"),
+        ("host:8000/v1", "http://host:8000"),
+        ("https://example.org/api/v1", "https://example.org/api"),
+        ("https://example.org/v1/chat/completions", "https://example.org"),
+        ("https://example.org/v1/models/", "https://example.org"),
+        ("https://example.org/v1/of/us/", "https://example.org/v1/of/us"),
+        ("https://host/models/X/v1//", "https://host/models/X"),
+    ],
+)
+def test_addresses(url: str, address: str) -> None:
+    assert open_client(url, 1).address == address
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "http://", "ftp://x", "//x", "http://x:99999", "http://x:abc", "http://[::1"),
+        *("http://a b", "http://a\x00", "http://bücher.example"),
+        *("http://x/v1?api-version=1", "http://x/#a"),
+    ],
+)
+def test_invalid_addresses(url: str) -> None:
+    with pytest.raises(SettingError, match="is not a server address"):
+        open_client(url, 1)
+
+
+def test_an_address_with_a_key() -> None:
+    with pytest.raises(SettingError, match="set GEST_ENDPOINT_KEY"):
+        open_client("http://user:word@host", 1)
+
+
+@pytest.mark.parametrize("key", ["sk-a\r\nX-Evil: 1", "sk-é", "sk a"])
+def test_invalid_keys(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(http.KEY, key)
+    with pytest.raises(SettingError, match="contains spaces") as caught:
+        open_client("http://127.0.0.1:9", 1)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_a_key_is_sent_and_in_no_message(
+    status: int, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(http.KEY, " sk-secret\n")
+    assert "sk-secret" not in repr(open_client("host", 1))
+    raised = pytest.raises(GestError, match="Bearer <GEST_ENDPOINT_KEY>")
+    with serving(lambda request: (status, {}, {"error": request.headers["Authorization"]})) as server, raised:
+        open_client(server.url, 1).post("/v1/x", {})
+
+
+def test_a_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with serving(fine) as server:
+        assert open_client(server.url, 1).get("/v1/models") == {"fine": True}
+
+
+# ---- several requests at a time --------------------------------------------------------------------------
+
+
+def test_every_item_has_a_result_and_connections_are_limited() -> None:
+    lock, current, highest = Lock(), 0, 0
+    gate = Event()
+
+    def send(client: Client, item: int) -> int:
+        nonlocal current, highest
+        with lock:
+            current += 1
+            highest = max(highest, current)
+            if current == 4:
+                gate.set()
+        gate.wait(5)
+        with lock:
+            current -= 1
+        return item * 2
+
+    results = [pair for group in Client("x", 4).map(send, iter(range(100))) for pair in group]
+    assert sorted(results) == [(n, 2 * n) for n in range(100)]
+    assert highest == 4
+
+
+def test_requests_in_flight_complete_before_an_error_is_raised() -> None:
+    failed = Event()
+
+    def send(client: Client, item: int) -> int:
+        if item == 1:
+            failed.set()
+            raise ValueError("no")
+        failed.wait(5)
+        return item
+
+    results: list[tuple[int, int]] = []
+    with pytest.raises(ValueError, match="no"):
+        list(map(results.extend, Client("x", 2).map(send, iter(range(100)))))
+    assert results == [(0, 0)]
+
+
+def test_after_an_error_a_hanging_request_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_DRAIN", 0.05)
+    release, ended = Event(), Event()
+
+    def send(client: Client, item: int) -> int:
+        if item == 1:
+            raise ValueError("no")
+        release.wait(10)
+        ended.set()
+        return item
+
+    try:
+        with pytest.raises(ValueError, match="no"):
+            list(Client("x", 2).map(send, iter(range(10))))
+        assert not ended.is_set()
+    finally:
+        release.set()
+
+
+def test_closing_stops_the_requests() -> None:
+    sent: list[int] = []
+    completed = Client("x", 2).map(lambda client, item: sent.append(item) or item, iter(range(10**9)))
+    assert next(completed)
+    completed.close()
+    assert len(sent) <= 2 * http._QUEUED
+
+
+# ---- certificates ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Key and certificate of 127.0.0.1 that nobody has signed but itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gest tests")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = (
+        made.not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(names, critical=False)
+    )
+    path = tmp_path_factory.mktemp("certificate") / "server.pem"
+    own_key = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(own_key + made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+@pytest.fixture
+def encrypted(certificate: Path) -> Iterator[str]:
+    """The address of a server that speaks TLS with that certificate."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = b'{"fine": true}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_an_unknown_certificate_is_refused(encrypted: str, waits: list[float]) -> None:
+    with pytest.raises(ScoringError, match=r"does not answer: .*certificate"):
+        open_client(encrypted, 1).get("/v1/models")
+    assert not waits
+
+
+def test_ssl_cert_file(encrypted: str, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert open_client(encrypted, 1).get("/v1/models") == {"fine": True}
+
+
+# ---- Ctrl-C ----------------------------------------------------------------------------------------------
+
+# a parent in the background would hand down that it does not listen
+_ASKS = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gest_dataset.models.served import client
+print("asking", flush=True)
+client.open_client(sys.argv[1], 1).get("/v1/models")
+"""
+
+
+def test_ctrl_c_interrupts_a_hanging_request(script_environment: Mapping[str, str]) -> None:
+    asked: list[Request] = []
+
+    def hangs(request: Request) -> Answer:
+        asked.append(request)
+        time.sleep(20)
+        return fine(request)
+
+    with serving(hangs) as server:
+        command = [sys.executable, "-c", _ASKS, server.url]
+        asking = subprocess.Popen(command, env=script_environment, stderr=subprocess.PIPE, text=True)
+        while not asked and asking.poll() is None:
+            time.sleep(0.01)
+        asking.send_signal(signal.SIGINT)
+        _, output = asking.communicate(timeout=15)
+    assert "KeyboardInterrupt" in output

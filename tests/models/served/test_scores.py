@@ -1,0 +1,190 @@
+"""Served models: the same scores as the model itself, with every kind of server; faults lose nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gest_dataset
+from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+from gest_dataset.models.scores import Scores
+from gest_dataset.models.served import capabilities, client, plan
+from tests.support import completions, zoo
+from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
+from tests.support.faults import EACH, fast_retries
+from tests.support.services import Request, Server
+
+pytestmark = [
+    pytest.mark.usefixtures("mirror", "one_thread"),
+    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
+]
+CONFIGS = ("en", "sk_pairs", "stereoset_en_intrasentence", "stereoset_en_intersentence", "winobias_type1_dev")
+
+
+def score(server: Server, animal: str, config: str, **given: Any) -> Scores:
+    return gest_dataset.score(
+        MODEL, config, endpoint=server.url, **{"tokenizer": str(zoo.directory(animal)), **given}
+    )
+
+
+def numbers(scores: Scores) -> dict[Any, list[float]]:
+    """The scores of each sample."""
+    rows = scores.table.to_pylist()
+    names = [name for name, value in rows[0].items() if isinstance(value, float)]
+    return {(row["id"], row.get("template")): [row[name] for name in names] for row in rows}
+
+
+def assert_same(left: Scores, right: Scores) -> None:
+    ours, theirs = numbers(left), numbers(right)
+    assert ours.keys() == theirs.keys()
+    for key, values in ours.items():
+        assert values == pytest.approx(theirs[key], abs=1e-4), key
+
+
+def prompts(request: Request) -> list[tuple[int, ...]]:
+    """The prompts of a request of a run; those that detect capabilities have one or two."""
+    given = request.body.get("prompt", "")
+    is_run = request.path == "/v1/completions" and isinstance(given[0], list) and len(given) > 2
+    return [tuple(ids) for ids in given] if is_run else []
+
+
+@pytest.mark.parametrize("dialect", [VLLM, ECHO], ids=["vllm", "echo"])
+@pytest.mark.parametrize("animal", ["gpt2", "llama"])
+def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> None:
+    with served(animal, dialect) as server:
+        for config in CONFIGS:
+            remote = score(server, animal, config)
+            assert_same(remote, gest_dataset.score(str(zoo.directory(animal)), config))
+            assert remote.metadata["device"] == "server"
+
+
+def test_the_servers_own_tokenizer_gives_the_same_scores() -> None:
+    with served("gpt2") as server:
+        assert_same(score(server, "gpt2", "en", tokenizer=None), score(server, "gpt2", "en"))
+
+
+def test_words_beyond_the_likeliest_tokens_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capabilities, "TOP_TOKENS", (400,))  # of a vocabulary of 700
+    with served("gpt2", replace(TOP, likeliest=400)) as server:
+        remote = score(server, "gpt2", "en")
+    local = numbers(gest_dataset.score(str(zoo.directory("gpt2")), "en"))
+    assert 0 < remote.table.num_rows < len(local)
+    assert remote.table.num_rows + remote.skipped.num_rows == len(local)
+    assert "not among the 400 likeliest tokens" in remote.skipped["reason"][0].as_py()
+    for key, values in numbers(remote).items():
+        assert values == pytest.approx(local[key], abs=1e-4)
+    monkeypatch.setattr(capabilities, "TOP_TOKENS", (1,))
+    no_scores = pytest.raises(ScoringError, match="not among the 1 likeliest")
+    with served("gpt2", replace(TOP, likeliest=1)) as server, no_scores:
+        score(server, "gpt2", "en")
+
+
+def test_tokens_that_the_server_adds_are_noted() -> None:
+    with served("gpt2", replace(VLLM, in_front=(5,))) as server:
+        notes = score(server, "gpt2", "sk_pairs").metadata["notes"]
+    assert "the server puts 1 token(s) of its own before the ids it is sent" in notes
+
+
+def test_each_context_is_sent_once() -> None:
+    with served("gpt2") as server:
+        score(server, "gpt2", "en")
+    requests = [request for request in server.requests if prompts(request)]
+    sent = [ids for request in requests for ids in prompts(request)]
+    assert len(sent) == len(set(sent)) > 30
+    assert all(request.body["temperature"] == request.body["top_p"] == 1 for request in requests)
+
+
+def test_wrong_uses() -> None:
+    with served("gpt2") as server:
+        with pytest.raises(SettingError, match="causal"):
+            score(server, "gpt2", "stereoset_control_gender")
+        with pytest.raises(SettingError, match="served model"):
+            score(server, "gpt2", "en", null=1)
+        with pytest.raises(ModelError, match="choose one of tiny"):
+            gest_dataset.score("tinny", "en", endpoint=server.url)
+
+
+def test_a_context_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completions, "LONGEST", 19)
+    with served("gpt2") as server:
+        remote = score(server, "gpt2", "en", templates=[3])
+        sent = [ids for request in server.requests for ids in prompts(request)]
+    reasons = set(remote.skipped["reason"].to_pylist())
+    assert sent
+    assert max(map(len, sent)) <= 18
+    assert all("the model takes 18" in reason for reason in reasons), reasons
+
+
+# ---- faults ----------------------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_run_resumes_and_sends_nothing_twice(
+    fault: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_retries(monkeypatch)
+    monkeypatch.setattr(plan, "MAX_PROMPTS", 8)
+    answered: Counter[tuple[int, ...]] = Counter()
+    with served("gpt2") as server:
+        answer = server.translate
+
+        def failing(request: Any) -> Any:
+            if prompts(request) and len(answered) >= 16:
+                return fault
+            answered.update(prompts(request))
+            return answer(request)
+
+        server.translate = failing
+        with pytest.raises(GestError, match=message):
+            score(server, "gpt2", "en", output=tmp_path / "run", connections=1)
+        assert len(answered) == 16
+        server.translate = lambda request: answered.update(prompts(request)) or answer(request)
+        finished = score(server, "gpt2", "en", output=tmp_path / "run", connections=1)
+    assert set(answered.values()) == {1}
+    assert_same(finished, gest_dataset.score(str(zoo.directory("gpt2")), "en"))
+
+
+@pytest.mark.parametrize("fault", [(429, {"Retry-After": "0"}, {}), (503, {}, {})])
+def test_passing_faults_are_retried(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "RETRY", replace(client.RETRY, first_delay=0.001))
+    with served("gpt2") as server:
+        expected = score(server, "gpt2", "en")
+        server.script += [fault, fault]
+        assert_same(score(server, "gpt2", "en"), expected)
+
+
+def test_a_run_does_not_resume_with_another_model_of_the_same_name(tmp_path: Path) -> None:
+    with served("gpt2") as server:
+        answer = server.translate
+        server.translate = lambda request: (403, {}, {}) if prompts(request) else answer(request)
+        with pytest.raises(ModelError):
+            score(server, "gpt2", "en", output=tmp_path / "run")
+
+        def shifted(request: Any) -> Any:
+            """Every token is half as likely."""
+            status, headers, content = answer(request)
+            for choice in content.get("choices", ()):
+                known = choice.get("logprobs") or {"token_logprobs": [], "top_logprobs": []}
+                known["token_logprobs"] = [v if v is None else v - 0.7 for v in known["token_logprobs"]]
+                known["top_logprobs"] = [
+                    t and {k: v - 0.7 for k, v in t.items()} for t in known["top_logprobs"]
+                ]
+            return status, headers, content
+
+        server.translate = shifted
+        with pytest.raises(GestError, match="another model behind the name"):
+            score(server, "gpt2", "en", output=tmp_path / "run")
+
+
+def test_the_key_is_stored_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    monkeypatch.setenv(client.KEY, "very-secret")
+    with served("gpt2") as server:
+        score(server, "gpt2", "en", limit=3, output=tmp_path / "run")
+        assert server.requests[0].headers["Authorization"] == "Bearer very-secret"
+    written = b"".join(file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file())
+    assert b"very-secret" not in written
+    assert "very-secret" not in caplog.text

@@ -1,0 +1,220 @@
+"""Devices and number types; models spread over devices (here CPU and disk), and quantised ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import gest_dataset
+from gest_dataset.errors import ModelError, OutputError, SettingError
+from gest_dataset.models import device
+from gest_dataset.models.device import is_fixed, main_device, pick_device, pick_dtype
+from gest_dataset.models.loading import load_model
+from tests.support import zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+# Model -> config, and which of its parts are on the disk; the others are in the memory. Where the first
+# parameter is among them, the model's own `device` says `meta`.
+SPREAD: dict[str, tuple[str, tuple[str, ...]]] = {
+    "bert": ("en", ("bert.encoder.layer.0", "bert.encoder.layer.1")),
+    "gpt2": ("stereoset_en_intrasentence", ("transformer.wpe", "transformer.h.0")),
+    "llama": ("sk_pairs", ("model.embed_tokens", "model.layers.1", "lm_head")),
+    "t5": ("stereoset_en_intrasentence", ("encoder.block.0", "decoder.block.1")),
+    "bert-nsp": ("stereoset_en_intersentence", ("bert.embeddings", "cls")),
+}
+
+
+def places(animal: str) -> dict[str, str]:
+    """A device map: each module that holds weights itself, in the memory or on the disk."""
+    on_disk = SPREAD[animal][1]
+    model = zoo.load(animal)[0]
+    holders = {name.rpartition(".")[0] for name, _ in model.named_parameters(remove_duplicate=False)}
+    parts = {next((part for part in on_disk if f"{name}.".startswith(f"{part}.")), name) for name in holders}
+    return {part: "disk" if part in on_disk else "cpu" for part in sorted(parts)}
+
+
+def _score(model: str, config: str, **given: Any) -> gest_dataset.Scores:
+    return gest_dataset.score(model, config, limit=12, **given)
+
+
+@pytest.mark.parametrize("animal", SPREAD)
+def test_a_spread_model_has_the_scores_of_a_plain_one(animal: str) -> None:
+    config, model = SPREAD[animal][0], str(zoo.directory(animal))
+    plain, spread = _score(model, config, device="cpu"), _score(model, config, device_map=places(animal))
+    for column in plain.table.schema:
+        one, other = (scores.table[column.name].to_numpy() for scores in (plain, spread))
+        if str(column.type) == "double":
+            np.testing.assert_allclose(other, one, atol=1e-5)
+        else:
+            assert np.array_equal(one, other)
+    assert spread.signature == plain.signature
+
+
+@pytest.mark.parametrize("animal", SPREAD)
+def test_a_spread_model_has_the_identity_of_a_plain_one(animal: str) -> None:
+    plain = load_model(str(zoo.directory(animal)), "cpu", "float32")
+    spread = load_model(str(zoo.directory(animal)), "auto", "float32", device_map=places(animal))
+    assert any(weight.is_meta for weight in spread.model.state_dict().values())
+    assert spread.settings(None) == plain.settings(None) | {"spread": True}
+    assert spread.device == main_device(spread.model) == torch.device("cpu")
+    assert spread.facts() == plain.facts()
+    assert any(weight.is_meta for weight in spread.model.state_dict().values()), "it stays where it was"
+
+
+def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
+    """The last digits differ: a head that is spread is not cut down to the words that are asked for."""
+    model, spread = str(zoo.directory("bert")), places("bert")
+    first = _score(model, "en", device_map=spread, output=tmp_path)
+    assert _score(model, "en", device_map=spread, output=tmp_path).table.equals(first.table)
+    with pytest.raises(OutputError, match=r"spread: true \(existing\), none \(new\)"):
+        _score(model, "en", device="cpu", output=tmp_path)
+
+
+def test_auto_uses_one_device_if_that_is_enough() -> None:
+    model = str(zoo.directory("bert"))
+    assert _score(model, "en", device_map="auto").table.equals(_score(model, "en").table)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
+        ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
+        ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use 8bit or 4bit"),
+        (
+            {"endpoint": "http://127.0.0.1:9", "device_map": "auto"},
+            "apply to loaded models, not to served ones",
+        ),
+        (
+            {"endpoint": "http://127.0.0.1:9", "quantization": "8bit"},
+            "apply to loaded models, not to served ones",
+        ),
+    ],
+)
+def test_options_that_exclude_each_other(given: dict[str, Any], said: str) -> None:
+    with pytest.raises((SettingError, ModelError), match=said):
+        _score(str(zoo.directory("bert")), "en", **given)
+
+
+def test_loaded_objects_stay_where_they_are() -> None:
+    spread = load_model(str(zoo.directory("bert")), "auto", "float32", device_map=places("bert"))
+    pair = (spread.model, spread.tokenizer)
+    again = _score(str(zoo.directory("bert")), "en", device_map=places("bert"))
+    assert _score(pair, "en").table.equals(again.table)
+    with pytest.raises(SettingError, match="cannot be moved or converted"):
+        _score(pair, "en", dtype="float16")
+    with pytest.raises(SettingError, match="apply to models loaded by name"):
+        _score(pair, "en", device_map="auto")
+    with pytest.raises(ModelError, match="without --null"):
+        _score(pair, "en", null=1)
+
+
+def test_an_overflow_in_a_spread_model(tmp_path: Path) -> None:
+    """It cannot go over to float32, as its weights are elsewhere."""
+    model, tokenizer = zoo.load("bert")
+    with torch.no_grad():
+        model.cls.predictions.transform.LayerNorm.weight.mul_(40_000)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(gest_dataset.errors.ScoringError, match="the model's values are not finite"):
+        _score(str(tmp_path), "en", dtype="float16", device_map=places("bert"))
+
+
+# Quantised -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Llama whose rows are long enough for blocks of 64 weights."""
+    path = tmp_path_factory.mktemp("wide")
+    animal = zoo.BY_NAME["llama"]
+    sizes = {"hidden_size": 128, "intermediate_size": 128, "head_dim": 32}
+    tokenizer = animal.tokenizer()
+    model = zoo.untrained(replace(animal, settings=animal.settings | sizes), tokenizer)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(0.3)  # so that its attention is not on one token alone
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return str(path)
+
+
+@pytest.mark.parametrize(("bits", "near"), [("8bit", 0.99), ("4bit", 0.8)])
+def test_quantised_models_answer_nearly_the_same(bits: str, near: float, wide: str, tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    plain = gest_dataset.score(wide, "sk_pairs", device="cpu")
+    found = gest_dataset.score(wide, "sk_pairs", device="cpu", quantization=bits, output=tmp_path / "run")
+    columns = [scores.table["log_ratio"].to_numpy() for scores in (plain, found)]
+    assert not np.array_equal(*columns)
+    assert np.corrcoef(*columns)[0, 1] > near
+    assert f"|quantization:{bits}|" in found.signature
+    assert found.metadata["quantization"] == bits
+    assert "quantization" not in plain.signature
+    page = gest_dataset.report([tmp_path / "run"], tmp_path / "page.html")
+    assert f"cpu, float32, {bits}" in page.read_text(encoding="utf-8")
+    with pytest.raises(OutputError, match=rf"quantization: {bits} \(existing\), none \(new\)"):
+        gest_dataset.score(wide, "sk_pairs", device="cpu", output=tmp_path / "run")
+    again = gest_dataset.score(wide, "sk_pairs", device="cpu", quantization=bits, output=tmp_path / "run")
+    assert again.table.equals(found.table)
+
+
+def test_a_quantised_model_is_fixed(wide: str) -> None:
+    pytest.importorskip("bitsandbytes")
+    loaded = load_model(wide, "cpu", "float32", quantization="8bit")
+    assert is_fixed(loaded.model)
+    assert loaded.settings(None) == load_model(wide, "cpu", "float32", quantization="8bit").settings(None)
+    with pytest.raises(ModelError, match="without --null"):
+        gest_dataset.score(wide, "demo_sk_pairs", device="cpu", quantization="8bit", null=1)
+
+
+def test_quantisation_needs_bitsandbytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"in 8bit requires: pip install bitsandbytes"):
+        _score(str(zoo.directory("bert")), "en", quantization="8bit")
+
+
+def test_a_checkpoint_that_is_quantised_is_not_quantised_again(wide: str, tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    loaded = load_model(wide, "cpu", "float32", quantization="8bit")
+    loaded.model.save_pretrained(tmp_path)
+    loaded.tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(SettingError, match="is already quantised"):
+        load_model(str(tmp_path), "cpu", "float32", quantization="4bit")
+
+
+# Devices and number types -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "best"), [(2, True, "cuda"), (2, False, "cuda"), (0, True, "mps"), (0, False, "cpu")]
+)
+def test_the_best_available_device(monkeypatch: pytest.MonkeyPatch, cuda: int, mps: bool, best: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert pick_device("auto") == torch.device(best)
+    for name, available in (("cpu", True), ("cuda:1", cuda), ("cuda:2", False), ("mps", mps)):
+        if available:
+            assert pick_device(name) == torch.device(name)
+        else:
+            with pytest.raises(SettingError, match=f"This machine has no device '{name}'"):
+                pick_device(name)
+
+
+def test_number_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pick_dtype("auto", torch.device("cpu")) == torch.float32
+    assert pick_dtype("auto", torch.device("mps")) == torch.float16
+    assert pick_dtype("bfloat16", torch.device("cpu")) == torch.bfloat16
+    for in_hardware, dtype in ((True, torch.bfloat16), (False, torch.float16)):
+        monkeypatch.setattr(
+            torch.cuda,
+            "is_bf16_supported",
+            lambda has=in_hardware, including_emulation=True: has and not including_emulation,
+        )
+        assert pick_dtype("auto", torch.device("cuda")) == dtype

@@ -1,0 +1,358 @@
+"""`gest_dataset.score`: several configs, rows of the user, options that do not fit, metadata, one line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import Dataset
+from transformers import BertConfig, BertForPreTraining
+
+import gest_dataset
+from gest_dataset.builders import GROUPS, select_configs
+from gest_dataset.builders.demo import TOY_MODEL
+from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, ScoringError, SourceError
+from gest_dataset.models import loading
+from gest_dataset.models import score as score_module
+from gest_dataset.models.request import NUMBERED
+from gest_dataset.models.selection import suitable_configs
+from gest_dataset.runs import read_run
+from tests.support import zoo
+
+pytestmark = [
+    pytest.mark.usefixtures("mirror", "one_thread"),
+    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
+]
+BERT = str(zoo.directory("bert"))
+GPT2 = str(zoo.directory("gpt2"))
+
+
+def score(model: Any, config: Any, **options: Any) -> Any:
+    return gest_dataset.score(model, config, **{"limit": 3, "device": "cpu", **options})
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The models that have been loaded."""
+    models: list[object] = []
+    load = score_module.load_model
+
+    def counting(model: object, *arguments: Any, **options: Any) -> Any:
+        models.append(model)
+        return load(model, *arguments, **options)
+
+    monkeypatch.setattr(score_module, "load_model", counting)
+    return models
+
+
+# ---- several configs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "order"),
+    [
+        ("sk_pairs,en", ["sk_pairs", "en"]),
+        (("stereoset_de_intersentence", "en"), ["stereoset_de_intersentence", "en"]),
+        (["en", "crows"], ["en", *GROUPS["crows"]]),
+        (["en"], ["en"]),
+    ],
+)
+def test_each_config_has_the_scores_that_it_has_alone(
+    config: Any, order: list[str], loads: list[object]
+) -> None:
+    model = GPT2 if "stereoset_de_intersentence" in order else BERT
+    several = score(model, config)
+    assert list(several) == order
+    assert loads == [model]
+    for name, scores in several.items():
+        alone = score(model, name)
+        assert scores.metadata["config"] == name
+        assert scores.table.equals(alone.table)
+        assert scores.signature == alone.signature
+
+
+def test_one_name_gives_scores() -> None:
+    assert isinstance(score(BERT, " en "), gest_dataset.Scores)
+
+
+def test_a_run_for_each_config(tmp_path: Path) -> None:
+    several = score(BERT, ["sk_pairs", "en"], output=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"en", "sk_pairs"}
+    for config, scores in several.items():
+        run = read_run(tmp_path / config)
+        assert run.manifest.signature == scores.signature
+        assert "config=['sk_pairs', 'en']" in run.manifest.command[2]
+    again = score(BERT, "sk_pairs,en", output=tmp_path)
+    assert [scores.metadata for scores in again.values()] == [scores.metadata for scores in several.values()]
+
+
+def test_unsuitable_configs_of_a_group_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    t5 = str(zoo.directory("t5"))
+    with caplog.at_level(logging.WARNING):
+        several = score(t5, "controls")
+    assert set(several) < set(GROUPS["controls"])
+    assert "crows_control_negation is not scored: has no keywords" in caplog.text
+    with pytest.raises(ConfigError, match="crows_control_negation has no keywords"):
+        score(t5, ["slovak_gender", "crows_control_negation"])
+
+
+def test_a_next_sentence_head_is_loaded_once(loads: list[object], tmp_path: Path) -> None:
+    tokenizer = zoo.load("bert")[1]
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertForPreTraining(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path / "both")
+    tokenizer.save_pretrained(tmp_path / "both")
+    both, between = str(tmp_path / "both"), ["stereoset_de_intersentence", "stereoset_en_intersentence"]
+    configs = [between[0], "en", between[1]]
+    several = score(both, configs, output=tmp_path / "runs")
+    assert list(several) == configs
+    assert [scores.metadata["kind"] for scores in several.values()] == ["nsp", "masked", "nsp"]
+    assert loads == [both, both]
+
+
+def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
+    """It leaves out configs of a group, and is an error for a config that was named."""
+    missing = re.escape("has no weights for BertForNextSentencePrediction")
+    with caplog.at_level(logging.WARNING):
+        group = score(BERT, "stereoset")
+        named = score(BERT, ["en", "stereoset_de_intersentence"])
+    assert set(group) == {name for name in GROUPS["stereoset"] if name.endswith("intrasentence")}
+    assert "stereoset_de_intersentence is not scored: the checkpoint has no next-sentence head" in caplog.text
+    assert list(named) == ["en"]
+    assert re.search(f"stereoset_de_intersentence is not scored: .* {missing}", caplog.text)
+    with pytest.raises(ModelError, match=missing):
+        score(BERT, "stereoset_de_intersentence")
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make the source of configs with some ending unavailable."""
+
+    def fail(ending: str) -> None:
+        make_request = score_module.make_request
+
+        def failing_request(name: str, *arguments: Any) -> Any:
+            if name.endswith(ending):
+                raise SourceError("The mirror lacks a file.")
+            return make_request(name, *arguments)
+
+        monkeypatch.setattr(score_module, "make_request", failing_request)
+
+    return fail
+
+
+def test_failed_configs_do_not_stop_the_others(
+    failing: Callable[[str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    failing("_pairs")
+    with caplog.at_level(logging.WARNING):
+        assert list(score(BERT, ["sk_pairs", "en"])) == ["en"]
+    assert "sk_pairs is not scored: The mirror lacks a file." in caplog.text
+
+
+@pytest.mark.parametrize("config", ["en", ["en"], ["en", "sk_pairs"]])
+def test_it_is_an_error_if_all_configs_fail(config: Any, failing: Callable[[str], None]) -> None:
+    failing("")
+    with pytest.raises(SourceError, match="lacks a file"):
+        score(BERT, config)
+
+
+def test_selection_of_configs() -> None:
+    selected, left_out = suitable_configs(select_configs("all"), "masked", "m")
+    assert "en" in selected
+    assert left_out["annotations"].endswith("name it to score it")
+    assert not set(GROUPS["demo"]) & {*selected, *left_out}
+    selected, _ = suitable_configs(select_configs("all,annotations,demo"), "masked", "m")
+    assert {"annotations", *GROUPS["demo"]} <= set(selected)
+    with pytest.raises(ConfigError, match="No config is left for m, a causal model"):
+        suitable_configs(select_configs("crows"), "causal", "m")
+
+
+# ---- before the model is loaded --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading weights or a tokeniser fails the test."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the model is loaded")
+
+    for auto_class in (*(auto_class for auto_class, _ in loading._KINDS.values()), loading.AutoTokenizer):
+        monkeypatch.setattr(auto_class, "from_pretrained", refuse)
+
+
+@pytest.mark.parametrize(
+    ("model", "config", "options", "message"),
+    [
+        (BERT, [], {}, "names no config"),
+        (BERT, ["en", 1], {}, "A list cannot be scored"),
+        (BERT, {"en"}, {}, "A set cannot be scored"),
+        (BERT, "sk_pair", {}, "Did you mean 'sk_pairs'"),
+        (BERT, "sk_translations", {}, "No probe reads sk_translations"),
+        (BERT, "en", {"limit": 0}, "limit=0 is too small"),
+        (BERT, "en", {"batch_tokens": 0}, "batch_tokens=0 is too small"),
+        (BERT, "en", {"null": -1}, "null=-1 is too small"),
+        (BERT, "en", {"templates": [9]}, "There is no template 9"),
+        (BERT, "en", {"templates": "none.json"}, "cannot be read"),
+        (BERT, "en", {"device": "abacus"}, "Unknown device 'abacus'"),
+        (BERT, "en", {"dtype": "float3"}, "Unknown dtype 'float3'"),
+        (GPT2, "en", {"templates": [1]}, "word before the sentence"),
+        (GPT2, "slovak_gender", {}, "is a causal model, and the quadruplets probe"),
+        (GPT2, "stereoset_de_intersentence", {"intersentence": "nsp"}, "cannot do 'nsp'"),
+    ],
+)
+@pytest.mark.usefixtures("no_weights")
+def test_wrong_usage(model: str, config: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        score(model, config, **options)
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_foreign_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"mine\.txt"):
+        score(BERT, "en", output=tmp_path)
+
+
+def test_other_wrong_usage() -> None:
+    for animal, config, options, message in (
+        ("t5", "crows_gender", {}, "needs a masked one"),
+        ("t5", "slovak_gender", {"cs": True}, "takes a masked model"),
+        ("bert", "crows_control_negation", {"cs": False}, "no keywords, and cs is not computed"),
+        ("roberta", "stereoset_en_intersentence", {}, "next-sentence head"),
+    ):
+        with pytest.raises(ScoringError, match=message):
+            score(zoo.load(animal), config, **options)
+    model, tokenizer = zoo.load("bert")
+    tokenizer.mask_token = None
+    with pytest.raises(ModelError, match="has no mask token"):
+        score((model, tokenizer), "en")
+
+
+# ---- rows of the user ------------------------------------------------------------------------------------
+
+
+def test_rows_without_ids_are_numbered() -> None:
+    rows = Dataset.from_dict({"sentence": ["I sing.", " ", "I am here."], "stereotype": [1, 2, 3]})
+    scores = score(zoo.load("bert"), rows, templates=[1])
+    assert scores.table["id"].to_pylist() == ["0", "2"]
+    assert scores.skipped["id"].to_pylist() == ["1"]
+    assert scores.metadata["notes"] == [NUMBERED]
+    numbers = rows.add_column("id", [10, 20, 30])
+    scores = score(zoo.load("bert"), numbers, templates=[1])
+    assert (scores.table["id"].to_pylist(), scores.skipped["id"].to_pylist()) == (["10", "30"], ["20"])
+    assert scores.metadata["notes"] == []
+
+
+def test_rows_that_no_probe_reads() -> None:
+    rows = Dataset.from_dict({"masculine": ["a"], "feminine": ["b"], "stereotype": [1]})
+    with pytest.raises(ScoringError, match="No probe reads data: its fields are masculine, feminine"):
+        score(zoo.load("bert"), rows)
+
+
+def test_skipped_samples_are_listed(caplog: pytest.LogCaptureFixture) -> None:
+    rows = Dataset.from_dict(
+        {
+            "id": ["good", "empty", "mask", "long"],
+            "sentence": ["I sing.", " ", "I [MASK] sing.", "I sing. " * 200],
+            "stereotype": [1, 2, 3, 4],
+        }
+    )
+    with caplog.at_level(logging.WARNING):
+        scores = score(zoo.load("bert"), rows, templates=[1], limit=None)
+    assert "3 of 4 samples of data have no score" in caplog.text
+    assert scores.table["id"].to_pylist() == ["good"]
+    reasons = dict(zip(scores.skipped["id"].to_pylist(), scores.skipped["reason"].to_pylist(), strict=True))
+    assert reasons["empty"] == "empty sentence"
+    assert reasons["mask"] == "contains [MASK], with which the model is asked"
+    assert f"the model takes {zoo.LONGEST}" in reasons["long"]
+    assert sum(scores.metadata["skipped"].values()) == 3
+
+
+def test_custom_templates(tmp_path: Path) -> None:
+    template = {
+        "id": 7,
+        "text": '"{sentence}" is what the {word} wrote.',
+        "masculine": "man",
+        "feminine": "woman",
+    }
+    path = tmp_path / "templates.json"
+    path.write_text(json.dumps([template]))
+    for animal in ("bert", "gpt2"):
+        scores = score(zoo.load(animal), "en", templates=path)
+        assert scores.table["template"].to_pylist() == [7, 7, 7]
+        assert "templates.json" in scores.signature
+    path.write_text(json.dumps([template | {"masculine": "Grandfather"}]))
+    with pytest.raises(ScoringError, match=r"No sample .*'Grandfather' is \d+ tokens"):
+        score(zoo.load("bert"), "en", templates=path)
+    for wrong in ("[]", "[", '[{"id": 1}]', json.dumps([template | {"feminine": "man"}])):
+        path.write_text(wrong)
+        with pytest.raises(ScoringError, match=r"templates\.json|No template is left"):
+            score(zoo.load("bert"), "en", templates=path)
+
+
+# ---- what scores say -------------------------------------------------------------------------------------
+
+
+def test_signature_and_metadata() -> None:
+    scores = score(GPT2, "en")
+    m = scores.metadata
+    assert (m["samples"], m["asked"], m["scored"], m["skipped"]) == (3, 6, 6, {})
+    assert m["templates"] == [3, 4]
+    assert m["passes"]["inputs"] == 3, "both templates share a pass"
+    assert m["packages"]["torch"] == torch.__version__
+    fields = dict(part.split(":", 1) for part in scores.signature.split("|"))
+    assert (fields["gest"], fields["templates"], fields["dtype"]) == ("en", "3+4", "float32")
+    assert fields["version"] == gest_dataset.__version__
+    assert m["data_fingerprint"].startswith(fields["data"])
+    assert scores.table.column_names == ["id", "template", "stereotype", "log_ratio"]
+
+
+def test_unused_options_are_noted() -> None:
+    scores = score(zoo.load("bert"), "sk_pairs", limit=20, cs=True)
+    assert scores.metadata["notes"] == ["cs means nothing to the probe pairs and was not used"]
+    assert scores.metadata["options"] == {}
+
+
+def test_representation() -> None:
+    scores = score(str(TOY_MODEL), "demo_sk_pairs", limit=None)
+    assert re.fullmatch(
+        r"Scores\(model='.*', config='demo_sk_pairs', scored=80, skipped=0, g_s=\S+ \(\S+ to \S+\)\)",
+        repr(scores),
+    )
+    few = score(str(TOY_MODEL), "demo_sk_pairs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert repr(few).endswith("scored=3, skipped=0, g_s=too few samples)")
+
+
+def test_the_callers_model_is_unchanged() -> None:
+    model, tokenizer = zoo.load("bert")
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    assert list(score((model, tokenizer), ["en", "sk_pairs"])) == ["en", "sk_pairs"]
+    assert all(weight.equal(before[name]) for name, weight in model.state_dict().items())
+
+
+def test_errors_are_gest_errors(tmp_path: Path) -> None:
+    """A damaged finished run is reported, not computed again."""
+    score(BERT, "en", output=tmp_path / "run")
+    shutil.copy(tmp_path / "run" / "result.json", tmp_path / "run" / "scores.parquet")
+    with pytest.raises(GestError, match="was changed after the run"):
+        score(BERT, "en", output=tmp_path / "run")
+
+
+def test_a_metric_takes_one_config() -> None:
+    import evaluate
+
+    metric = evaluate.load("gest_stereotype_rate")
+    for config in ("en,sk_pairs", ["en"]):
+        with pytest.raises((ConfigError, ScoringError), match="one"):
+            metric.compute(model_id=BERT, config=config, limit=2, device="cpu")

@@ -1,0 +1,421 @@
+"""Run folders: resuming after kills, refusing other settings and foreign files, reading, damage."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from datasets import Dataset
+from filelock import FileLock
+
+import gest_dataset
+from gest_dataset.data import parquet
+from gest_dataset.errors import DataError, OutputError
+from gest_dataset.models.scorers import LanguageModelScorer
+from gest_dataset.runs import find_runs, read_run
+from gest_dataset.runs.folder import (
+    CACHE,
+    check_run_folder,
+    check_runs_folder,
+    check_work_folder,
+    default_folder,
+    python_command,
+)
+from gest_dataset.runs.manifest import ANSWERS, read_manifest, signature
+from gest_dataset.storage import json_value, write_json
+from tests.conftest import in_one_thread
+from tests.support import killing, zoo
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+FILES = {"run.json", "scores.parquet", "result.json"}  # the library writes no report
+
+
+@pytest.fixture(scope="module")
+def bert() -> str:
+    return str(zoo.directory("bert"))
+
+
+def run(model: Any, output: Path, **options: Any) -> gest_dataset.Scores:
+    return gest_dataset.score(model, "en", device="cpu", output=output, **{"batch_tokens": 40, **options})
+
+
+@pytest.fixture(scope="module")
+def finished(bert: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A finished run of nine samples that no test changes."""
+    with in_one_thread():
+        path = tmp_path_factory.mktemp("finished") / "run"
+        run(bert, path, limit=9)
+        yield path
+
+
+@pytest.fixture
+def path(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run."""
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def change(path: Path, remove: str = "", **entries: Any) -> None:
+    """Change or remove entries of run.json."""
+    content = json.loads((path / "run.json").read_text()) | entries
+    content.pop(remove, None)
+    (path / "run.json").write_text(json.dumps(content))
+
+
+def assert_same(scores: gest_dataset.Scores, expected: gest_dataset.Scores) -> None:
+    for name in expected.table.column_names:
+        found, wanted = (one.table[name].to_pylist() for one in (scores, expected))
+        assert found == (pytest.approx(wanted, abs=1e-6) if name == "log_ratio" else wanted)
+
+
+# ---- killed and resumed ----------------------------------------------------------------------------------
+
+
+def test_a_killed_run_resumes_with_the_same_scores(bert: str, tmp_path: Path) -> None:
+    """Three kills at random moments, each after more batches."""
+    moments = random.Random(20240601)
+    path = tmp_path / "run"
+    cached = [0]
+    for _ in range(3):
+        process, pipe = killing.start(bert, path, killing.slowly, 0.02)
+        assert pipe.recv() == "ready"
+        killing.wait_for_rows(path / CACHE, cached[-1] + moments.choice((1, 20, 40)))
+        process.kill()
+        process.join()
+        assert process.exitcode == -9
+        assert json.loads((path / "run.json").read_text())["status"] == "running"
+        cached.append(killing.rows(path / CACHE))
+    assert cached == sorted(cached)
+    with pytest.raises(OutputError, match=r"not finished\. Resume it with: python -c 'import"):
+        read_run(path)
+    computed: list[int] = []
+    compute = LanguageModelScorer.log_probs
+
+    def counting(self: Any, inputs: Any, asks: Any) -> Any:
+        computed.append(len(inputs))
+        return compute(self, inputs, asks)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LanguageModelScorer, "log_probs", counting)
+        scores = run(bert, path)
+    assert sum(computed) == scores.metadata["passes"]["inputs"] - (cached[-1] - 1)  # and one row of state
+    assert_same(scores, gest_dataset.score(bert, "en", device="cpu", batch_tokens=40))
+    assert {one.name for one in path.iterdir()} == FILES
+
+
+@pytest.mark.parametrize(
+    ("file", "after"),
+    [
+        ("run.json", True),
+        pytest.param("run.json", False, marks=pytest.mark.slow),
+        pytest.param("scores.parquet", True, marks=pytest.mark.slow),
+        ("result.json", False),
+        pytest.param("result.json", True, marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_while_a_file_is_written(bert: str, tmp_path: Path, file: str, after: bool) -> None:
+    path = tmp_path / "run"
+    process, _ = killing.start(bert, path, killing.killed_at, file, after)
+    process.join()
+    assert process.exitcode == -9
+    run(bert, path)
+    read_run(path)
+    assert {one.name for one in path.iterdir()} == FILES
+
+
+def test_another_process_is_refused(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.mkdir()
+    with FileLock(path / ".gest.lock"), pytest.raises(OutputError, match="Another process is writing to"):
+        run(bert, path, limit=9)
+    run(bert, path, limit=9)
+    assert {one.name for one in path.iterdir()} == FILES
+
+
+def test_a_finished_run_is_read(bert: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> None:
+        raise AssertionError("nothing is computed again")
+
+    before = {one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in path.iterdir()}
+    monkeypatch.setattr(LanguageModelScorer, "log_probs", never)
+    scores = run(bert, path, limit=9)
+    assert scores.table.equals(read_run(path).table.replace_schema_metadata(None))
+    assert scores.metadata == read_run(path).manifest.metadata
+    assert {one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in path.iterdir()} == before
+
+
+# ---- the same run? ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        ({"limit": 7}, r"limit: 9 \(existing\), 7 \(new\)"),
+        ({"limit": None}, r"limit: 9 \(existing\), none \(new\)"),
+        ({"templates": [1, 3]}, r"templates: \[1, 2, 3, 4\] \(existing\), \[1, 3\] \(new\)"),
+        ({"dtype": "bfloat16"}, r"dtype: float32 \(existing\), bfloat16 \(new\)"),
+        ({"batch_tokens": 50}, r"batch_tokens: 40 \(existing\), 50 \(new\)"),
+    ],
+)
+def test_other_settings_are_refused(bert: str, path: Path, options: dict[str, Any], difference: str) -> None:
+    with pytest.raises(OutputError, match=difference) as raised:
+        run(bert, path, **{"limit": 9, **options})
+    assert "Choose another directory with --output" in str(raised.value)
+
+
+def test_a_changed_model_or_tokenizer_is_refused(bert: str, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(bert, model)
+    run(str(model), tmp_path / "run", limit=9)
+    changed, tokenizer = zoo.load("bert")
+    with torch.no_grad():
+        changed.bert.encoder.layer[0].output.dense.weight[3, 4] += 1e-3
+    changed.save_pretrained(model)
+    with pytest.raises(OutputError, match=r"weights: \w{12}… \(existing\), \w{12}… \(new\)\nChoose"):
+        run(str(model), tmp_path / "run", limit=9)
+    tokenizer.add_tokens(["brand-new"])
+    tokenizer.save_pretrained(model)
+    with pytest.raises(OutputError, match=r"tokenizer: \w{12}… \(existing\)"):
+        run(str(model), tmp_path / "run", limit=9)
+
+
+def test_changed_rows_are_refused(tmp_path: Path) -> None:
+    rows = {"id": ["a", "b"], "sentence": ["I sing.", " "], "stereotype": [1, 2]}
+
+    def score() -> gest_dataset.Scores:
+        data = Dataset.from_dict(rows)
+        return gest_dataset.score(zoo.load("bert"), data, templates=[1], device="cpu", output=tmp_path)
+
+    for _ in range(2):
+        assert score().skipped.to_pylist() == [{"id": "b", "template": 1, "reason": "empty sentence"}]
+    assert "<Dataset>" in read_manifest(tmp_path).command[2]
+    rows["sentence"][0] = "I dance."
+    with pytest.raises(OutputError, match=r"data_fingerprint: \w+"):
+        score()
+
+
+def test_an_unfinished_run_without_a_cache_is_replaced(bert: str, path: Path) -> None:
+    change(path, status="running")
+    run(bert, path, limit=7)
+    assert read_run(path).manifest.settings["limit"] == 7
+    change(path, status="running")
+    (path / CACHE).touch()
+    with pytest.raises(OutputError, match="The unfinished run there is: python"):
+        run(bert, path, limit=8)
+
+
+def test_foreign_files_are_refused(bert: str, tmp_path: Path) -> None:
+    for name in ("thesis.doc", "result.json"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        with pytest.raises(OutputError, match=f"contains {name}, which is not part of a run"):
+            run(bert, folder, limit=9)
+        assert {one.name: one.read_text() for one in folder.iterdir()} == {name: "mine"}
+        with pytest.raises(OutputError, match="cannot be used"):
+            run(bert, folder / name, limit=9)
+
+
+def test_folders_for_one_run_and_for_several(finished: Path, tmp_path: Path) -> None:
+    new = tmp_path / "deep" / "new"
+    assert check_run_folder(new) is None
+    assert new.is_dir()
+    assert check_run_folder(finished) == read_manifest(finished)
+    several = tmp_path / "several"
+    shutil.copytree(finished, several / "en")
+    with pytest.raises(OutputError, match=r"contains several runs.*--output, such as .*several/en"):
+        check_run_folder(several)
+    (several / "report.html").touch()
+    check_runs_folder(several, ["en", "sk"])
+    (several / "thesis.doc").touch()
+    with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a folder of runs"):
+        check_runs_folder(several, ["en", "sk"])
+
+
+def test_a_work_folder_continues_with_the_same_settings_only(tmp_path: Path) -> None:
+    record = tmp_path / "work" / "record.json"
+    given: tuple[Any, ...] = ({record.name}, {"a": 1}, "gest pairs", "a folder of pairs")
+    assert check_work_folder(record, *given) is None
+    write_json(record, {"settings": {"a": 1}, "rows": 3})
+    assert check_work_folder(record, *given) == {"settings": {"a": 1}, "rows": 3}
+    with pytest.raises(OutputError, match=r"a: 1 \(existing\), 2 \(new\)"):
+        check_work_folder(record, {record.name}, {"a": 2}, "gest pairs", "a folder of pairs")
+    record.write_text("[]")
+    with pytest.raises(OutputError, match="was not written by `gest pairs`"):
+        check_work_folder(record, *given)
+
+
+# ---- content ---------------------------------------------------------------------------------------------
+
+
+def test_the_content_of_a_run(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    scores = run(bert, path, limit=20)
+    one = read_run(path)
+    assert one.table.replace_schema_metadata(None).equals(scores.table)
+    assert list(one.result) == ["config", "measure", "result", "signature", "skipped"]
+    assert one.result["result"] == json_value(scores.result())
+    assert one.result["signature"] == one.manifest.signature == scores.signature
+    m = one.manifest
+    content = json.loads((path / "run.json").read_text())
+    assert content["format"] == 5
+    assert (m.measure, m.config, m.language, m.table) == ("templates", "en", "en", "scores.parquet")
+    assert m.model == scores.metadata["model"]
+    assert m.data_fingerprint == scores.metadata["data_fingerprint"]
+    assert (m.versions["torch"], m.versions["gest_dataset"]) == (torch.__version__, gest_dataset.__version__)
+    assert m.machine["threads"] == 1
+    assert m.seeds == {"bootstrap": 0, "draws": 2000}
+    assert (m.settings["limit"], m.settings["templates"]) == (20, [1, 2, 3, 4])
+    assert m.metadata == json_value(scores.metadata)
+    assert m.seconds > 0
+    assert m.started <= m.finished
+    assert f"gest_dataset.score(model={bert!r}, limit=20, device='cpu'" in m.command[2]
+    facts = json.loads(pq.read_metadata(path / "scores.parquet").metadata[b"gest"])
+    assert facts == {"settings": m.identity(), "signature": m.signature}
+
+
+def test_about(finished: Path) -> None:
+    manifest = read_manifest(finished)
+    assert manifest.about == "en"
+    assert replace(manifest, table="detections.parquet", language="sk").about == "en to sk"
+    assert replace(manifest, measure="story", table=ANSWERS).about == "story (en)"
+
+
+def test_signatures() -> None:
+    text = signature(a="x", data="0" * 64, numbers=[1, 3], options={"cs": True, "n": 1}, none=None, empty=[])
+    assert text == "a:x|data:000000000000|numbers:1+3|options:cs=True+n=1"
+
+
+def test_python_commands() -> None:
+    arguments = {"model": (1, object()), "config": "en", "output": Path("a b"), "limit": None}
+    (*_, code) = python_command(gest_dataset.score, arguments)
+    assert code == "import gest_dataset; gest_dataset.score(model=<int>, output='a b')"
+
+
+def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "a/checkpoint-500", "b/checkpoint-500"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tiny.gguf").touch()
+    for name, revision, limit, folder in (
+        ("EleutherAI/pythia-70m", "step1000", 5, "EleutherAI--pythia-70m@step1000-limit5"),
+        ("org/model", "refs/pr/1", None, "org--model@refs--pr--1"),
+        ("./mine/", None, 9, "mine-limit9"),
+        (f"{tmp_path}/mine/", None, None, "mine"),
+        ("a/checkpoint-500", None, None, "a--checkpoint-500"),
+        (f"{tmp_path}/b/checkpoint-500", None, None, "b--checkpoint-500"),
+        ("tiny.gguf", None, None, "tiny"),
+        ("published:google", None, None, "published-google"),
+    ):
+        assert default_folder(name, revision, limit) == Path("gest-runs", folder)
+
+
+def test_json_values() -> None:
+    value = {1: np.float32(0.5), "a": (np.nan, np.inf, np.int64(3)), "b": np.array([[1.0, np.nan]])}
+    assert json_value(value) == {"1": 0.5, "a": [None, None, 3], "b": [[1.0, None]]}
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+
+def test_folders_without_a_run(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"is not a directory. Give a directory written by `gest score"):
+        read_run(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match=r"has no run\.json"):
+        read_run(tmp_path)
+    for content, error, message in (
+        ("{", DataError, "cannot be read"),
+        ("[]", OutputError, "was not written by `gest`: it has no format"),
+        ('{"format": 4}', OutputError, "has format 4, and this version reads 5"),
+    ):
+        (tmp_path / "run.json").write_text(content)
+        with pytest.raises(error, match=message):
+            read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"measure": "song"}, "unknown measure 'song'"),
+        ({"table": "../mine.parquet"}, r"unknown table '\.\./mine\.parquet'"),
+        ({"status": "asleep"}, "unknown status 'asleep'"),
+        ({"model": 3}, "model is 3"),
+        ({"seconds": True}, "seconds is true"),
+        ({"command": ["gest", 3]}, r"command is \[\"gest\", 3\]"),
+        ({"settings": []}, r"settings is \[\]"),
+        ({"remove": "model"}, "it has no model"),
+        ({"remove": "finished"}, "it has no finished"),
+        ({"files": {"result.json": "0"}}, r"`files` has no scores\.parquet"),
+    ],
+)
+def test_invalid_entries_of_a_manifest(path: Path, entries: dict[str, Any], message: str) -> None:
+    change(path, **entries)
+    with pytest.raises(OutputError, match=message):
+        read_run(path)
+
+
+def test_valid_entries_of_a_manifest(path: Path) -> None:
+    before = read_manifest(path)
+    change(path, foreign={"a": 1}, seconds=3)
+    assert read_manifest(path) == replace(before, seconds=3.0)
+    change(path, remove="finished", status="running")
+    assert read_manifest(path).finished == ""
+
+
+def test_changed_files_are_detected(path: Path) -> None:
+    flips = random.Random(7)
+    for name in ("scores.parquet", "result.json"):
+        content = (path / name).read_bytes()
+        for _ in range(50):
+            position = flips.randrange(8 * len(content))
+            damaged = bytearray(content)
+            damaged[position // 8] ^= 1 << position % 8
+            (path / name).write_bytes(damaged)
+            with pytest.raises(DataError, match=f"{name} was changed after the run.*run again: python"):
+                read_run(path)
+        (path / name).unlink()
+        with pytest.raises(DataError, match=rf"is damaged: .*{name}"):
+            read_run(path)
+        (path / name).write_bytes(content)
+    (path / "report.html").write_text("not part of the run")
+    read_run(path)
+
+
+def test_table_pages_have_checksums(bert: str, tmp_path: Path) -> None:
+    """So that other programs detect damage too."""
+    path = tmp_path / "run"
+    run(bert, path, limit=30)
+    content = bytearray((path / "scores.parquet").read_bytes())
+    column = pq.read_metadata(path / "scores.parquet").row_group(0).column(0)
+    content[column.data_page_offset + column.total_compressed_size // 2] ^= 1
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(content)
+    with pytest.raises(OSError, match="CRC"):
+        parquet.read_table(damaged)
+
+
+def test_find_runs(finished: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("one/b", "one/a", "two/deep/c"):
+        shutil.copytree(finished, tmp_path / name)
+    loaded = read_run(tmp_path / "two" / "deep" / "c")
+    runs = find_runs([loaded, tmp_path / "two", str(tmp_path / "one")])
+    assert runs[0] is loaded
+    assert [one.path.name for one in runs] == ["c", "a", "b"]
+    change(tmp_path / "one" / "a", status="running")
+    with caplog.at_level(logging.WARNING):
+        assert [one.path.name for one in find_runs([tmp_path])] == ["b", "c"]
+    assert "one/a: the run is not finished" in caplog.text
+    with pytest.raises(OutputError, match="is not finished"):
+        find_runs([tmp_path / "one" / "a"])
+    change(tmp_path / "one" / "b", status="running")
+    with pytest.raises(OutputError, match="There is no finished run below"):
+        find_runs([tmp_path / "one"])

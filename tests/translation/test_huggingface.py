@@ -1,0 +1,343 @@
+"""The real Hugging Face path on small random models of every family, beside a naive loop."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+
+from gest_dataset.errors import ConfigError, ModelError
+from gest_dataset.translation import huggingface, open_translator, translate_all
+from gest_dataset.translation.huggingface import FAMILIES, target_language
+from gest_dataset.translation.systems import Translated
+from gest_dataset.translation.translator import Translation, TranslationError
+from tests.conftest import COMMIT, Cached
+from tests.support import translators, zoo
+
+TEXTS = (
+    "I am tired.",
+    "I was never very good at this, they said.",
+    "I have always wanted to be a leader.",
+    "No.",
+    "I cried when I saw how beautiful the house of my friends was, and so did she.",
+    "My child is ill and I care for it.",
+    'He said: "I am a man of few words."',
+)
+
+
+@pytest.fixture(autouse=True)
+def _alone(one_thread: None) -> None:
+    pass
+
+
+def folder(name: str) -> Path:
+    if name in translators.SLOW:
+        pytest.importorskip("sentencepiece")
+    return translators.directory(name)
+
+
+# What each family wants, written down from its documentation: English, what is forced, the prefix
+WAYS: dict[str, tuple[str | None, str | None, str]] = {
+    "nllb": ("eng_Latn", "slk_Latn", ""),
+    "m2m100": ("en", "__sk__", ""),
+    "madlad": (None, None, "<2sk> "),
+    "marian-sk": (None, None, ""),
+    "marian-sla": (None, None, ">>slk<< "),
+    "t5": (None, None, ""),
+}
+
+
+def limit_of(model: Any) -> int:
+    return 10_000 if model.config.model_type == "t5" else 128
+
+
+def naive(name: str, texts: Sequence[str]) -> list[tuple[str, int]]:
+    """One text at a time; and how many tokens it took, the end included, the forced one not."""
+    source, forced, prefix = WAYS[name]
+    path = folder(name)
+    tokenizer: Any = hf.AutoTokenizer.from_pretrained(path, **({"src_lang": source} if source else {}))
+    model = hf.AutoModelForSeq2SeqLM.from_pretrained(path, dtype=torch.float32).eval()
+    language = [] if forced is None else [tokenizer.convert_tokens_to_ids(forced)]
+    found = []
+    for text in texts:
+        inputs = tokenizer(prefix + text, return_tensors="pt")
+        limit = min(2 * inputs["input_ids"].shape[1] + 20, limit_of(model) - 1)
+        given = {"forced_bos_token_id": language[0]} if language else {}
+        given |= {"max_new_tokens": limit, "max_length": None, "forced_eos_token_id": tokenizer.eos_token_id}
+        row = model.generate(**inputs, num_beams=4, **given)[0]
+        ids = row.tolist()
+        assert ids[1 : 1 + len(language)] == language
+        ids = ids[1 + len(language) :]
+        found.append((tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids)))
+    return found
+
+
+def translated(name: str, texts: Sequence[str], store: Path, **settings: Any) -> Translated:
+    return translate_all(texts, open_translator(f"hf:{folder(name)}", "sk", **settings), "sk", store=store)
+
+
+@pytest.mark.parametrize("name", list(WAYS))
+@pytest.mark.parametrize("budget", [40, 4096])
+def test_batches_translate_as_one_text_at_a_time(name: str, budget: int, tmp_path: Path) -> None:
+    expected = naive(name, TEXTS)
+    work = translated(name, TEXTS, tmp_path, batch_tokens=budget)
+    assert [made.source for made in work.translations] == list(TEXTS)
+    assert [made.translation for made in work.translations] == [text for text, _ in expected]
+    assert len({made.translation for made in work.translations}) > 3
+    assert (work.units, work.unit) == (sum(tokens for _, tokens in expected), "tokens")
+    assert work.rate is not None
+    assert work.rate > 0
+
+
+@pytest.mark.parametrize("name", ["nllb", "madlad"])
+def test_the_language_changes_the_output(name: str, tmp_path: Path) -> None:
+    system = f"hf:{folder(name)}"
+    found = [
+        translate_all(TEXTS, open_translator(system, code), code, store=tmp_path).translations
+        for code in ("sk", "cs")
+    ]
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "said"),
+    [
+        ("madlad", "pl", r"\(MADLAD\) has no token for Polish \(pl\); it translates to cs, sk"),
+        ("marian-sla", "pl", "it translates to sr, cs, sk"),
+        ("marian-sk", "cs", "translates to 'sk', not to Czech"),
+    ],
+)
+def test_a_language_that_the_model_lacks(name: str, language: str, said: str, tmp_path: Path) -> None:
+    translator = open_translator(f"hf:{folder(name)}", language)
+    with pytest.raises(TranslationError, match=said):
+        translate_all(TEXTS, translator, language, store=tmp_path)
+
+
+def test_serbian_is_asked_for_in_cyrillic() -> None:
+    path = folder("marian-sla")
+    assert target_language(hf.AutoTokenizer.from_pretrained(path), "x", "sr").prefix == ">>srp_Cyrl<< "
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder("nllb"))
+    assert target_language(tokenizer, "x", "sr").forced == tokenizer.convert_tokens_to_ids("srp_Cyrl")
+
+
+def test_every_language_has_a_token_in_the_vocabularies_that_are_published() -> None:
+    from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES as M2M
+    from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES as MBART
+    from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB
+
+    from gest_dataset.languages import LANGUAGES
+
+    tokens = {family.name: family.tokens for family in FAMILIES}
+    for language in LANGUAGES.values():
+        assert set(tokens["NLLB"](language)) <= set(NLLB)
+        assert {token.strip("_") for token in tokens["M2M100"](language)} <= set(M2M["m2m100"])
+        assert set(tokens["mBART-50"](language)) <= set(MBART)
+        has = any(code.split("_")[0] == language.code for code in MBART)
+        assert bool(tokens["mBART-50"](language)) == has
+
+
+class Spy:
+    """Stands before the function that translates a batch, and may break it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Callable[[int, Sequence[str]], None]) -> None:
+        self.batches: list[list[int]] = []
+        whole = huggingface._generate
+
+        def spied(loaded: Any, texts: Sequence[str], sizes: Sequence[int]) -> Any:
+            before(len(self.batches), texts)
+            self.batches.append(list(sizes))
+            return whole(loaded, texts, sizes)
+
+        monkeypatch.setattr(huggingface, "_generate", spied)
+
+
+def test_batches_are_sorted_and_within_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spy = Spy(monkeypatch, lambda number, texts: None)
+    texts = list(dict.fromkeys(text for text in zoo.texts() if len(text) < 150))[:60]
+    translated("nllb", texts * 2, tmp_path, batch_tokens=100)
+    sizes = [size for batch in spy.batches for size in batch]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) == 60
+    assert all(len(batch) == 1 or len(batch) * batch[0] <= 100 for batch in spy.batches)
+    # no batch could have taken the next text as well
+    assert all((len(batch) + 1) * batch[0] > 100 for batch in spy.batches[:-1])
+
+
+def test_out_of_memory_halves_the_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_room(_: int, texts: Sequence[str]) -> None:
+        if len(texts) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    expected = [text for text, _ in naive("nllb", TEXTS)]
+    spy = Spy(monkeypatch, no_room)
+    work = translated("nllb", TEXTS, tmp_path, batch_tokens=4096)
+    assert [made.translation for made in work.translations] == expected
+    assert max(map(len, spy.batches)) == 2
+    assert "Out of memory: continuing with" in caplog.text
+
+
+def test_out_of_memory_with_one_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(number: int, texts: Sequence[str]) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    Spy(monkeypatch, no_room)
+    with pytest.raises(TranslationError, match=r"Out of memory with one text of \d+ tokens.*smaller model"):
+        translated("nllb", TEXTS, tmp_path)
+
+
+def test_an_error_that_is_not_about_memory_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(number: int, texts: Sequence[str]) -> None:
+        raise RuntimeError("shapes do not fit")
+
+    Spy(monkeypatch, broken)
+    with pytest.raises(RuntimeError, match="shapes do not fit"):
+        translated("nllb", TEXTS, tmp_path)
+
+
+def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [text for text, _ in naive("nllb", TEXTS)]
+
+    def interrupted(number: int, texts: Sequence[str]) -> None:
+        if number == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        first = Spy(patch, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            translated("nllb", TEXTS, tmp_path, batch_tokens=1)
+    second = Spy(monkeypatch, lambda number, texts: None)
+    work = translated("nllb", TEXTS, tmp_path, batch_tokens=1)
+    assert [made.translation for made in work.translations] == expected
+    assert (len(first.batches), len(second.batches)) == (3, 4)
+    assert (work.cached, work.new, work.failed) == (3, 4, 0)
+
+
+def test_what_is_in_the_store_needs_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = translated("nllb", TEXTS, tmp_path)
+
+    def unwanted(*_: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr(huggingface, "_load", unwanted)
+    after = translated("nllb", TEXTS, tmp_path)
+    assert after.translations == before.translations
+    assert (after.cached, after.new, after.units, after.rate) == (len(TEXTS), 0, 0, None)
+
+
+def test_the_key_has_dtype_and_content(tmp_path: Path) -> None:
+    copy = tmp_path / "copy" / "nllb"
+    shutil.copytree(folder("nllb"), copy)
+    original = open_translator(f"hf:{folder('nllb')}", "sk")
+    same = open_translator(f"hf:{copy}", "sk")
+    assert (same.name, same.revision, same.settings) == (
+        original.name,
+        original.revision,
+        original.settings,
+    )
+    half = open_translator(f"hf:{copy}", "sk", dtype="bfloat16")
+    assert half.settings != original.settings
+    weights = copy / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert open_translator(f"hf:{copy}", "sk").revision != original.revision
+    translate_all(TEXTS[:2], original, "sk", store=tmp_path)
+    assert translate_all(TEXTS[:2], half, "sk", store=tmp_path).cached == 0
+    assert translate_all(TEXTS[:2], original, "sk", store=tmp_path).cached == 2
+
+
+@pytest.mark.parametrize("revision", [None, "main", COMMIT])
+def test_a_model_of_the_hub_is_known_by_its_commit(cached: Cached, revision: str | None) -> None:
+    cached(folder("nllb"), "somebody/nllb")
+    assert open_translator("hf:somebody/nllb", "sk", revision=revision).revision == COMMIT
+
+
+def test_a_text_longer_than_the_model(tmp_path: Path) -> None:
+    long = "I was tired and " * 60
+    work = translated("nllb", [TEXTS[0], long], tmp_path)
+    assert not work.translations[0].problem
+    assert work.translations[1] == Translation(long, "", work.translations[1].problem)
+    assert "tokens, the model takes 128" in work.translations[1].problem
+    assert (work.new, work.failed) == (1, 1)
+
+
+def test_an_output_that_does_not_end_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    expected = naive("nllb", TEXTS)
+    path = folder("nllb")
+    tokenizer = hf.AutoTokenizer.from_pretrained(path)
+    tokenizer.src_lang = "eng_Latn"
+    longest = [min(2 * len(tokenizer(text)["input_ids"]) + 20, 127) - 1 for text in TEXTS]
+    cut = sum(tokens == most for (_, tokens), most in zip(expected, longest, strict=True))
+    with caplog.at_level(logging.WARNING):
+        translated("nllb", TEXTS, tmp_path)
+    assert cut > 0
+    assert f"{cut} translations were cut" in caplog.text
+
+
+def test_models_that_are_no_translators(tmp_path: Path) -> None:
+    def attempt(path: Path) -> None:
+        translate_all(TEXTS, open_translator(f"hf:{path}", "sk"), "sk", store=tmp_path / "store")
+
+    with pytest.raises(TranslationError, match="is not a sequence-to-sequence model"):
+        attempt(zoo.directory("gpt2"))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ModelError, match=r"cannot be loaded.*\n.*hf:facebook/nllb"):
+        attempt(empty)
+    headless = tmp_path / "headless"
+    shutil.copytree(translators.directory("nllb"), headless)
+    model = hf.AutoModel.from_pretrained(headless)
+    del model.decoder.layers[1]
+    model.save_pretrained(headless)
+    config = hf.AutoConfig.from_pretrained(translators.directory("nllb"))
+    config.save_pretrained(headless)
+    with pytest.raises(ModelError, match="has no weights for M2M100ForConditionalGeneration"):
+        attempt(headless)
+
+
+def _tear(folder: Path) -> None:
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.truncate(20_000)
+
+
+def _lose_the_tokeniser(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "torn weights": (_tear, "cannot be loaded: .*not fully covered"),
+    "no tokeniser": (_lose_the_tokeniser, "cannot be loaded"),
+    "config": (
+        lambda folder: (folder / "config.json").write_text("{"),
+        "cannot be loaded",
+    ),
+    "no end": (lambda folder: (folder / "generation_config.json").write_text("{}"), "lacks eos_token_id"),
+}
+
+
+@pytest.mark.parametrize("what", list(BROKEN))
+def test_broken_folders(what: str, tmp_path: Path) -> None:
+    broken, said = BROKEN[what]
+    shutil.copytree(translators.directory("nllb"), tmp_path / "broken")
+    broken(tmp_path / "broken")
+    with pytest.raises(ModelError, match=said):
+        translate_all(TEXTS, open_translator(f"hf:{tmp_path / 'broken'}", "sk"), "sk", store=tmp_path)
+
+
+def test_settings_that_make_no_sense() -> None:
+    path = translators.directory("nllb")
+    with pytest.raises(ConfigError, match="has no revisions"):
+        open_translator(f"hf:{path}", "sk", revision="main")
+    with pytest.raises(ConfigError, match="must be 1 or more"):
+        open_translator(f"hf:{path}", "sk", batch_tokens=0)

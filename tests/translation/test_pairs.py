@@ -1,0 +1,301 @@
+"""Pairs: prompts, the quoted sentence in an answer, every reason to leave a sentence out, the real files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, SAME, SEVERAL_WORDS, WORD_COUNT
+from gest_dataset.gender.detect import Detection
+from gest_dataset.translation import pairs
+from gest_dataset.translation.masculine_rates import prepare
+from gest_dataset.translation.pairs import FRAMES, make_pairs
+from gest_dataset.translation.quotation import quotation
+from gest_dataset.translation.sentences import GestSentence, gest_sentences
+from gest_dataset.translation.translator import Translation
+from tests.support.outside import needs, require
+
+TIRED = "Som unavená."
+MODELS = "GEST_UDPIPE_MODELS"
+
+
+def test_prompts() -> None:
+    frame = FRAMES[pairs.DEFAULT_FRAME]
+    assert frame.prompt("I am tired.", "male") == 'The man said: "I am tired."'
+    assert frame.prompt("I like {}.", "female") == 'The woman said: "I like {}."'
+    assert FRAMES[pairs.SYSTEM_FRAMES["deepl"]].prompt("I am.", "female") == 'The woman said "I am."'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Žena povedala: „Som unavená.“",
+        "Žena povedala: “Som unavená.”",
+        'Žena povedala: "Som unavená."',
+        "Žena povedala: «Som unavená.»",
+        "Žena povedala: »Som unavená.«",
+        "Žena povedala: ‚Som unavená.‘",
+        "Žena povedala: ‘Som unavená.’",
+        "Žena povedala: 'Som unavená.'",
+        "Žena povedala: ‹Som unavená.›",
+        "Žena povedala: „Som unavená.”",
+        "Žena povedala: „Som unavená.",
+        "Žena povedala: Som unavená.“",
+        "Žena povedala: Som unavená.",
+        "Žena povedala „Som unavená.“",
+        'Žena povedala, "Som unavená."',
+        "Žena povedala: „Som unavená“.",
+        "Žena povedala:„Som unavená.“",
+        'Žena povedala: " Som unavená. "',
+        "Žena povedala: « Som unavená. »",
+        "Žena povedala: &quot;Som unavená.&quot;",
+        'Žena povedala: \\"Som unavená.\\"',
+        "Žena povedala: ,,Som unavená.''",
+        "Žena povedala: <<Som unavená.>>",
+        'Žena povedala: "„Som unavená.“"',
+        "Žena povedala: – Som unavená.",
+        "Žena: Som unavená.",
+        "Žena: Žena: Som unavená.",
+        '"Som unavená."',
+    ],
+)
+def test_quotation_styles(answer: str) -> None:
+    assert quotation(answer) == TIRED
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("„Som unavená,“ povedala žena.", "Som unavená"),
+        ('"Som unavená?" spýtala sa žena.', "Som unavená?"),
+        ("«Я устала», — сказала женщина.", "Я устала"),
+        ("— Я устала, — сказала женщина.", "Я устала"),
+        ("— Я устала! — сказала женщина.", "Я устала!"),
+        # quotations inside the quotation, and one mark for two
+        ("Žena povedala: „To nedáva zmysel,“ kričala som.“", "„To nedáva zmysel,“ kričala som."),
+        ('Žena povedala: "Toto nemá zmysel," kričala som.', '"Toto nemá zmysel," kričala som.'),
+        ("Žena povedala: „Povedala som „za mnou“ a išli.“", "Povedala som „za mnou“ a išli."),
+        ("Žena povedala: „Počúvam „rock“.“", "Počúvam „rock“."),
+        ('Žena povedala: "Počúvam "rock"."', 'Počúvam "rock".'),
+        # apostrophes are no marks
+        ("Жінка сказала: 'Я пам'ятаю.'", "Я пам'ятаю."),
+        # colons of the sentence itself
+        ("Žena povedala: „Mám tri veci: nos, ústa a oči.“", "Mám tri veci: nos, ústa a oči."),
+    ],
+)
+def test_quotation_in_other_orders(answer: str, found: str) -> None:
+    assert quotation(answer) == found
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Žena povedala, že je unavená.",
+        TIRED,
+        "",
+        '"',
+        "„“",
+        ":",
+        "„Som unavená,“ povedala žena, „a idem spať.“",
+        "V tej chvíli som nahlas a bez rozmyslu povedala „nie“.",
+    ],
+)
+def test_no_quotation(answer: str) -> None:
+    assert quotation(answer) is None
+
+
+MARKS = [("„", "“"), ("“", "”"), ('"', '"'), ("«", "»"), ("»", "«"), ("‚", "‘"), ("„", "”")]
+WORDS = st.text("aáčdeiľmnoôšťyž", min_size=1, max_size=8)
+SENTENCES = st.lists(WORDS, min_size=2, max_size=8).map(lambda words: " ".join(words) + ".")
+
+
+@given(SENTENCES, st.sampled_from(MARKS), st.sampled_from(MARKS), st.data())
+def test_what_was_quoted_is_found(
+    sentence: str, marks: tuple[str, str], inner: tuple[str, str], data: st.DataObject
+) -> None:
+    """Also with a word of it in other quotation marks."""
+    words = sentence.split()
+    if inner != marks:
+        place = data.draw(st.integers(0, len(words) - 1))
+        words[place] = words[place].replace(words[place].rstrip("."), words[place].rstrip(".").join(inner))
+    written = " ".join(words)
+    assert quotation(f"Muž povedal: {marks[0]}{written}{marks[1]}") == written
+    assert quotation(f"Muž povedal {marks[0]}{written}{marks[1]}") == written
+
+
+# A system that is easy to follow: English, plain Slovak, and the answer to the prompt for the other gender
+TALK = {
+    "pair": ("Som unavený.", "Žena povedala: „Som unavená.“"),
+    "from female": ("Som rada.", "„Som rád,“ povedal muž."),
+    "no translation": ("", ""),
+    "no gender": ("Som lekár.", "Žena povedala: „Som lekárka.“"),
+    "no answer": ("Bol som tam.", ""),
+    "no quotation": ("Bol som doma.", "Žena povedala, že bola doma."),
+    "same": ("Bol som sám.", "Žena povedala: „Bol som sám.“"),
+    "count": ("Bol som smutný.", "Žena povedala: „Bola som veľmi smutná.“"),
+    "several": ("Bol som starý.", "Žena povedala: „Bola som stará.“"),
+    "punctuation": ("Bol som, kde som bol.", "Žena povedala: „Bol som kde som bol.“"),
+    "letter": ("Chcel by som.", "Žena povedala: „Rada by som.“"),
+    "chance": ("Bol som tu.", "Žena povedala: „Bol som tam.“"),
+    "again": ("Som unavený.", "Žena povedala: „Som unavená.“"),
+    "again for another stereotype": ("Som unavený.", "Žena povedala: „Som unavená.“"),
+}
+FEMALE = ("Som rada.", "Som unavená.", "Rada by som.", "Bola som stará.")
+STEREOTYPES = {"again for another stereotype": 9}
+
+
+def sentences() -> list[GestSentence]:
+    texts = {"again": "pair", "again for another stereotype": "pair"}
+    return [
+        GestSentence(name, STEREOTYPES.get(name, 6), texts.get(name, name), texts.get(name, name))
+        for name in TALK
+    ]
+
+
+def genders(texts: Sequence[str]) -> list[Detection]:
+    def gender(text: str) -> str:
+        if text == "Som lekár.":
+            return "unknown"
+        return "female" if text in FEMALE else "male"
+
+    return [Detection(gender(text), "test", (), False) for text in texts]
+
+
+def asked(texts: Sequence[str]) -> dict[str, Translation]:
+    """A translator that knows TALK, plain and in a frame of the other gender only."""
+    known = {}
+    for name, (plain, answer) in TALK.items():
+        other = "man" if plain in FEMALE else "woman"
+        known |= {name: plain, f'The {other} said: "{name}"': answer}
+    return {text: Translation(text, known.get(text, ""), "" if known.get(text) else "none") for text in texts}
+
+
+def test_every_step_and_its_yield() -> None:
+    for system in ("hf:test", "file:test.csv"):
+        found = make_pairs(sentences(), system, "hf:test", "sk", asked, genders)
+        left_out = {reason: ids for reason, ids in found.left_out.items() if ids}
+        assert left_out == {
+            pairs.NO_TRANSLATION: ["no translation"],
+            pairs.NO_GENDER: ["no gender"],
+            pairs.NO_ANSWER: ["no answer"],
+            pairs.NO_QUOTATION: ["no quotation"],
+            SAME: ["same"],
+            WORD_COUNT: ["count"],
+            SEVERAL_WORDS: ["several"],
+            PUNCTUATION: ["punctuation"],
+            FIRST_LETTER: ["letter"],
+            pairs.WRONG_GENDER: ["chance"],
+            pairs.MERGED: ["again"],
+        }
+        assert list(found.left_out) == list(pairs.REASONS)
+        assert found.frame == "The man said: …"
+        assert len(found.rows) + sum(map(len, found.left_out.values())) == found.sentences == len(TALK)
+        first, second, third = found.rows
+        assert first == {
+            "id": first["id"],
+            "systems": ["hf:test"],
+            "source": "pair",
+            "masculine": "Som unavený.",
+            "feminine": "Som unavená.",
+            "masculine_word": "unavený",
+            "feminine_word": "unavená",
+            "word_index": 1,
+            "stereotype": 6,
+            "gender": "female",
+        }
+        assert (second["masculine"], second["feminine"]) == ("Som rád.", "Som rada.")
+        assert (third["stereotype"], third["gender"]) == (9, "male")
+        assert third["id"] != first["id"]
+
+
+def test_a_translator_is_asked_for_the_other_gender_only() -> None:
+    questions: list[str] = []
+
+    def ask(texts: Sequence[str]) -> Mapping[str, Translation]:
+        questions.extend(texts)
+        return asked(texts)
+
+    make_pairs(sentences(), "deepl", "deepl", "sk", ask, genders)
+    assert 'The woman said "pair"' in questions
+    assert 'The man said "from female"' in questions
+    assert not {'The man said "pair"', 'The woman said "from female"', 'The woman said "no gender"'} & {
+        *questions
+    }
+    assert len(questions) == len(set(questions)) + 2  # "again" is the same sentence: the store answers
+
+
+def test_a_file_is_read_with_the_frame_that_it_was_made_with() -> None:
+    def ask(texts: Sequence[str]) -> dict[str, Translation]:
+        known = {
+            "a": "Som smelý.",
+            "Woman: a": "Žena: Som smelá.",
+            "b": "Som milý.",
+            "Woman: b": "Žena: Som milá.",
+        }
+        known |= {'The woman said: "a"': "Žena povedala: „Som smelá.“"}
+        return {
+            text: Translation(text, known.get(text, ""), "" if text in known else "none") for text in texts
+        }
+
+    def find(texts: Sequence[str]) -> list[Detection]:
+        return [Detection("male" if "ý" in text else "female", "test", (), False) for text in texts]
+
+    given = [GestSentence("1", 1, "a", "a"), GestSentence("2", 2, "b", "b")]
+    found = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find)
+    assert found.frame == "Man: … (no quotation marks)"
+    assert [row["feminine_word"] for row in found.rows] == ["smelá", "milá"]
+
+
+def test_older_texts_of_a_file_count() -> None:
+    """A file that was made with GEST 1.0 is joined by the text that it has."""
+
+    def ask(texts: Sequence[str]) -> dict[str, Translation]:
+        known = {"old": "Som smelý.", 'The woman said: "old"': "Žena povedala: „Som smelá.“"}
+        return {
+            text: Translation(text, known.get(text, ""), "" if text in known else "none") for text in texts
+        }
+
+    def find(texts: Sequence[str]) -> list[Detection]:
+        return [Detection("male" if "ý" in text else "female", "test", (), False) for text in texts]
+
+    given = [GestSentence("1", 1, "new", "old")]
+    (row,) = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find).rows
+    assert row["source"] == "old"
+    assert make_pairs(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairs.NO_TRANSLATION] == ["1"]
+
+
+@pytest.mark.upstream
+@pytest.mark.slow
+@needs(MODELS)
+@pytest.mark.parametrize(
+    ("folder", "frame"),
+    [
+        ("amazon_translate", "The man said: …"),
+        ("deepl", "The man said …"),
+        ("google_translate", "The man said: …"),
+    ],
+)
+def test_the_authors_slovak_prompts_give_a_thousand_pairs(
+    upstream: Path, tmp_path: Path, folder: str, frame: str
+) -> None:
+    file = upstream / "kinit-sk/gest/data/translations" / folder / "sk/translations.csv"
+    model, cache = require(MODELS) / "sk.udpipe", tmp_path / "parses"
+    experiment = prepare(f"file:{file}", "sk", parser_model=model, cache=cache)
+    detect = experiment.detector.genders
+    found = make_pairs(gest_sentences(), experiment.system, "file", "sk", experiment.translate, detect)
+    assert found.frame == frame
+    assert len(found.rows) >= 1000
+    assert len(found.rows) + sum(map(len, found.left_out.values())) == found.sentences == 3565
+    for row in found.rows:
+        masculine, feminine = row["masculine"].split(), row["feminine"].split()
+        differing = [
+            place for place, pair in enumerate(zip(masculine, feminine, strict=True)) if len({*pair}) > 1
+        ]
+        assert differing == [row["word_index"]]
+        assert row["masculine_word"][0] == row["feminine_word"][0]
+    # what a pair nearly always is: an ending, -a or -á of the feminine
+    assert sum(row["feminine_word"][-1] in "aá" for row in found.rows) >= 0.99 * len(found.rows)
