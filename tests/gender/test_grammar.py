@@ -230,5 +230,5 @@ def test_a_model_without_rules(tmp_path: Path) -> None:
 
 
 def test_another_language_has_no_published_model() -> None:
-    with pytest.raises(ConfigError, match=r"No UDPipe model is published for 'hi'.*Give the path"):
+    with pytest.raises(ConfigError, match="No UDPipe model is published for 'hi'"):
         open_parser("udpipe", "hi")

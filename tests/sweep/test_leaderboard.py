@@ -23,7 +23,7 @@ from gest_dataset.runs.manifest import RESULT
 from gest_dataset.statistics import holm
 from gest_dataset.sweep import leaderboard
 from gest_dataset.sweep.leaderboard import Score, checkpoint_panels, compare_models, render_page, table_lines
-from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, LocalEngine, Output, sweep
+from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Engine, Output, sweep
 from gest_dataset.sweep.suite import ScoreSettings, SuiteModel, parse_suite
 from tests.conftest import in_one_thread
 from tests.support.browser import chromium
@@ -41,7 +41,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     entries = [{"model": str(base / name), "label": name} for name in NAMES]
     suite = parse_suite({"configs": "demo_en", "templates": [1, 3], "models": entries}, "three")
     with in_one_thread():
-        cells = sweep(suite, Output(str(base / "out")), LocalEngine())
+        cells = sweep(suite, Output(str(base / "out")), Engine())
         leaderboard.write_leaderboard("Three models", cells, base / "out", ["gest", "sweep"])
         yield base / "out", cells
 
@@ -141,7 +141,7 @@ def test_models_without_a_common_template_are_not_compared(
         for cell, template in zip(swept[1], (1, 3), strict=False)
     ]
     suite = parse_suite({"configs": "demo_en", "limit": 40, "models": entries}, "apart")
-    cells = sweep(suite, Output(str(tmp_path)), LocalEngine())
+    cells = sweep(suite, Output(str(tmp_path)), Engine())
     (pairs,) = compare_models(cells, tmp_path)
     assert not pairs.differences
     leaderboard.write_leaderboard("apart", cells, tmp_path)
