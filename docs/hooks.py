@@ -165,7 +165,7 @@ def _notebook() -> str:
 
 
 def _output(data: Mapping[str, str]) -> str:
-    """The best representation of an output; HTML is joined to one line because Markdown ends it at a blank."""
+    """The best representation of an output. HTML is one line because Markdown ends it at an empty line."""
     if "text/html" in data:
         one_line = re.sub(r"\s*\n\s*", " ", data["text/html"])
         return f'<div class="shown">{one_line}</div>'
