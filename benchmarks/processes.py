@@ -42,17 +42,18 @@ def make_model(folder: Path) -> None:
 def contend(model: str, sentences: int, run: str) -> None:
     """One process of a contender: write how long it has asked the model, by the clock and in CPU seconds."""
     import gest_dataset
-    from gest_dataset.models import answering, batching
+    from gest_dataset.models import loading
 
-    asking = batching.run
+    compute = loading.compute_log_probs
 
-    def timed(*given: Any, **named: Any) -> None:
+    def timed(*arguments: Any) -> Any:
         clock, cpu = time.perf_counter(), time.process_time()
-        asking(*given, **named)
-        told = (time.perf_counter() - clock, time.process_time() - cpu)
-        Path(f"{run}-{os.environ.get('RANK', '0')}.json").write_text(json.dumps(told))
+        answer = compute(*arguments)
+        seconds = (time.perf_counter() - clock, time.process_time() - cpu)
+        Path(f"{run}-{os.environ.get('RANK', '0')}.json").write_text(json.dumps(seconds))
+        return answer
 
-    batching.run = answering.run = timed
+    loading.compute_log_probs = timed
     gest_dataset.score(model, "en", limit=sentences, device="cpu", output=run)
 
 
