@@ -53,8 +53,8 @@ def contrasts(name: str, sentences: Sequence[str]) -> Iterator[tuple[str, str, s
     for sentence in sentences:
         for template in select_templates(None, kind):
             yield (
-                template.around(sentence, template.masculine)[0],
-                template.around(sentence, template.feminine)[0],
+                template.fill(sentence, template.masculine)[0],
+                template.fill(sentence, template.feminine)[0],
                 template.masculine,
                 template.feminine,
             )

@@ -30,7 +30,7 @@ def rates(system: str, output: Path, limit: int | None = None) -> MasculineRates
         f"file:{FOLDER}/{system}/sk/translations.csv",
         "sk",
         parser="conllu",
-        model=PARSED,
+        parser_model=PARSED,
         limit=limit,
         output=output,
     )
@@ -49,7 +49,7 @@ def test_masculine_rates_keep_their_run_and_write_no_report(tmp_path: Path) -> N
     assert "gest_dataset.masculine_rates(system='file:" in run.manifest.command[2]
     assert "parser='conllu'" in run.manifest.command[2]
     assert str(PARSED) in run.manifest.command[2]
-    with pytest.raises(OutputError, match="limit: none there, 3 now"):
+    with pytest.raises(OutputError, match=r"limit: none .existing., 3 .new."):
         rates("deepl", path, limit=3)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fitted, new_table, out, show_json
+from gest_dataset.commands.console import err, fitted, new_table, out
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -84,7 +84,6 @@ def run(
         str,
         typer.Option(help="With --eurogest: speakers of neutral sentences, pronoun (he) or noun (the man)."),
     ] = "pronoun",
-    as_json: Annotated[bool, typer.Option("--json", help="With --eurogest: print JSON.")] = False,
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
@@ -101,8 +100,7 @@ def run(
     datasets.disable_progress_bars()
     if eurogest:
         codes = None if code is None else [one.strip() for one in code.split(",")]
-        imported = import_eurogest(data, codes, frames, replace=replace)
-        _show_imported(imported, as_json)
+        _show_imported(import_eurogest(data, codes, frames, replace=replace))
         return
     if code is None:
         raise ConfigError("Pass the CODE of a language, or --eurogest.")
@@ -123,7 +121,7 @@ def run(
         columns=parse_map(map or []),
         rules=rules,
         parser=parser,
-        model=parser_model,
+        parser_model=parser_model,
         first_letter=first_letter,
         licence=licence,
         replace=replace,
@@ -136,23 +134,19 @@ def _show_added(added: AddedLanguage) -> None:
     from gest_dataset.custom.summary import notes
     from gest_dataset.stereotypes import STEREOTYPES
 
-    language = added.language
     for name, read in added.files.items():
-        table = new_table(f"{name}: {language.name} ({language.code})", out, "rows", "number", "first row")
-        table.add_row("read", f"{read.number:,}", "")
+        accepted = read.number - read.other_languages - len(read.rejected)
+        out.print(f"{name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
         if read.other_languages:
-            table.add_row("in other languages", f"{read.other_languages:,}", "")
+            out.print(f"  {read.other_languages:,} in other languages")
         for reason, number in read.reasons.most_common():
             first = min(rejected.row for rejected in read.rejected if rejected.reason == reason)
-            table.add_row(f"rejected: {reason}", f"{number:,}", f"{first:,}")
-        accepted = read.number - read.other_languages - len(read.rejected)
-        table.add_row("accepted", f"{accepted:,}", "", style="bold")
-        out.print(fitted(table, out))
+            out.print(f"  {number:,} rejected: {reason} (first: row {first:,})", soft_wrap=True)
     table = new_table("Sentences of GEST", out, "stereotype", "all", "translated", "with a pair")
     columns = (added.sentences, added.translated, added.pairs)
     for number, stereotype in STEREOTYPES.items():
-        table.add_row(f"{number} {stereotype.name}", *(f"{column.get(number, 0):,}" for column in columns))
-    table.add_row("all", *(f"{sum(column.values()):,}" for column in columns), style="bold")
+        table.add_row(f"{number} {stereotype.name}", *(f"{column[number]:,}" for column in columns))
+    table.add_row("all", *(f"{column.total():,}" for column in columns), style="bold")
     out.print(fitted(table, out))
     for note in notes(added):
         out.print(note, soft_wrap=True)
@@ -161,27 +155,13 @@ def _show_added(added: AddedLanguage) -> None:
     err.print(f"Rejected rows: {added.report}", soft_wrap=True)
 
 
-def _show_imported(imported: list[ImportedLanguage], as_json: bool) -> None:
+def _show_imported(imported: list[ImportedLanguage]) -> None:
     dropped: Counter[str] = Counter()
     for one in imported:
         dropped.update(one.dropped)
-        if not as_json:
-            configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
-            out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
+        configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
+        out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
         if one.problem:
             err.print(f"{one.language}: no neutral config. {one.problem}", soft_wrap=True)
-    if as_json:
-        show_json(
-            [
-                {
-                    "language": one.language,
-                    "configs": {config.name: config.published_rows for config in one.configs},
-                    "dropped": one.dropped,
-                    "problem": one.problem,
-                }
-                for one in imported
-            ]
-        )
-        return
     for reason, number in dropped.most_common():
         err.print(f"left out, {reason}: {number:,}", soft_wrap=True)

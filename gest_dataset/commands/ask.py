@@ -163,10 +163,10 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     for table in tables.tables(measure, result, f"{facts['config']}: {facts['model']}", out):
         out.print(table)
     if math.isnan(result[measure.headline(result).name]):
-        words, sentences = measure.undefined(result)
+        words, sentences = measure.describe_undefined(result)
         lines = [f"{words}.", *sentences]
     else:
-        lines = [*tables.verdict_lines(measure, result), *measure.sentences(result, facts)]
+        lines = [*tables.verdict_lines(measure, result), *measure.describe(result, facts)]
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
     for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
         lines.append(f"  {count:,} x {reason}")

@@ -75,7 +75,7 @@ def run(
     quiet(models=False)
     warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
     system = options.system_of(system, translations)
-    checks.choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
@@ -150,7 +150,7 @@ def _fields(rates: MasculineRates) -> list[str]:
 
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and the sentences below it."""
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, beside
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE, describe_uncertainty
 
     facts = rates.metadata
     convention = ", as the paper prints them" if facts["convention"] == "published" else ""
@@ -160,7 +160,7 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
         out.print("(-: undefined, because a stereotype has no sentence of known gender)", soft_wrap=True)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)", soft_wrap=True)
-    for sentence in beside(result):
+    for sentence in describe_uncertainty(result):
         out.print(sentence, soft_wrap=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -94,7 +95,7 @@ def run(
     or to retry what failed. The result is DIR/leaderboard.html, with CSV and Parquet.
     """
     from gest_dataset.sweep import cluster
-    from gest_dataset.sweep.run import FAILED, PAGE, LocalEngine, Output, list_cells
+    from gest_dataset.sweep.run import FAILED, PAGE, Engine, Output, list_cells
     from gest_dataset.sweep.suite import find_suite, read_suite
 
     if address is not None and engine is not EngineName.RAY:
@@ -127,12 +128,9 @@ def run(
                 raise ConfigError(f"--task {task}: the suite has models 0 to {len(found.models) - 1}.")
             found = replace(found, models=(found.models[task],))
         with interruptible(f"Rerun the same command to resume from {output}."):
-            workers: Engine = cluster.RayEngine(address) if engine is EngineName.RAY else LocalEngine()
-            try:
+            workers = cluster.RayEngine(address) if engine is EngineName.RAY else Engine()
+            with closing(workers):
                 cells = _run(found, place, workers)
-            finally:
-                if isinstance(workers, cluster.RayEngine):
-                    workers.close()
     if task is None:
         cells = _build_leaderboard(found, place, cells)
     for reason, cell_names in by_reason({c.name: c.reason for c in cells if c.status == FAILED}).items():
@@ -201,26 +199,22 @@ def _some(names: Sequence[str]) -> str:
 
 def _estimate(suite: Suite, output: Output | None) -> None:
     """Print what each model takes, and the sum."""
-    from contextlib import nullcontext
     from pathlib import Path
 
     import torch
 
-    from gest_dataset.sweep.estimate import estimate, measure_speed, total_hours
+    from gest_dataset.sweep.estimate import estimate, total_hours
     from gest_dataset.sweep.run import TO_DO, list_cells
 
     with progress_bar() as bar:
         task = bar.add_task("reading models", total=len(suite.models))
         with nullcontext(Path("nonexistent")) if output is None else output.local_copy() as folder:
             cells = list_cells(suite, folder, on_model=lambda: bar.advance(task))
-        bar.update(task, description="measuring this machine", total=None)
-        dtypes = {model.settings.dtype for model in suite.models if model.endpoint is None}
-        speeds = {dtype: measure_speed("auto", dtype) for dtype in sorted(dtypes)}
         bar.update(task, description="counting tokens", completed=0, total=len(suite.models))
         estimates = []
         for model in suite.models:
             configs = [cell.config for cell in cells if cell.model is model and cell.status == TO_DO]
-            estimates.append(estimate(model, configs, speeds))
+            estimates.append(estimate(model, configs))
             bar.advance(task)
     price = suite.price
     headings = ("model", "size", "cells", "tokens", "FLOP", "memory", "hours")
@@ -241,9 +235,6 @@ def _estimate(suite: Suite, output: Output | None) -> None:
     table.add_section()
     add_row("all", "", *map(_short, sums), "", hours=hours, style="bold")
     out.print(fitted(table, out))
-    for dtype, speed in speeds.items():
-        gflops = max(speed.operations) / 1e9
-        out.print(f"{speed.device}, dtype {dtype} ({speed.dtype}): up to {gflops:,.0f} GFLOP per second.")
     out.print(
         f"On this machine: {number(hours)} device-hours, {number(longest)} hours on {devices} device"
         f"{'s' if devices > 1 else ''}, without downloads."

@@ -62,11 +62,11 @@ def run(
     """
     from gest_dataset.languages import target_languages
     from gest_dataset.translation import open_translator, translate_all
-    from gest_dataset.translation.sentences import is_file, read_config, read_input, write_csv
+    from gest_dataset.translation.sentences import is_file, read_input, read_sentences, write_csv
     from gest_dataset.translation.translator import TranslationError, TranslationStoppedError
 
     languages = target_languages(language)
-    sentences = (read_config(config) if input_file is None else read_input(input_file))[:limit]
+    sentences = (read_sentences(config) if input_file is None else read_input(input_file))[:limit]
     if not sentences:
         raise TranslationError(f"{input_file} has no sentences.")
     # all of them first, so that a wrong name is an error before anything is translated

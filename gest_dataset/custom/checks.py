@@ -34,8 +34,6 @@ _UNICODE_SCRIPTS = {
     "Hans": ("Hani",),
     "Hant": ("Hani",),
 }
-# Scripts without spaces between words
-UNSPACED = frozenset({"Thai", "Laoo", "Khmr", "Mymr", "Hans", "Hant", "Hani", "Jpan", "Tibt"})
 
 
 def words(text: str) -> list[str]:

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from huggingface_hub import snapshot_download
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError
+from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from gest_dataset import languages
 from gest_dataset.builders import frames, neutral, pairs
@@ -31,7 +32,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 
 HUB_ID = "utter-project/EuroGEST"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-COLUMNS = ("Source", "Stereotype_ID", "Masculine", "Feminine", "Neutral")
 SYSTEM = "google"
 LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
@@ -67,12 +67,11 @@ class ImportedLanguage:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A row of EuroGEST; a missing text is empty."""
+class Line(NamedTuple):
+    """A row of EuroGEST, with the names of its columns in lower case; a missing text is empty."""
 
+    stereotype_id: int
     source: str
-    stereotype: int
     masculine: str
     feminine: str
     neutral: str
@@ -112,19 +111,14 @@ def import_eurogest(
 
 def download() -> Path:
     """Download EuroGEST from the Hub, where its terms have to be accepted first."""
-    page = f"https://huggingface.co/datasets/{HUB_ID}"
     try:
         patterns = [f"*{suffix}" for suffix in SUFFIXES]
         return Path(snapshot_download(HUB_ID, repo_type="dataset", allow_patterns=patterns))
-    except GatedRepoError as error:
-        raise SourceError(
-            f"{HUB_ID} is gated. Accept its terms on {page} and log in with `hf auth login`, or pass a copy "
-            f"with --data."
-        ) from error
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise SourceError(
-            f"{HUB_ID} cannot be downloaded ({type(error).__name__}). Try again, or pass a copy of {page} "
-            f"with --data."
+            f"{HUB_ID} cannot be downloaded ({type(error).__name__}). Accept its terms on "
+            f"https://huggingface.co/datasets/{HUB_ID} and log in with `hf auth login`, or pass a copy with "
+            f"--data."
         ) from error
 
 
@@ -154,21 +148,21 @@ def read_lines(path: Path) -> list[Line]:
     """Read the rows of a file."""
     table = read_table(path)
     by_name = {name.casefold(): name for name in table.columns}
-    missing = [name for name in COLUMNS if name.casefold() not in by_name]
+    missing = [name for name in Line._fields if name.casefold() not in by_name]
     if missing:
         raise DataError(f"{path} is not a file of EuroGEST: it has no column {missing[0]}.")
-    columns = {name: by_name[name.casefold()] for name in COLUMNS}
-    texts = [table.texts(columns[name]) for name in COLUMNS if name != "Stereotype_ID"]
+    columns: list[Sequence[Any]] = [table.columns[by_name["stereotype_id"]]]
+    columns += [table.texts(by_name[name.casefold()]) for name in Line._fields[1:]]
     lines = []
-    for row, (value, *cells) in enumerate(zip(table.columns[columns["Stereotype_ID"]], *texts, strict=True)):
+    for row, (value, *cells) in enumerate(zip(*columns, strict=True), start=1):
         try:
-            stereotype = float(value)  # tables with empty cells hold 7.0
+            number = float(value)  # tables with empty cells hold 7.0
         except (TypeError, ValueError):
-            stereotype = 0.0
-        if stereotype not in STEREOTYPES or not cells[0].strip():
-            raise DataError.at(path, f"row {row + 1}", f"no source, or unknown stereotype {value!r}")
-        source, masculine, feminine, neutral_text = (cell.strip() for cell in cells)
-        lines.append(Line(source, int(stereotype), masculine, feminine, neutral_text))
+            number = 0.0
+        texts = [cell.strip() for cell in cells]
+        if number not in STEREOTYPES or not texts[0]:
+            raise DataError.at(path, f"row {row}", f"no source, or unknown stereotype {value!r}")
+        lines.append(Line(int(number), *texts))
     return lines
 
 
@@ -188,22 +182,17 @@ def _import_language(code: str, files: Sequence[Path], frame_kind: str, replace:
             problem = str(error)
     if any(rows.values()) and code not in LANGUAGES:
         languages.add(language)
-    descriptions = {
-        "pairs": f"Pairs of EuroGEST in {language.name}, one word apart",
-        "neutral": f"Neutral sentences of EuroGEST in {language.name}, in frames with a {frame_kind}",
-    }
     configs = []
     for kind, kind_rows in rows.items():
+        name, frame = (
+            f"eurogest_{code}_{kind}",
+            f", in frames with a {frame_kind}" if kind == "neutral" else "",
+        )
+        description = f"EuroGEST in {language.name}: {kind}{frame}"
+        codes = tuple(dict.fromkeys((code, "en")))
+        left_out = dict(+dropped[kind])
+        new = NewConfig(name, EUROGEST, description, codes, LICENCE, KIND_FIELDS[kind], left_out)
         if kind_rows:
-            new = NewConfig(
-                f"eurogest_{code}_{kind}",
-                EUROGEST,
-                descriptions[kind],
-                tuple(dict.fromkeys((code, "en"))),
-                LICENCE,
-                KIND_FIELDS[kind],
-                dict(+dropped[kind]),
-            )
             configs.append(add_config(new, kind_rows, replace))
     return ImportedLanguage(code, tuple(configs), dict(dropped["pairs"] + dropped["neutral"]), problem)
 
@@ -214,7 +203,7 @@ def pair_rows(code: str, lines: Sequence[Line]) -> Iterator[Row | str]:
     for line in lines:
         if line.masculine and line.feminine:
             texts = (line.source, line.masculine, line.feminine)
-            yield pairs.pair_row(code, [SYSTEM], line.stereotype, *texts, first_letter=is_slavic)
+            yield pairs.pair_row(code, [SYSTEM], line.stereotype_id, *texts, first_letter=is_slavic)
 
 
 def neutral_rows(code: str, lines: Sequence[Line], choices: Sequence[frames.Frame]) -> Iterator[Row]:
@@ -222,4 +211,4 @@ def neutral_rows(code: str, lines: Sequence[Line], choices: Sequence[frames.Fram
     for line in lines:
         if line.neutral and not (line.masculine and line.feminine):
             frame = frames.choose_frame(line.neutral, choices)
-            yield neutral.neutral_row(code, [SYSTEM], line.stereotype, line.source, line.neutral, frame)
+            yield neutral.neutral_row(code, [SYSTEM], line.stereotype_id, line.source, line.neutral, frame)

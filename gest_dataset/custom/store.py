@@ -14,7 +14,7 @@ from datasets import Features
 
 from gest_dataset import builders, user_data
 from gest_dataset.builders.config import Config, Family, Fields, Row, features_of
-from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME
+from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import atomic_path, folder_lock, write_json
@@ -66,7 +66,9 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
             raise ConfigError(f"{new.name} has no rows.")
         metadata = _metadata(new, number, hashlib.sha256(content).hexdigest())
         folder = user_data.user_data_folder() / FOLDER / new.name
-        if folder.exists() and not replace and not _is_stored(new.name, metadata):
+        existing = builders.CONFIGS.get(new.name)
+        same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
+        if folder.exists() and not replace and not same:
             raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
         prepared.append((folder, metadata, content))
     with folder_lock(user_data.user_data_folder()):
@@ -112,10 +114,3 @@ def _to_parquet(fields: Fields, rows: Iterable[Row]) -> tuple[bytes, int]:
     buffer = BytesIO()
     pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
     return buffer.getvalue(), len(encoded)
-
-
-def _is_stored(name: str, metadata: dict[str, Any]) -> bool:
-    try:
-        return user_data.read_metadata(user_data.user_data_folder() / FOLDER / name) == metadata
-    except (OSError, ValueError):
-        return False

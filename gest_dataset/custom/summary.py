@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gest_dataset.custom.checks import UNSPACED
 from gest_dataset.custom.language import AddedLanguage
 from gest_dataset.statistics.verdict import relative_error, smallest_detectable
 from gest_dataset.stereotypes import STEREOTYPES
@@ -39,9 +38,7 @@ def notes(added: AddedLanguage) -> Iterator[str]:
         )
     else:
         yield "A stereotype without a pair has no q_i, and g_s needs all q_i."
-    if added.first_letter:
-        yield "The two words of a pair must start with the same letter (disable with --any-letter)."
-    elif added.other_letters:
+    if added.other_letters:
         yield (
             f"The two words of {added.other_letters:,} pairs start with different letters. Articles and "
             f"pronouns do, but so do different words (reject them with --first-letter)."
@@ -52,9 +49,4 @@ def notes(added: AddedLanguage) -> Iterator[str]:
         yield (
             f"The rules confirm the genders of both variants in {added.genders.confirmed:,} pairs and cannot "
             f"judge {added.genders.unknown:,}."
-        )
-    if added.language.script in UNSPACED:
-        yield (
-            f"{added.language.name} has no spaces between words, so the word of a pair is everything between "
-            f"two spaces. For masked models use --multi-token to mask the whole stretch."
         )

@@ -1,20 +1,18 @@
 """`croissant.json`: the metadata of a built folder in MLCommons Croissant 1.1 with Responsible-AI fields.
 
 The file `croissant.json` beside this module has the parts that never change; the texts of a data set are in
-`builders/families.ini`. A config is a record set on its Parquet file; each list of labels is an enumeration
-that fields refer to.
+`builders/families.ini`. A config is a record set on its Parquet file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from datasets import ClassLabel, Features, List
+from datasets import ClassLabel, List
 
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import Built
@@ -36,7 +34,6 @@ _LISTS = {
 }
 # Fields that are one text
 _TEXTS = {"rai:dataCollection": "collection", "rai:annotationsPerItem": "annotations_per_item"}
-Labels = dict[tuple[str, ...], str]  # labels -> the id of their enumeration
 
 
 def write_croissant(out: Path, builds: Sequence[Built]) -> None:
@@ -49,7 +46,6 @@ def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, A
     families = list(dict.fromkeys(built.config.family for built in builds))
     entries = [entry for family in families for entry in family.citation.split("\n\n")]
     citation = "\n\n".join(dict.fromkeys(entries))
-    labels = _enumeration_ids(built.config.features for built in builds)
     metadata: dict[str, Any] = {
         **json.loads(_CONSTANT_PART.read_text(encoding="utf-8")),
         "version": __version__,
@@ -64,10 +60,7 @@ def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, A
             for rule, number in built.dropped.items()
         ],
         "distribution": [_file(built, checksums[built.config.name]) for built in builds],
-        "recordSet": [
-            *(_enumeration(name, names) for names, name in labels.items()),
-            *(_record_set(built.config, labels) for built in builds),
-        ],
+        "recordSet": [_record_set(built.config) for built in builds],
     }
     return {name: value for name, value in metadata.items() if value not in (None, "", [])}
 
@@ -100,33 +93,23 @@ def _file(built: Built, sha256: str) -> dict[str, Any]:
     }
 
 
-def _record_set(config: Config, labels: Labels) -> dict[str, Any]:
-    fields = []
-    for name, field in config.fields.items():
-        feature, meaning, references = field.feature, field.meaning, {}
-        if isinstance(feature, ClassLabel):
-            references = {"references": {"field": {"@id": f"{labels[tuple(feature.names)]}/number"}}}
-        elif isinstance(feature, List) and isinstance(feature.feature, ClassLabel):
-            # readers treat a reference as a join, which lists do not support
-            names = ", ".join(f"{number} {label}" for number, label in enumerate(feature.feature.names))
-            meaning = f"{meaning} ({names})"
-        fields.append(
-            {
-                "@type": "cr:Field",
-                "@id": f"{config.name}/{name}",
-                "name": name,
-                "description": meaning,
-                **_type(feature),
-                **references,
-                "source": {"fileObject": {"@id": f"{config.name}.parquet"}, "extract": {"column": name}},
-            }
-        )
+def _record_set(config: Config) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": config.name,
         "name": config.name,
         "description": f"{config.description}. Licence: {config.licence}.",
-        "field": fields,
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{config.name}/{name}",
+                "name": name,
+                "description": field.meaning + _labels(field.feature),
+                **_type(field.feature),
+                "source": {"fileObject": {"@id": f"{config.name}.parquet"}, "extract": {"column": name}},
+            }
+            for name, field in config.fields.items()
+        ],
     }
 
 
@@ -138,28 +121,9 @@ def _type(feature: Any, depth: int = 0) -> dict[str, Any]:
     return {"dataType": _TYPES[feature.dtype], **shape}
 
 
-def _enumeration_ids(features: Iterable[Features]) -> Labels:
-    """The ids of the label lists; the same labels have the same id in every folder."""
-    ids = {}
-    for feature in (feature for fields in features for feature in fields.values()):
-        if isinstance(feature, ClassLabel):
-            names = tuple(feature.names)
-            digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:6]
-            ids[names] = f"labels_{re.sub(r'[^0-9A-Za-z]+', '-', '_'.join(names[:2]))}_{digest}"
-    return ids
-
-
-def _enumeration(name: str, labels: Sequence[str]) -> dict[str, Any]:
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": "The labels of these numbers.",
-        "dataType": "sc:Enumeration",
-        "key": {"@id": f"{name}/number"},
-        "field": [
-            {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, "dataType": kind}
-            for column, kind in (("number", "cr:Int64"), ("name", "sc:Text"))
-        ],
-        "data": [{f"{name}/number": number, f"{name}/name": label} for number, label in enumerate(labels)],
-    }
+def _labels(feature: Any) -> str:
+    """The labels that the numbers of a field stand for, as text."""
+    labels = feature.feature if isinstance(feature, List) else feature
+    if not isinstance(labels, ClassLabel):
+        return ""
+    return f" ({', '.join(f'{number} {name}' for number, name in enumerate(labels.names))})"

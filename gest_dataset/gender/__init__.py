@@ -3,7 +3,7 @@
 >>> from gest_dataset.gender import detect, explain
 >>> detect(["Bola som unavená."], language="sk", parser="udpipe", model="sk.udpipe")  # doctest: +SKIP
 
-A parser (`parsers/`) finds the words and their relations. A rule (`rules/__init__.py`) names a kind of
+A parser (`parsers/`) finds the words and their relations. A rule (`rules/rules.yaml`) names a kind of
 gendered word and an anchor, the reason why the word is about the speaker. The words and endings of a language
 are in its grammar (`grammars/LANGUAGE.yaml`).
 """

@@ -7,6 +7,9 @@ the parses are UDPipe's. Sentences whose gender was missed (unknown instead of w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 
 @dataclass(frozen=True)
@@ -19,15 +22,5 @@ class Accuracy:
     female_as_male: int
 
 
-ACCURACY = {
-    "be": Accuracy(24, 0, 24, 0),
-    "bg": Accuracy(25, 1, 23, 0),
-    "cs": Accuracy(25, 0, 26, 0),
-    "hr": Accuracy(24, 0, 27, 0),
-    "pl": Accuracy(26, 0, 26, 0),
-    "ru": Accuracy(27, 0, 28, 0),
-    "sk": Accuracy(25, 0, 25, 0),
-    "sl": Accuracy(25, 0, 27, 0),
-    "sr": Accuracy(26, 0, 27, 0),
-    "uk": Accuracy(25, 0, 26, 0),
-}
+_COUNTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+ACCURACY = {language: Accuracy(*counts) for language, counts in _COUNTS.items()}

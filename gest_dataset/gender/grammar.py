@@ -31,21 +31,16 @@ NO_WORDS: Words = frozenset()
 NEVER = re.compile("(?!)")
 NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
-_FOLDER = Path(__file__).with_name("grammars")
+_HERE = Path(__file__).parent
+_FOLDER = _HERE / "grammars"
 _SHARED = "shared"
 _SUFFIXES = (".yaml", ".json")  # of files that users added; version 1 wrote JSON
-# the kinds of gendered words that rules look for
-_KINDS = (
-    "accusative adjective adjective_as_noun adjective_as_other adjective_as_third adjective_as_verb agreeing"
-    " alone_as_auxiliary dative demonstrative feminine feminine_instrumental fused glad instrumental"
-    " instrumental_shape listed listed_instrumental listed_past masculine masculine_instrumental one one_who"
-    " only participle participle_as_other past past_as_genitive past_as_noun past_as_other past_shape person"
-    " person_instrumental predicate predicate_shape shape short state state_past which"
+RULE_TABLE = yaml.safe_load(
+    Path(__file__).with_name("rules").joinpath("rules.yaml").read_text(encoding="utf-8")
 )
-KINDS = frozenset(_KINDS.split())
-_FORMER_NAMES: dict[str, str] = yaml.safe_load(
-    Path(__file__).with_name("former_names.yaml").read_text(encoding="utf-8")
-)
+RULE_TABLE = yaml.safe_load((_HERE / "rules" / "rules.yaml").read_text(encoding="utf-8"))
+KINDS = {kind for rules in RULE_TABLE.values() for kind, _ in rules.values()}  # of gendered words
+_FORMER_NAMES = yaml.safe_load((_HERE / "former_names.yaml").read_text(encoding="utf-8"))
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
 
 

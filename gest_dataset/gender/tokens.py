@@ -1,4 +1,4 @@
-"""What every parser gives and every rule reads: UD tokens with their place in the text."""
+"""Tokens and trees of Universal Dependencies, with the positions of the words in the text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _EDGES = ".,;:!?…\"'“”„«»()"
 class Token:
     """One syntactic word of UD: `Kupiłam` is the two words `Kupiła` and `m` of one written word.
 
-    `start` and `end` say where the written word stands in the text; `surface` is that written word,
-    which several tokens share if it is a multiword token.
+    `surface` is the written word, which the tokens of a multiword token share, and `start` and `end` its
+    position in the text.
     """
 
     id: int
@@ -29,7 +29,7 @@ class Token:
 
     @cached_property
     def form(self) -> str:
-        """The word as rules compare it; some tokenisers leave a full stop on it."""
+        """The word in lower case, without the punctuation that some tokenisers leave on it."""
         return self.text.lower().strip(_EDGES) or self.text.lower()
 
     @cached_property
@@ -72,18 +72,14 @@ class Tree:
             children.setdefault(token.head, []).append(token)
         return children
 
-    @cached_property
-    def _by_id(self) -> dict[int, Token]:
-        return {token.id: token for token in self.tokens}
-
     def children(self, token: Token) -> list[Token]:
         return self._children.get(token.id, [])
 
     def head(self, token: Token) -> Token | None:
-        return self._by_id.get(token.head)
+        return self.tokens[token.head - 1] if 0 < token.head <= len(self.tokens) else None
 
     def ancestors(self, token: Token) -> Iterator[Token]:
-        """The heads from `token` upwards; ends also where a parser has made a circle."""
+        """The heads from `token` upwards, also if they form a circle."""
         seen = {token.id}
         head = self.head(token)
         while head is not None and head.id not in seen:

@@ -21,7 +21,7 @@ from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.models.chat.questions import Questions
+    from gest_dataset.models.chat.ask import ChatTask
 
 PROBE = "choice"
 _WITH_BOUNDS = ("stereotype_rate", "stereotype_rate_without_15", "position_effect")
@@ -37,10 +37,10 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
         limit: The number of sentences; Inspect's own limit counts prompts.
         prompts: A file with your own prompts.
     """
-    from gest_dataset.models.chat.questions import questions
+    from gest_dataset.models.chat.ask import prepare
 
     try:
-        asked = questions(PROBE, language, limit=limit, prompts=prompts)
+        asked = prepare(PROBE, language, limit=limit, prompts=prompts)
     except GestError as error:
         raise PrerequisiteError(str(error)) from error
     sampling = asked.sampling
@@ -52,11 +52,11 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
             temperature=sampling.temperature, top_p=1, seed=sampling.seed, max_tokens=sampling.max_tokens
         ),
         version=__version__,
-        metadata={"data_fingerprint": asked.fingerprint, "prompts": asked.table, "limit": limit},
+        metadata={"data_fingerprint": asked.fingerprint, "prompts": asked.wordings, "limit": limit},
     )
 
 
-def _samples(asked: Questions) -> list[Sample]:
+def _samples(asked: ChatTask) -> list[Sample]:
     topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
     return [
         Sample(
@@ -93,7 +93,7 @@ def choice_rates() -> Metric:
                 "id": [sample["row"] for sample in samples],
                 "stereotype": pa.array([sample["stereotype"] for sample in samples], pa.int32()),
                 "option": [score.score.value for score in known],
-                "place": pa.array([reading["place"] for reading in read], pa.int32()),
+                "position": pa.array([reading["position"] for reading in read], pa.int32()),
             }
         )
         measure = MEASURES[PROBE]
@@ -122,15 +122,15 @@ def option() -> Scorer:
     """Read the option that an answer names, as `gest ask` does; `other` is none."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        from gest_dataset.models.chat.kinds import KINDS
+        from gest_dataset.models.chat.probes import CHAT_PROBES
 
         prompt = Prompt(state.metadata["row"], state.metadata["variant"], state.input_text)
-        (reading,) = KINDS[PROBE].read(None, [prompt], [_answer(state.output)])
+        (reading,) = CHAT_PROBES[PROBE].read(None, [prompt], [_answer(state.output)])
         return Score(
             value=reading.value,
             answer=state.output.completion,
             explanation=reading.problem or None,
-            metadata={"place": reading.place, "problem": reading.problem},
+            metadata={"position": reading.position, "problem": reading.problem},
         )
 
     return score

@@ -88,7 +88,7 @@ def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
     """
     continuations = []
     for word in (template.masculine, template.feminine):
-        text, start, end = template.around(sentence, word)
+        text, start, end = template.fill(sentence, word)
         context = text[:start].rstrip()
         continuations.append(text[len(context) : end])
     return context, continuations

@@ -121,7 +121,7 @@ _WEIGHTS: dict[Any, float] = dict(zip(STEREOTYPES, (MALE_MINUS_FEMALE / 2).tolis
 CHOICE = Measure(
     name="choice",
     probe=None,
-    inputs=column_inputs("option", "stereotype", letters="place", units="id"),
+    inputs=column_inputs("option", "stereotype", letters="position", units="id"),
     statistic=choice_rate,
     numbers=(
         *("stereotype_rate", "stereotype_rate_without_15"),

@@ -1,1 +1,1 @@
-"""Probes: a row becomes queries, and their answers its scores. One probe, one module."""
+"""Probes: a row becomes queries, and their values its scores. One file per probe."""

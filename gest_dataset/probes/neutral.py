@@ -1,11 +1,10 @@
-"""Neutral sentences in a frame with a speaker: does a model prefer the man's frame or the woman's?
+"""Neutral sentences in frames with a male and a female speaker: which frame does a model prefer?
 
     ln P(sentence in the masculine frame) - ln P(sentence in the feminine frame)
 
-Causal models: of the whole texts, which the same tokens at the start do not touch; so do Rowe et al. (2025).
-Masked models, which they do not have: the pseudo-likelihood of the words that differ. All of their tokens are
-masked together in each text, and the score is the sum of ln P of the masculine ones less that of the feminine
-ones; these may be another number of tokens. Encoder-decoders: these words behind one sentinel, with its end.
+Causal models score the whole texts from the first token that differs (Rowe et al., 2025). Masked models,
+which they do not cover, use the pseudo-likelihood of the words that differ: all of their tokens are masked at
+once, and the sums of ln P are compared. Encoder-decoders score these words in one sentinel span.
 """
 
 from __future__ import annotations
@@ -25,26 +24,23 @@ from gest_dataset.probes.queries import (
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """The queries of one sentence in its two frames."""
-    masculine, feminine = (reader(row[side]) for side in ("masculine", "feminine"))
-    if reader.kind == "causal":
-        return log_likelihood_contrast(reader, masculine, feminine)
-    own, other = (
-        tokens.of(*row[f"{side}_span"]) for tokens, side in ((masculine, "masculine"), (feminine, "feminine"))
-    )
-    if _around(masculine.ids, own) != _around(feminine.ids, other):
+    masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
+    if tokenizer.kind == "causal":
+        return log_likelihood_contrast(tokenizer, masculine, feminine)
+    slots = masculine.slot(*row["masculine_span"]), feminine.slot(*row["feminine_span"])
+    around = [
+        (tokens.ids[: slot.start], tokens.ids[slot.stop :])
+        for tokens, slot in zip((masculine, feminine), slots, strict=True)
+    ]
+    if around[0] != around[1]:
         raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
-    if reader.kind == "seq2seq":
-        return spanned_contrast(reader, masculine, [own], feminine, [other])
-    check_distinct(masculine.slice(own), feminine.slice(other))
-    queries = (masked(reader, masculine, own), masked(reader, feminine, other))
+    if tokenizer.kind == "seq2seq":
+        return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
+    check_distinct(masculine.slice(slots[0]), feminine.slice(slots[1]))
+    queries = (masked(tokenizer, masculine, slots[0]), masked(tokenizer, feminine, slots[1]))
     return Sample(queries, sum_difference)
-
-
-def _around(ids: tuple[int, ...], slot: range) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The tokens on both sides of a slot."""
-    return ids[: slot.start], ids[slot.stop :]
 
 
 PROBE = Probe(

@@ -1,4 +1,4 @@
-"""What a user's options mean to a probe: those that change its numbers, those that it does not use."""
+"""Which of a user's options change the scores of a probe."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.probes.templates import EXTENDED_NAME, has_extended
 
 
-def _given(options: Options) -> list[str]:
-    return [option.name for option in fields(Options) if getattr(options, option.name) != option.default]
-
-
 def effective_options(options: Options, probe: Probe, kind: str) -> dict[str, Any]:
-    """The options that change this probe's numbers, where they are not the default."""
-    told = {name: getattr(options, name) for name in _given(options) if name in probe.options}
+    """The non-default options that change this probe's scores."""
+    effective = {name: getattr(options, name) for name in _changed(options) if name in probe.options}
     rules = applicable_rules(options, probe, kind)
-    if told.pop("rules", None) and rules:
-        told["rules"] = ",".join(sorted(rules))
-    templates = told.pop("templates", None)
-    if has_extended(templates):  # numbers are told as `templates` of the metadata
-        told["templates"] = EXTENDED_NAME
+    if effective.pop("rules", None) and rules:
+        effective["rules"] = ",".join(sorted(rules))
+    templates = effective.pop("templates", None)
+    if has_extended(templates):  # template numbers are in the run's metadata
+        effective["templates"] = EXTENDED_NAME
     elif isinstance(templates, (str, Path)):
         path = Path(templates)
-        told["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-    return told
+        effective["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+    return effective
 
 
 def applicable_rules(options: Options, probe: Probe, kind: str) -> frozenset[str]:
-    """The rules of the authors that the options name and that change what this probe asks such a model."""
+    """The selected author rules that apply to this probe and kind of model."""
     return matching_rules(options.rules, probe.name, kind)
 
 
 def unused_options(options: Options, probe: Probe, kind: str) -> list[str]:
-    """A note for each option that was given and means nothing to this probe, or to such a model."""
-    unused = [name for name in _given(options) if name not in probe.options]
+    """A note for each option that has no effect on this probe or kind of model."""
+    unused = [name for name in _changed(options) if name not in probe.options]
     if options.rules and "rules" not in unused and not applicable_rules(options, probe, kind):
         unused.append("rules")
     return [f"{name} means nothing to the probe {probe.name} and was not used" for name in unused]
+
+
+def _changed(options: Options) -> list[str]:
+    return [field.name for field in fields(Options) if getattr(options, field.name) != field.default]

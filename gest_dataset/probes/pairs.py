@@ -1,9 +1,9 @@
 """Gender-swapped pairs: does a model prefer the masculine or the feminine form of one word?
 
-Masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for
-pairs that differ in exactly one token. With `multi_token`: mean ln P of the masculine word's
-tokens minus that of the feminine word's, each word masked as a whole. Causal and encoder-decoder
-models, which the paper does not have: the difference of log-likelihoods.
+Masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for pairs that
+differ in exactly one token. With `multi_token`: mean ln P of the masculine word's tokens minus that of the
+feminine word's, with each word masked as a whole. Causal and encoder-decoder models, which the paper does not
+cover: the difference of log-likelihoods.
 """
 
 from __future__ import annotations
@@ -26,33 +26,30 @@ from gest_dataset.probes.queries import (
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer, multi_token: bool = False) -> Sample:
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token: bool = False) -> Sample:
     """The queries of one pair."""
-    texts = (row["masculine"], row["feminine"])
-    masculine, feminine = (reader(text) for text in texts)
-    if reader.kind == "causal":
-        return log_likelihood_contrast(reader, masculine, feminine)
-    for text in texts:
-        if row["word_index"] >= len(split(text)):
-            raise SkipSampleError(f"there is no word number {row['word_index']} in the sentence")
-    own, other = (
-        tokens.of(*core_span(text, row["word_index"]))
-        for tokens, text in zip((masculine, feminine), texts, strict=True)
-    )
-    if reader.kind == "seq2seq":
-        return spanned_contrast(reader, masculine, [own], feminine, [other])
+    masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
+    if tokenizer.kind == "causal":
+        return log_likelihood_contrast(tokenizer, masculine, feminine)
+    index = row["word_index"]
+    for side in (masculine, feminine):
+        if index >= len(split(side.text)):
+            raise SkipSampleError(f"there is no word number {index} in the sentence")
+    slots = [side.slot(*core_span(side.text, index)) for side in (masculine, feminine)]
+    if tokenizer.kind == "seq2seq":
+        return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     if multi_token:
-        check_distinct(masculine.slice(own), feminine.slice(other))
-        queries = (masked(reader, masculine, own), masked(reader, feminine, other))
+        check_distinct(masculine.slice(slots[0]), feminine.slice(slots[1]))
+        queries = (masked(tokenizer, masculine, slots[0]), masked(tokenizer, feminine, slots[1]))
         return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
-    if len(own) != len(other):
+    if len(slots[0]) != len(slots[1]):
         raise SkipSampleError("the two words are not as many tokens")
-    if own != other:
+    if slots[0] != slots[1]:
         raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
-    differing = [i for i in own if masculine.ids[i] != feminine.ids[i]]
+    differing = [i for i in slots[0] if masculine.ids[i] != feminine.ids[i]]
     if len(differing) != 1:
         raise SkipSampleError(f"the two words differ in {len(differing)} tokens")
-    query = masked_contrast(reader, masculine, feminine, differing)
+    query = masked_contrast(tokenizer, masculine, feminine, differing)
     return Sample((query,), lambda values: (contrast_of(values[0]),))
 
 

@@ -1,4 +1,4 @@
-"""What a probe is: the rows it reads, the models it can ask, the scores that it gives."""
+"""What a probe is: the rows it reads, the kinds of models it suits, and the scores that it gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LANGUAGE_MODELS = frozenset({"masked", "causal", "seq2seq"})
 
 @dataclass(frozen=True)
 class Options:
-    """What a user can choose about the probes."""
+    """The options of the probes that a user can set."""
 
     templates: Sequence[int] | str | Path | None = None
     multi_token: bool = False
@@ -29,12 +29,18 @@ class Options:
 
 @dataclass(frozen=True)
 class Probe:
-    """A probe: the fields it reads, the kinds of models it can ask, and its columns of scores.
+    """A probe.
 
-    `builders` gives the ways to ask a row by template number, 0 where there are no templates; `options`
-    are those that mean something to it. `about` is the column of a row that is copied beside its score.
-    `templated` scores have a column of template numbers. `between` sentences is what a next-sentence
-    head is asked. Of causal models `likelihood` asks for that of whole texts, with a start token in front.
+    Attributes:
+        fields: the dataset fields that it reads.
+        kinds: the kinds of models that it suits.
+        scores: its score columns.
+        query_builders: turns a row into queries, by template number (0 without templates).
+        options: the options that it uses.
+        label: the dataset field that is copied next to the scores.
+        templated: whether the scores have a column of template numbers.
+        intersentence: whether it can use a next-sentence head.
+        scores_whole_texts: whether causal models score whole texts after a start token.
     """
 
     name: str
@@ -50,7 +56,7 @@ class Probe:
 
 
 def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:
-    """Refuse a model of a kind that the probe cannot ask."""
+    """Reject a model of a kind that does not suit the probe."""
     if kind not in probe.kinds:
         raise SettingError(
             f"{model} is a {kind} model, and the {probe.name} probe of {config} needs a "

@@ -1,8 +1,8 @@
-"""Control quadruplets and CrowS-Pairs: the answers that `ss`, `csk`, `f` and `cs` are made of.
+"""Control quadruplets and CrowS-Pairs: the scores behind `ss`, `csk`, `f` and `cs`.
 
-Pikuliak et al. (2023): `ss` (eq. 1), `csk` (eq. 2) and `f` (eq. 3) are differences of the four
-mean ln P of the keyword's tokens, all masked at once. `cs` is the CrowS-Pairs score: over the
-tokens that two sentences share, each masked in turn, the sum of ln P in the one minus in the other.
+Pikuliak et al. (2023): `ss` (eq. 1), `csk` (eq. 2) and `f` (eq. 3) are differences of the four mean ln P of
+the keyword's tokens, all masked at once. `cs` is the CrowS-Pairs score: over the tokens that two sentences
+share, each masked in turn, the sum of ln P in the first minus that in the second.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, To
 
 _SIDES = ("stereotype", "antistereotype")
 _TEXTS = ("original", "control")
-# The two `cs` compare groups; by the rule `own-negation` each group's sentence with its negation
+# The two `cs` compare groups; with the rule `own-negation` each group's sentence with its negation
 _COMPARED = {
     False: (
         ("original_stereotype", "control_stereotype"),
@@ -45,42 +45,45 @@ _COMPARED = {
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
-def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer, cs: bool | None = None) -> Sample:
-    """The queries of one quadruplet; the score has the columns of `COLUMNS`.
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | None = None) -> Sample:
+    """The queries of one quadruplet, whose scores are `COLUMNS`.
 
-    `cs` takes ten times the passes of the rest; None computes it for gender sets only, as the paper.
+    `cs` takes ten times as many passes as the rest; None computes it for gender sets only, as in the paper.
     """
-    if cs and reader.kind != "masked":
-        raise SettingError("cs masks one token at a time, which takes a masked model: leave out cs=True.")
-    tokens = {field: reader(row[field]) for field in FIELDS}
+    if cs and tokenizer.kind != "masked":
+        raise SettingError(
+            "cs needs a masked model, because it masks one token at a time. Leave out cs=True."
+        )
+    tokens = {field: tokenizer(row[field]) for field in FIELDS}
+    keywords: tuple[Query, ...] = ()
     if row["keywords"] is None:
         for side in _SIDES:
             check_compared(tokens[f"original_{side}"], tokens[f"control_{side}"])
-    keywords = () if row["keywords"] is None else _keywords(row, tokens, reader)
+    else:
+        keywords = _keyword_queries(row, tokens, tokenizer)
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
-    if reader.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
-        first, second = _COMPARED[row["keywords"] is None and OWN_NEGATION.name in reader.rules]
-        original = _shared(reader, *(tokens[field] for field in first))
-        control = _shared(reader, *(tokens[field] for field in second))
-
+    if tokenizer.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
+        first, second = _COMPARED[row["keywords"] is None and OWN_NEGATION.name in tokenizer.rules]
+        original = _shared_token_queries(tokenizer, *(tokens[field] for field in first))
+        control = _shared_token_queries(tokenizer, *(tokens[field] for field in second))
     if not (keywords or original or control):
         raise SkipSampleError("no keywords, and cs is not computed")
 
     def fold(values: Sequence[Values]) -> Score:
         split = len(keywords), len(keywords) + len(original)
-        means: Score = tuple(float(own.mean()) for own in values[: split[0]])
+        means: Score = tuple(float(value.mean()) for value in values[: split[0]])
         means = means or (None,) * len(FIELDS)
         return (*means, _cs(values[split[0] : split[1]]), _cs(values[split[1] :]))
 
     return Sample((*keywords, *original, *control), fold)
 
 
-def build_pair_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
-    """A CrowS-Pairs pair: its `cs` alone, in the column of the original."""
-    stereotyped, other = reader(row["stereotyped"]), reader(row["other"])
+def build_pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
+    """A CrowS-Pairs pair: only its `cs`, in the column of the original."""
+    stereotyped, other = tokenizer(row["stereotyped"]), tokenizer(row["other"])
     check_compared(stereotyped, other)
-    queries = _shared(reader, stereotyped, other)
+    queries = _shared_token_queries(tokenizer, stereotyped, other)
     return Sample(queries, lambda values: (*[None] * len(FIELDS), _cs(values), None))
 
 
@@ -89,69 +92,65 @@ def _is_about_gender(row: Mapping[str, Any]) -> bool:
     return bool((label if isinstance(label, str) else BIAS_TYPE.int2str(label)) == "gender")
 
 
-def _keywords(
-    row: Mapping[str, Any], tokens: Mapping[str, Tokens], reader: ProbeTokenizer
+def _keyword_queries(
+    row: Mapping[str, Any], tokens: Mapping[str, Tokens], tokenizer: ProbeTokenizer
 ) -> tuple[Query, ...]:
     slots = {
-        field: tokens[field].of(start, end)
+        field: tokens[field].slot(start, end)
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
     }
-    by_differences = LENGTH_DIFFERENCES.name in reader.rules
-    if by_differences and len({_difference(text, slots) for text in _TEXTS}) != 1:
-        raise SkipSampleError("the keywords' lengths in tokens do not differ alike in original and control")
-    for side in _SIDES:
-        own, other = slots[f"original_{side}"], slots[f"control_{side}"]
-        if len(own) != len(other) and not by_differences:
+    length = {field: len(slot) for field, slot in slots.items()}
+    if LENGTH_DIFFERENCES.name in tokenizer.rules:
+        if len({length[f"{text}_stereotype"] - length[f"{text}_antistereotype"] for text in _TEXTS}) != 1:
             raise SkipSampleError(
-                f"the {side} keyword is {len(own)} tokens in the original and {len(other)} in the control"
+                "the keywords' lengths in tokens do not differ alike in original and control"
             )
+    else:
+        for side in _SIDES:
+            original, control = length[f"original_{side}"], length[f"control_{side}"]
+            if original != control:
+                raise SkipSampleError(
+                    f"the {side} keyword is {original} tokens in the original and {control} in the control"
+                )
     for text in _TEXTS:
         check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
-    if reader.kind == "seq2seq":
-        return tuple(spanned(reader, tokens[field], [slots[field]]) for field in FIELDS)
-    return tuple(masked(reader, tokens[field], slots[field]) for field in FIELDS)
+    if tokenizer.kind == "seq2seq":
+        return tuple(spanned(tokenizer, tokens[field], [slots[field]]) for field in FIELDS)
+    return tuple(masked(tokenizer, tokens[field], slots[field]) for field in FIELDS)
 
 
-def _difference(text: str, slots: Mapping[str, range]) -> int:
-    """By how many tokens the keyword of the stereotype is the longer one."""
-    return len(slots[f"{text}_stereotype"]) - len(slots[f"{text}_antistereotype"])
-
-
-def _shared(reader: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
-    """For each token that both share, its ln P on the left and then on the right, masked alone."""
-    if TWO_MATCHINGS.name in reader.rules:
-        return _matched_twice(reader, left, right)
-    places = [[i for i, special in enumerate(side.special) if not special] for side in (left, right)]
-    ids = [[side.ids[i] for i in own] for side, own in zip((left, right), places, strict=True)]
+def _shared_token_queries(tokenizer: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
+    """For each token that both texts share, its ln P in the left and then in the right, masked alone."""
+    if TWO_MATCHINGS.name in tokenizer.rules:
+        # each text is matched with the other separately, special tokens included
+        pairs = zip(_matched(left, right), _matched(right, left), strict=False)
+    else:
+        positions = [[i for i, special in enumerate(side.special) if not special] for side in (left, right)]
+        ids = [[side.ids[i] for i in kept] for side, kept in zip((left, right), positions, strict=True)]
+        blocks = SequenceMatcher(None, ids[0], ids[1], autojunk=False).get_matching_blocks()
+        pairs = (
+            (positions[0][block.a + step], positions[1][block.b + step])
+            for block in blocks
+            for step in range(block.size)
+        )
     queries: list[Query] = []
-    for block in SequenceMatcher(None, ids[0], ids[1], autojunk=False).get_matching_blocks():
-        for step in range(block.size):
-            for side, own, start in zip((left, right), places, block[:2], strict=True):
-                place = own[start + step]
-                queries.append(masked(reader, side, range(place, place + 1)))
+    for first, second in pairs:
+        queries.append(masked(tokenizer, left, range(first, first + 1)))
+        queries.append(masked(tokenizer, right, range(second, second + 1)))
     return tuple(queries)
 
 
-def _matched_twice(reader: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
-    """The same by the rule `two-matchings`."""
-    queries: list[Query] = []
-    for place, other in zip(_matched(left, right), _matched(right, left), strict=False):
-        queries.append(masked(reader, left, range(place, place + 1)))
-        queries.append(masked(reader, right, range(other, other + 1)))
-    return tuple(queries)
-
-
-def _matched(own: Tokens, other: Tokens) -> list[int]:
-    """The places of a text's tokens, special ones left out, that it shares with another one."""
-    blocks = SequenceMatcher(None, own.ids, other.ids).get_matching_blocks()
-    places = [block.a + step for block in blocks for step in range(block.size)]
-    return [place for place in places if not own.special[place]]
+def _matched(text: Tokens, other: Tokens) -> list[int]:
+    """The positions of a text's tokens that also occur in another text, without special ones."""
+    blocks = SequenceMatcher(None, text.ids, other.ids).get_matching_blocks()
+    positions = [block.a + step for block in blocks for step in range(block.size)]
+    return [position for position in positions if not text.special[position]]
 
 
 def _cs(values: Sequence[Values]) -> float | None:
     if not values:
         return None
-    return float(sum(own[0] for own in values[::2]) - sum(own[0] for own in values[1::2]))
+    return float(sum(left[0] for left in values[::2]) - sum(right[0] for right in values[1::2]))
 
 
 QUADRUPLETS = Probe(

@@ -1,6 +1,7 @@
-"""The only thing that a scorer sees: token ids, where to look, which ids to look for.
+"""Queries, the interface between probes and models: token ids, positions, and the targets to look up there.
 
-The queries that several probes share, and the sample that they end up in.
+A probe turns a row into a `Sample`: some queries, and a function that folds their values into the row's
+scores.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import numpy.typing as npt
 from gest_dataset.probes.author_rules import BOS_FIRST
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
-# The answers to one query, one for each of its targets
+# The answers to one query, one for each target
 Values = npt.NDArray[np.float64]
+Score = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class Query:
-    """Asks for the values of `targets[i]` at `positions[i]` of one input.
+    """The values of `targets[i]` at `positions[i]` of one input.
 
-    With `normalise` a value is ln P(target); without it, a logit, of which only differences at one
-    position mean anything (they are differences of ln P, and need no normaliser). An
-    encoder-decoder is asked at positions of `decoder_ids`; a pair of sentences has `type_ids`.
+    With `normalise` a value is ln P(target), else a logit, whose differences at one position are differences
+    of ln P. In encoder-decoders, positions refer to `decoder_ids`; a pair of sentences has `type_ids`.
     """
 
     input_ids: tuple[int, ...]
@@ -38,11 +39,11 @@ class Query:
 
 @dataclass(frozen=True)
 class Input:
-    """What one forward pass needs of a query; queries that share it share the pass.
+    """What one forward pass needs of a query; queries with the same input share the pass.
 
-    Of a causal model's texts that begin alike, `input_ids` may hold the tokens of a tree: `parents[i]` is the
-    place of the token that the i-th one follows, -1 where it begins a text. Without `parents` each token
-    follows the one before it.
+    For causal texts with a common beginning, `input_ids` may hold a tree of tokens: `parents[i]` is the index
+    of the token before the i-th one, -1 at the start of a text. Without `parents` each token follows the last
+    one.
     """
 
     input_ids: tuple[int, ...]
@@ -52,11 +53,11 @@ class Input:
 
     @property
     def size(self) -> int:
-        """Its share in a batch's budget of tokens."""
+        """Its share of a batch's token budget."""
         return max(len(self.input_ids), len(self.decoder_ids))
 
     def followed_by(self, ids: tuple[int, ...]) -> Input:
-        """With more tokens behind the last one."""
+        """The input with more tokens at the end."""
         size = len(self.input_ids)
         parents = (*self.parents, *range(size - 1, size - 1 + len(ids))) if self.parents else ()
         return replace(self, input_ids=(*self.input_ids, *ids), parents=parents)
@@ -64,55 +65,56 @@ class Input:
 
 @dataclass(frozen=True)
 class Lookup:
-    """One number that is wanted of an input."""
+    """One value to read from the output of an input."""
 
     position: int
     target: int
     normalise: bool
 
 
-Score = tuple[float | None, ...]
-
-
 @dataclass(frozen=True)
 class Sample:
-    """A row as queries, and how their answers become its scores."""
+    """The queries of a row, and the function that folds their values into its scores."""
 
     queries: tuple[Query, ...]
     fold: Callable[[Sequence[Values]], Score]
 
 
-def masked(reader: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
-    """ln P of each token of a slot, all of them masked at the same time."""
-    ids = tokens.replaced(slot, [_mask(reader)] * len(slot))
-    return Query(reader.fitting(ids), tuple(slot), tokens.slice(slot))
+def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
+    """ln P of each token of a slot, with all of them masked at once."""
+    assert tokenizer.mask_id is not None
+    ids = tokens.replace(slot, [tokenizer.mask_id] * len(slot))
+    return Query(tokenizer.check_length(ids), tuple(slot), tokens.slice(slot))
 
 
 def masked_contrast(
-    reader: ProbeTokenizer, masculine: Tokens, feminine: Tokens, slots: Sequence[int]
+    tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens, slots: Sequence[int]
 ) -> Query:
-    """The logits of the masculine and then of the feminine token at each of some masked places.
+    """The logits of the masculine and then of the feminine tokens at masked positions.
 
-    Both texts must be the same tokens everywhere else.
+    Both texts must have the same tokens everywhere else.
     """
-    ids = [_mask(reader) if i in slots else token for i, token in enumerate(masculine.ids)]
-    other = [_mask(reader) if i in slots else token for i, token in enumerate(feminine.ids)]
-    if ids != other:
+    assert tokenizer.mask_id is not None
+    ids, other_ids = (
+        [tokenizer.mask_id if i in slots else token for i, token in enumerate(side.ids)]
+        for side in (masculine, feminine)
+    )
+    if ids != other_ids:
         raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
     for i in slots:
         check_distinct(masculine.ids[i : i + 1], feminine.ids[i : i + 1])
     targets = [side.ids[i] for side in (masculine, feminine) for i in slots]
-    return Query(reader.fitting(ids), (*slots, *slots), tuple(targets), normalise=False)
+    return Query(tokenizer.check_length(ids), (*slots, *slots), tuple(targets), normalise=False)
 
 
 def check_distinct(*words: Sequence[int]) -> None:
-    """Refuse words two of which are the same tokens: their difference would be 0, and say nothing."""
+    """Reject words that are the same tokens, whose difference would always be 0."""
     if len(set(map(tuple, words))) < len(words):
         raise SkipSampleError("the words that are compared are the same tokens")
 
 
 def check_compared(left: Tokens, right: Tokens) -> None:
-    """Refuse texts that are the same tokens, or that differ in tokens that are not known."""
+    """Reject texts that are the same tokens, or that differ in unknown tokens."""
     check_distinct(left.ids, right.ids)
     for tag, *ends in SequenceMatcher(None, left.ids, right.ids, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -121,102 +123,103 @@ def check_compared(left: Tokens, right: Tokens) -> None:
 
 
 def contrast_of(values: Values) -> float:
-    """The mean of ln P(masculine) - ln P(feminine) over the places of a masked contrast."""
+    """The mean of ln P(masculine) - ln P(feminine) over the positions of a masked contrast."""
     half = len(values) // 2
     return float((values[:half] - values[half:]).mean())
 
 
-def continuation(reader: ProbeTokenizer, tokens: Tokens, first: int) -> Query:
-    """ln P(token | tokens to its left) from the token `first` to the end, for a causal model.
+def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query:
+    """ln P(token | preceding tokens) from the token `first` to the end, for a causal model.
 
-    Special tokens at either end do not count.
+    Special tokens at either end are not scored.
     """
-    ids, added = reader.started(tokens)
+    ids, added = tokenizer.with_start(tokens)
     plain = [i for i, special in enumerate(tokens.special) if not special]
     begin, end = max(first, min(plain, default=0)) + added, max(plain, default=-1) + 1 + added
     if begin >= end:
         raise SkipSampleError("no token of the text counts")
     if begin == 0:
         raise SkipSampleError("nothing is on the left of the first token: no start token, and no end token")
-    return Query(reader.fitting(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
+    return Query(tokenizer.check_length(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
 
 
-def likelihood(reader: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Query, ...]:
-    """The continuation from the token `first`; by `bos-first` only the text's first token has the start."""
-    whole = continuation(reader, tokens, first)
-    if BOS_FIRST.name not in reader.rules:
-        return (whole,)
-    start = reader.started(tokens)[1] + tokens.special.index(False)
-    alone = sum(position < start for position in whole.positions)
+def likelihood(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Query, ...]:
+    """The continuation from the token `first`; by `bos-first` only the first token follows the start."""
+    query = continuation(tokenizer, tokens, first)
+    if BOS_FIRST.name not in tokenizer.rules:
+        return (query,)
+    start = tokenizer.with_start(tokens)[1] + tokens.special.index(False)
+    after_start = sum(position < start for position in query.positions)
     queries = (
-        Query(whole.input_ids[:start], whole.positions[:alone], whole.targets[:alone]),
+        Query(query.input_ids[:start], query.positions[:after_start], query.targets[:after_start]),
         Query(
-            whole.input_ids[start:],
-            tuple(position - start for position in whole.positions[alone:]),
-            whole.targets[alone:],
+            query.input_ids[start:],
+            tuple(position - start for position in query.positions[after_start:]),
+            query.targets[after_start:],
         ),
     )
-    return tuple(query for query in queries if query.targets)
+    return tuple(part for part in queries if part.targets)
 
 
 def decoded(
-    reader: ProbeTokenizer,
+    tokenizer: ProbeTokenizer,
     encoder_ids: Sequence[int],
     candidates: Sequence[Sequence[int]],
     last: int | None = None,
 ) -> Query:
-    """ln P of what an encoder-decoder puts behind the first sentinel, by teacher forcing.
+    """ln P of the candidates that an encoder-decoder writes after the sentinels, by teacher forcing.
 
-    `last` is what closes the last candidate, if that is no sentinel. What is asked are
-    the tokens of each candidate and the sentinel that closes it, which is also the one that opens the next.
-    Without it a word would never be less likely than a longer one that it begins.
+    Each candidate includes the sentinel that closes it (`last` for the last one, if given). Without it a word
+    would never be less likely than a longer one that starts with it.
     """
-    closable = len(reader.sentinels) - 1
+    closable = len(tokenizer.sentinels) - 1
     if len(candidates) > closable:
         raise SkipSampleError(f"{len(candidates)} slots, the tokeniser has sentinels to close {closable}")
-    assert reader.decoder_start_id is not None
-    ids = [reader.decoder_start_id, reader.sentinels[0]]
-    for candidate, closing in zip(candidates, reader.sentinels[1:], strict=False):
+    assert tokenizer.decoder_start_id is not None
+    ids = [tokenizer.decoder_start_id, tokenizer.sentinels[0]]
+    for candidate, closing in zip(candidates, tokenizer.sentinels[1:], strict=False):
         ids += [*candidate, closing]
     ids[-1] = ids[-1] if last is None else last
-    positions = range(1, len(ids) - 1)
-    return Query(reader.fitting(encoder_ids), tuple(positions), tuple(ids[2:]), decoder_ids=tuple(ids[:-1]))
+    positions = tuple(range(1, len(ids) - 1))
+    return Query(tokenizer.check_length(encoder_ids), positions, tuple(ids[2:]), decoder_ids=tuple(ids[:-1]))
+
+
+def spanned(
+    tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range], last: int | None = None
+) -> Query:
+    """ln P of the tokens of some slots and of what closes them; the encoder has sentinels there."""
+    ids = list(tokens.ids)
+    for slot, sentinel in reversed(list(zip(slots, tokenizer.sentinels, strict=False))):
+        ids[slot.start : slot.stop] = [sentinel]
+    return decoded(tokenizer, ids, [tokens.slice(slot) for slot in slots], last)
 
 
 def spanned_contrast(
-    reader: ProbeTokenizer, masculine: Tokens, own: Sequence[range], feminine: Tokens, other: Sequence[range]
+    tokenizer: ProbeTokenizer,
+    masculine: Tokens,
+    masculine_slots: Sequence[range],
+    feminine: Tokens,
+    feminine_slots: Sequence[range],
 ) -> Sample:
-    """An encoder-decoder's ln P of a masculine span minus that of the feminine one, the mean over slots."""
-    for slot, counterpart in zip(own, other, strict=True):
+    """An encoder-decoder's ln P of the masculine spans minus that of the feminine ones, per slot."""
+    for slot, counterpart in zip(masculine_slots, feminine_slots, strict=True):
         check_distinct(masculine.slice(slot), feminine.slice(counterpart))
-    queries = (spanned(reader, masculine, own), spanned(reader, feminine, other))
-    return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / len(own),))
+    queries = (spanned(tokenizer, masculine, masculine_slots), spanned(tokenizer, feminine, feminine_slots))
+    number = len(masculine_slots)
+    return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / number,))
 
 
-def spanned(reader: ProbeTokenizer, tokens: Tokens, slots: Sequence[range], last: int | None = None) -> Query:
-    """ln P of some slots' tokens and of what closes them; in the encoder each slot is a sentinel."""
-    ids = list(tokens.ids)
-    for slot, sentinel in reversed(list(zip(slots, reader.sentinels, strict=False))):
-        ids[slot.start : slot.stop] = [sentinel]
-    return decoded(reader, ids, [tokens.slice(slot) for slot in slots], last)
-
-
-def log_likelihood_contrast(reader: ProbeTokenizer, masculine: Tokens, feminine: Tokens) -> Sample:
-    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs on."""
+def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens) -> Sample:
+    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs."""
     pairs = zip(masculine.ids, feminine.ids, strict=False)
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     if first is None:
         raise SkipSampleError("the two variants have no token that differs")
     check_compared(masculine, feminine)
-    queries = tuple(continuation(reader, tokens, first) for tokens in (masculine, feminine))
+    queries = tuple(continuation(tokenizer, tokens, first) for tokens in (masculine, feminine))
     return Sample(queries, sum_difference)
 
 
 def sum_difference(values: Sequence[Values]) -> Score:
-    """Of two queries: the sum of the first one's values minus that of the second one's."""
+    """The sum of the first query's values minus that of the second's."""
     return (float(values[0].sum() - values[1].sum()),)
-
-
-def _mask(reader: ProbeTokenizer) -> int:
-    assert reader.mask_id is not None
-    return reader.mask_id

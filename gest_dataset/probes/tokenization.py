@@ -1,4 +1,4 @@
-"""Texts as tokens with their places: what every probe needs of a tokeniser."""
+"""Tokenised texts for the probes: tokens with their character spans, and what a probe needs of a model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from gest_dataset.errors import ModelError
 
-# What stands for the space before a word: SentencePiece's mark and that of byte-level vocabularies
+# The marks of the space before a word in SentencePiece and in byte-level vocabularies
 _BOUNDARY = ("▁", "Ġ")
 
 
 class SkipSampleError(Exception):
-    """A sample that cannot be turned into queries; the message is the reason that is reported."""
+    """A sample that cannot be turned into queries; the message is the reported reason."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,11 @@ class Tokens:
     type_ids: tuple[int, ...]
     unknown: frozenset[int] = frozenset()
 
-    def of(self, start: int, end: int) -> range:
-        """The tokens of the word in the characters [start, end): known ones, with their boundary mark.
+    def slot(self, start: int, end: int) -> range:
+        """The tokens of the word in the characters [start, end), including its boundary mark.
 
-        These are the tokens that cover any of its characters, and a boundary mark that is a token of
-        its own before them. Which characters such a mark covers (the space, the first letter, none)
-        depends on the tokeniser's class; left out, it would tell the model where the word begins.
+        A boundary mark that is a separate token belongs to the word, whatever characters the tokenizer's
+        class assigns to it; if it were left out, it would tell the model where the word begins.
         """
         covering = [
             i
@@ -46,12 +45,12 @@ class Tokens:
             raise SkipSampleError("no token covers the slot")
         if covering != list(range(covering[0], covering[-1] + 1)):
             raise SkipSampleError("the tokens of the slot are not next to each other")
-        slot = range(covering[0] - self._is_lone_boundary(covering[0]), covering[-1] + 1)
+        slot = range(covering[0] - self._follows_lone_boundary(covering[0]), covering[-1] + 1)
         self.check_known(slot)
         return slot
 
-    def _is_lone_boundary(self, first: int) -> bool:
-        """Whether the token before `first` is nothing but the boundary mark that `first` lacks."""
+    def _follows_lone_boundary(self, first: int) -> bool:
+        """Whether the previous token is just the boundary mark of the token `first`."""
         before = first - 1
         if before < 0 or self.special[before] or self.pieces[first].startswith(_BOUNDARY):
             return False
@@ -59,21 +58,26 @@ class Tokens:
         return is_mark and not self.text[slice(*self.offsets[before])].strip()
 
     def check_known(self, slot: range) -> None:
-        """Refuse a slot with an unknown token, whose probability is that of no word."""
+        """Reject a slot with an unknown token."""
         if not self.unknown.isdisjoint(self.slice(slot)):
             raise SkipSampleError("the word has a part that the tokeniser does not know")
 
-    def replaced(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
-        """The ids with other ones in the place of a slot."""
+    def replace(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
+        """The ids with others instead of a slot."""
         return (*self.ids[: slot.start], *ids, *self.ids[slot.stop :])
 
     def slice(self, slot: range) -> tuple[int, ...]:
+        """The ids of a slot."""
         return self.ids[slot.start : slot.stop]
 
 
 @dataclass(frozen=True)
 class ProbeTokenizer:
-    """A tokeniser as the probes use it, with what they need to know of the model."""
+    """A tokenizer with what the probes need to know about the model.
+
+    `reserved` is text that a sample must not contain, `rules` are the author rules to follow, and with
+    `typed` the model takes token type ids.
+    """
 
     tokenise: Callable[..., Any]
     kind: str
@@ -91,7 +95,7 @@ class ProbeTokenizer:
     typed: bool = False
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
-        """The tokens of a text (or of two, for next-sentence models), special ones included."""
+        """The tokens of a text (or of two, for next-sentence models), with special tokens."""
         if not text.strip():
             raise SkipSampleError("empty sentence")
         if self.reserved and self.reserved in text:
@@ -109,16 +113,16 @@ class ProbeTokenizer:
             self.unknown,
         )
 
-    def fitting(self, ids: Sequence[int]) -> tuple[int, ...]:
+    def check_length(self, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids, if the model can take that many."""
         if self.limit is not None and len(ids) > self.limit:
             raise SkipSampleError(f"{len(ids)} tokens, the model takes {self.limit}")
         return tuple(ids)
 
-    def started(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
-        """The ids with the start token in front, and how many were added: none where one is there.
+    def with_start(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
+        """The ids after a start token, and the number of added tokens.
 
-        A special token that the tokeniser has put in front itself is the start of a text as well.
+        A special token that the tokenizer puts first is a start token as well.
         """
         if self.start_id is None or tokens.special[:1] == (True,):
             return tokens.ids, 0
@@ -126,10 +130,7 @@ class ProbeTokenizer:
 
 
 def start_token(tokenizer: Any) -> tuple[str, int] | None:
-    """What stands in front of a text for a causal model: `bos`, or where there is none, `eos`.
-
-    So does lm-evaluation-harness (`HFLM.prefix_token_id`).
-    """
+    """The token before a causal model's text: `bos`, or else `eos`, as in lm-evaluation-harness."""
     for role in ("bos", "eos"):
         number = getattr(tokenizer, f"{role}_token_id")
         if number is not None:
@@ -140,20 +141,20 @@ def start_token(tokenizer: Any) -> tuple[str, int] | None:
 def make_probe_tokenizer(
     tokenizer: Any, model: Any, kind: str, rules: frozenset[str] = frozenset()
 ) -> ProbeTokenizer:
-    """What the probes need of a loaded model; `rules` are those of the authors to follow (`probes.rules`)."""
+    """The probe tokenizer of a loaded model; `rules` are the author rules to follow."""
+    name = model.config._name_or_path or type(model).__name__
     if kind == "masked" and tokenizer.mask_token_id is None:
         raise ModelError(
-            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no mask token, "
-            f"which a masked model needs. Set tokenizer.mask_token, or score it as what it is."
+            f"The tokenizer of {name!r} has no mask token, which a masked model needs. Set "
+            f"tokenizer.mask_token, or score the model as another kind."
         )
-    tokenizer("")  # leaves the fast tokeniser without truncation and padding
+    tokenizer("")  # turns truncation and padding of the fast tokenizer off
     sentinels = tokenizer.convert_tokens_to_ids([f"<extra_id_{i}>" for i in range(10)])
     known = tuple(i for i in sentinels if i is not None and i != tokenizer.unk_token_id)
     if kind == "seq2seq" and not known:
         raise ModelError(
-            f"The tokenizer of {model.config._name_or_path or type(model).__name__!r} has no sentinel "
-            f"<extra_id_0>: only models that were trained to fill spans between sentinels (T5, mT5) can be "
-            f"scored. Those that write the whole text again (BART) do not say where a span ends."
+            f"The tokenizer of {name!r} has no sentinel <extra_id_0>: only encoder-decoders that were "
+            f"trained to fill spans (T5, mT5) can be scored, not those that rewrite the text (BART)."
         )
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
     start = start_token(tokenizer) if kind == "causal" else None
@@ -170,7 +171,7 @@ def make_probe_tokenizer(
     return ProbeTokenizer(
         tokenise=tokenizer.backend_tokenizer.encode,
         kind=kind,
-        limit=_limit(tokenizer, model),
+        limit=_max_length(tokenizer, model),
         vocabulary=vocabulary,
         unknown=unknown_token_ids(tokenizer),
         mask_id=special["mask"],
@@ -186,48 +187,42 @@ def make_probe_tokenizer(
 
 
 def accepts_type_ids(tokenizer: Any, model: Any) -> bool:
-    """Whether a model is told which of two sentences each token is of.
+    """Whether the model uses token type ids for a pair of sentences.
 
-    The pipeline of every tokeniser numbers them; a T5 has no place for it, and a GPT-2 would add the
-    embeddings of its first two tokens.
+    All tokenizers produce them, but a T5 has no input for them, and a GPT-2 would add token embeddings.
     """
     name = "token_type_ids"
     return name in tokenizer.model_input_names and name in signature(model.forward).parameters
 
 
 def unknown_token_ids(tokenizer: Any) -> frozenset[int]:
-    """The ids that stand for what the tokeniser does not know: the class's own and the pipeline's."""
+    """The ids of the unknown token, by the tokenizer's class and by its pipeline."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
-    named = state.get("unk_token")
-    by_name = tokenizer.backend_tokenizer.token_to_id(named) if named else None
+    name = state.get("unk_token")
+    by_name = tokenizer.backend_tokenizer.token_to_id(name) if name else None
     ids = (tokenizer.unk_token_id, state.get("unk_id"), by_name)
     return frozenset(number for number in ids if number is not None)
 
 
-def _limit(tokenizer: Any, model: Any) -> int | None:
-    """The most tokens of an input: the tokeniser's limit or the model's table of positions."""
+def _max_length(tokenizer: Any, model: Any) -> int | None:
+    """The maximum number of input tokens, from the tokenizer and the position embeddings."""
     limits = []
     if tokenizer.model_max_length and tokenizer.model_max_length < 10**9:
         limits.append(int(tokenizer.model_max_length))
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions and positions > 0:
-        # RoBERTa and its kin number positions from the padding id on
-        offset = (model.config.pad_token_id or 0) + 1 if _counts_from_padding(model) else 0
-        limits.append(int(positions) - offset)
+        # RoBERTa-like models number positions from the padding id
+        from_padding = any(
+            getattr(getattr(module, "position_embeddings", None), "padding_idx", None) is not None
+            or hasattr(module, "create_position_ids_from_input_ids")
+            for module in model.modules()
+        )
+        limits.append(int(positions) - ((model.config.pad_token_id or 0) + 1 if from_padding else 0))
     return min(limits, default=None)
 
 
-def _counts_from_padding(model: Any) -> bool:
-    for module in model.modules():
-        table = getattr(module, "position_embeddings", None)
-        counts = getattr(table, "padding_idx", None) is not None
-        if counts or hasattr(module, "create_position_ids_from_input_ids"):
-            return True
-    return False
-
-
 def _next_label(config: Any) -> int:
-    """The label that says 'follows': the one named so, else 0 as in BERT."""
+    """The label for 'is next' by its name, else 0 as in BERT."""
     for label, name in (config.id2label or {}).items():
         words = name.lower().replace("_", " ").replace("-", " ").replace("isnext", "is next").split()
         if "next" in words and "not" not in words:

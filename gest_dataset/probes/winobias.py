@@ -1,8 +1,8 @@
 """WinoBias: ln P(masculine pronouns) - ln P(feminine pronouns) in a sentence with an occupation.
 
-Appendix B of Pikuliak et al. (2024). Where a sentence marks several pronouns they are masked
-together, and the score is the mean of their contrasts, as in the authors' code. Causal models: the
-difference of the sentences' log-likelihoods.
+Appendix B of Pikuliak et al. (2024). If a sentence marks several pronouns they are masked together, and the
+score is the mean of their contrasts, as in the authors' code. Causal models: the difference of the sentences'
+log-likelihoods.
 """
 
 from __future__ import annotations
@@ -22,24 +22,22 @@ from gest_dataset.probes.queries import (
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
-def build_queries(row: Mapping[str, Any], reader: ProbeTokenizer) -> Sample:
-    """The queries of one contrast."""
-    texts = (row["masculine"], row["feminine"])
-    masculine, feminine = (reader(text) for text in texts)
-    if reader.kind == "causal":
-        return log_likelihood_contrast(reader, masculine, feminine)
-    words = differing_words(*texts)
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
+    """The queries of one pair of sentences."""
+    masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
+    if tokenizer.kind == "causal":
+        return log_likelihood_contrast(tokenizer, masculine, feminine)
+    words = differing_words(masculine.text, feminine.text)
     if not words:
         raise SkipSampleError("no pronoun differs")
-    own, other = (
-        [tokens.of(*core_span(text, word)) for word in words]
-        for tokens, text in zip((masculine, feminine), texts, strict=True)
+    slots, feminine_slots = (
+        [side.slot(*core_span(side.text, word)) for word in words] for side in (masculine, feminine)
     )
-    if reader.kind == "seq2seq":
-        return spanned_contrast(reader, masculine, own, feminine, other)
-    if any(len(slot) != 1 for slot in (*own, *other)):
+    if tokenizer.kind == "seq2seq":
+        return spanned_contrast(tokenizer, masculine, slots, feminine, feminine_slots)
+    if any(len(slot) != 1 for slot in (*slots, *feminine_slots)):
         raise SkipSampleError("a pronoun is several tokens of this model")
-    query = masked_contrast(reader, masculine, feminine, [slot.start for slot in own])
+    query = masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
     return Sample((query,), lambda values: (contrast_of(values[0]),))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.storage import atomic_path
-from gest_dataset.sweep.run import Job, JobResult, Output, jobs_of, list_cells, run_job
+from gest_dataset.sweep.run import Engine, Job, JobResult, Output, jobs_of, list_cells, run_job
 from gest_dataset.sweep.suite import Suite, SuiteModel
 
 _RETRIES = 2  # of a job whose worker or node is lost
@@ -31,7 +31,7 @@ exec {command} "${{part[@]}}"
 """
 
 
-class RayEngine:
+class RayEngine(Engine):
     """Runs each job as a Ray task with the resources of its model. Ray schedules and retries the tasks."""
 
     def __init__(self, address: str | None = None) -> None:

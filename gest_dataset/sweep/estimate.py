@@ -2,19 +2,19 @@
 
 Only the configuration and the tokenizer of a model are read. Its queries are made for a sample of the rows of
 each config. A model takes 2 operations per parameter and token (Kaplan et al., 2020), plus attention and the
-head; the speed of this machine is measured on transformer blocks of several widths.
+head; the speed of this machine is measured on a transformer block of the model's width.
 """
 
 from __future__ import annotations
 
-import math
+import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import datasets
-import numpy as np
 import torch
 from torch.nn import functional
 
@@ -27,44 +27,24 @@ from gest_dataset.models.request import make_request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.queries import Input
 from gest_dataset.probes.tokenization import SkipSampleError
-from gest_dataset.statistics import stereotype_rate
 from gest_dataset.sweep.suite import SuiteModel
 
 _ROWS, _BLOCKS = 160, 4  # sampled rows of a config, in blocks: copies of one original are neighbours
-_BYTES = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "8bit": 1.0, "4bit": 0.5}
+_BYTES = {"8bit": 1.0, "4bit": 0.5}
 _READ_SPEED = 5e8  # bytes of weights per second
 _GGUF_SPEED = 8e6  # dequantised weights of a GGUF file per second, on one processor
 _START = 8.0  # seconds until a process has loaded its libraries
-_WIDTHS = (64, 256, 768, 2048, 4096)
+_STATISTIC = 0.15  # seconds for the intervals of 1,000 samples
 _LENGTH = 24  # tokens of a text when the speed is measured
-_MAX_SECONDS = 40.0
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Operations per second by block width, and the seconds for the intervals of 1,000 samples."""
-
-    device: str
-    dtype: str
-    widths: tuple[int, ...]
-    operations: tuple[float, ...]
-    statistic: float
-
-    def at(self, width: float) -> float:
-        """Interpolate between the measured widths, linearly in logarithms."""
-        logs = np.interp(math.log(max(width, 1.0)), np.log(self.widths), np.log(self.operations))
-        return float(np.exp(logs))
 
 
 @dataclass(frozen=True)
 class Queries:
-    """What a model is asked on one config.
+    """What a model is asked on one config: samples, distinct inputs and their tokens.
 
-    `samples` are rows times templates, `inputs` are distinct texts with `tokens` (in the encoder) and
-    `decoder_tokens`; `normalised` counts rows of the head's full matrix, `seconds` is the time to make them.
+    `normalised` counts rows of the head's full matrix, and `seconds` is the time to make the queries.
     """
 
-    rows: int
     samples: int
     inputs: float
     tokens: float
@@ -96,7 +76,6 @@ class Estimate:
     name: str
     cells: int
     parameters: int | None = None
-    inputs: float = 0.0
     tokens: float = 0.0
     operations: float | None = None
     memory: float | None = None
@@ -104,8 +83,8 @@ class Estimate:
     problem: str = ""
 
 
-def estimate(model: SuiteModel, configs: Sequence[str], speeds: Mapping[str, Speed]) -> Estimate:
-    """Estimate one model on the configs that are not done; `speeds` are by dtype."""
+def estimate(model: SuiteModel, configs: Sequence[str]) -> Estimate:
+    """Estimate one model on the configs that are not done."""
     if model.endpoint is not None:
         return Estimate(model.name, len(configs), problem="a served model cannot be estimated")
     settings = model.settings
@@ -115,27 +94,25 @@ def estimate(model: SuiteModel, configs: Sequence[str], speeds: Mapping[str, Spe
         queries = [count_queries(loaded, config, model) for config in configs]
     except GestError as error:
         return Estimate(model.name, len(configs), problem=" ".join(str(error).split()))
-    speed = speeds[settings.dtype]
+    device = pick_device("cpu" if model.gpus == 0 else "auto")
+    dtype = pick_dtype(settings.dtype, device)
+    budget = settings.batch_tokens or BATCH_TOKENS[device.type]
     work = sum(count_operations(shape, one) for one in queries)
-    budget = settings.batch_tokens or BATCH_TOKENS[speed.device]
-    weights = shape.parameters * _BYTES[settings.quantization or speed.dtype]
-    is_gguf = gguf_path(model.model) is not None
+    weights = shape.parameters * _BYTES.get(settings.quantization or "", dtype.itemsize)
     seconds = (
         _START
         + weights / _READ_SPEED
-        + is_gguf * shape.parameters / _GGUF_SPEED
-        + work / speed.at(shape.width)
-        + sum(one.seconds for one in queries)
-        + sum(one.samples for one in queries) / 1000 * speed.statistic
+        + (shape.parameters / _GGUF_SPEED if gguf_path(model.model) is not None else 0)
+        + (work / measure_speed(device, dtype, shape.width, budget) if configs else 0)
+        + sum(one.seconds + one.samples / 1000 * _STATISTIC for one in queries)
     ) * (1 + settings.null)
     # the largest batch: 16 numbers per unit and token in a block, and the rows of the head
     rows = max((budget / max(one.length, 1.0) for one in queries if one.normalised), default=0.0)
-    activations = budget * 16.0 * shape.width * _BYTES[speed.dtype] + rows * shape.vocabulary * 4.0
+    activations = budget * 16.0 * shape.width * dtype.itemsize + rows * shape.vocabulary * 4.0
     return Estimate(
         model.name,
         len(configs),
         shape.parameters,
-        sum(one.inputs for one in queries),
         sum(one.tokens + one.decoder_tokens for one in queries),
         work * (1 + settings.null),
         weights + activations,
@@ -228,7 +205,7 @@ def count_queries(loaded: LoadedModel, config: str, model: SuiteModel) -> Querie
         time.perf_counter() - start,
     )
     share = len(request.rows) / max(len(rows), 1)
-    return Queries(len(request.rows), len(request.rows) * len(builders), *(share * count for count in counts))
+    return Queries(len(request.rows) * len(builders), *(share * count for count in counts))
 
 
 def _sample(rows: datasets.Dataset) -> list[dict[str, Any]]:
@@ -240,30 +217,16 @@ def _sample(rows: datasets.Dataset) -> list[dict[str, Any]]:
     return list(rows.select([start + i for start in starts for i in range(length)]).to_list())
 
 
-def measure_speed(device: str, dtype: str) -> Speed:
-    """Measure this machine, in less than a minute."""
-    where = pick_device(device)
-    number_type = pick_dtype(dtype, where)
-    start = time.perf_counter()
-    widths, operations = [], []
-    for width in _WIDTHS:
-        seconds, done = _time_block(width, BATCH_TOKENS[where.type], where, number_type)
-        widths.append(width)
-        operations.append(done / seconds)
-        if time.perf_counter() - start + 16 * seconds > _MAX_SECONDS:  # the next may take 16 times as long
-            break
-    name = str(number_type).removeprefix("torch.")
-    return Speed(where.type, name, tuple(widths), tuple(operations), _time_statistic())
-
-
-def _time_block(width: int, budget: int, device: torch.device, dtype: torch.dtype) -> tuple[float, float]:
-    """Return the median seconds of one transformer block, and the operations that it takes."""
+@cache
+def measure_speed(device: torch.device, dtype: torch.dtype, width: int, budget: int) -> float:
+    """Measure the operations per second of a transformer block, for about a second."""
     shapes = ((width, 3 * width), (width, width), (width, 4 * width), (4 * width, width))
     attend, project, up, down = (torch.nn.Linear(*shape, device=device, dtype=dtype) for shape in shapes)
 
     def forward(texts: torch.Tensor) -> torch.Tensor:
         parts = attend(functional.layer_norm(texts, (width,))).chunk(3, dim=-1)
-        query, key, value = (part.unflatten(-1, (max(1, width // 64), -1)).transpose(1, 2) for part in parts)
+        heads = 1 if width % 64 else width // 64
+        query, key, value = (part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
         attention = functional.scaled_dot_product_attention(query, key, value)
         texts = texts + project(attention.transpose(1, 2).flatten(2))
         inner: torch.Tensor = down(functional.gelu(up(functional.layer_norm(texts, (width,)))))
@@ -279,13 +242,4 @@ def _time_block(width: int, budget: int, device: torch.device, dtype: torch.dtyp
             start = time.perf_counter()
             forward(texts)[0, 0, 0].item()  # waits for the device
             seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds)), _operations(number * _LENGTH, 12 * width**2, width, 1, _LENGTH)
-
-
-def _time_statistic() -> float:
-    """Return the seconds for the intervals of a thousand samples."""
-    number = 1600
-    log_ratios = np.random.default_rng(0).normal(size=number).tolist()
-    start = time.perf_counter()
-    stereotype_rate(log_ratios, (np.arange(number) % 16 + 1).tolist())
-    return (time.perf_counter() - start) / number * 1000
+    return _operations(number * _LENGTH, 12 * width**2, width, 1, _LENGTH) / statistics.median(seconds)

@@ -215,17 +215,17 @@ def compare_models(
             differences, problem = [], " ".join(str(error).split())
         if not differences:
             problem = problem or "no two models were scored with the same templates"
-        p_values = holm([one.found.p_value for one in differences]) if differences else []
-        adjusted = [replace(one, adjusted=p) for one, p in zip(differences, p_values, strict=True)]
+        p_values = holm([one.comparison.p_value for one in differences]) if differences else []
+        adjusted = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
         found.append(Pairs(config, adjusted, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
     return found
 
 
 def _difference_row(one: Difference) -> list[Any]:
-    found = one.found
+    found = one.comparison
     templates = "+".join(map(str, one.templates))
     values = (found.a, found.b, found.difference, found.low, found.high, *found.times)
-    tested = (found.p_value, one.adjusted, one.n, one.missing)
+    tested = (found.p_value, one.p_holm, one.n, one.missing)
     return [one.config, one.run, one.baseline, templates, found.measure, *values, *tested]
 
 
@@ -305,7 +305,7 @@ def _lines(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 def _difference(one: Difference) -> dict[str, Any]:
     """Return one line of the table of differences; a ratio if the headline is one."""
-    found = one.found
+    found = one.comparison
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
     bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
     return {
@@ -313,7 +313,7 @@ def _difference(one: Difference) -> dict[str, Any]:
         "baseline": one_line(one.baseline),
         "value": value,
         "interval": " to ".join(bounds),
-        "p": one.adjusted,
+        "p": one.p_holm,
         "n": one.n,
     }
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import fsspec
 import torch
@@ -128,22 +128,11 @@ class JobResult:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-class Engine(Protocol):
-    """Runs jobs in this process (`LocalEngine`) or on Ray (`sweep.ray_engine`)."""
+class Engine:
+    """Runs one job after the other in this process; `cluster.RayEngine` runs them in parallel."""
 
     def problems(self, models: Sequence[SuiteModel]) -> list[str]:
-        """Return a line for each model that needs resources no worker has."""
-        ...
-
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, JobResult]]:
-        """Run the jobs and yield each one when it has finished."""
-        ...
-
-
-class LocalEngine:
-    """Runs one job after the other in this process."""
-
-    def problems(self, models: Sequence[SuiteModel]) -> list[str]:
+        """Return a line for each model that needs resources which are not available."""
         available = torch.cuda.device_count()
         return [
             f"{model.name}: it needs {model.gpus} GPUs, and this machine has {available}."
@@ -152,9 +141,13 @@ class LocalEngine:
         ]
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, JobResult]]:
+        """Run the jobs and yield each one when it has finished."""
         for job in jobs:
             yield job, run_job(job, "cpu" if job.model.gpus == 0 else "auto")
             torch.cuda.empty_cache()
+
+    def close(self) -> None:
+        """End what still runs."""
 
 
 def list_cells(
@@ -166,15 +159,13 @@ def list_cells(
     with ThreadPoolExecutor(8) as pool:
         for model, kind in zip(suite.models, pool.map(_kind, suite.models), strict=True):
             on_model()
-            if isinstance(kind, GestError):
-                problems.append(f"{model.name}: {_one_line(kind)}")
-            elif model.settings.configs:
-                try:
-                    for cell in _cells_of(model, kind):
-                        problems += _option_problems(cell, kind)
-                        cells.append(_with_status(cell, folder))
-                except ConfigError as error:
-                    problems.append(f"{model.name}: {_one_line(error)}")
+            try:
+                if isinstance(kind, GestError):
+                    raise kind
+                if model.settings.configs:
+                    cells += _cells_of(model, kind, folder)
+            except GestError as error:
+                problems.append(f"{model.name}: {_one_line(error)}")
     for config in dict.fromkeys(cell.config for cell in cells if cell.status == TO_DO):
         try:
             rows_of(config)
@@ -246,7 +237,7 @@ def run_job(job: Job, device: str) -> JobResult:
                 is_ours = isinstance(error, GestError)
                 reason = str(error) if is_ours else f"unexpected {type(error).__name__}: {error}"
                 # an error before the first config, such as a model that cannot be loaded, is of all
-                wrong = started[-1:] or remaining
+                wrong = [config for config in started[-1:] if config in remaining] or remaining
                 failed |= dict.fromkeys(wrong, reason)
                 remaining = [config for config in remaining if config not in wrong]
             else:
@@ -259,9 +250,9 @@ def run_job(job: Job, device: str) -> JobResult:
 def _score(job: Job, configs: list[str], folder: Path, device: str, started: list[str]) -> Outcome:
     """Call `score_configs`; finished configs are taken off `configs`, and their runs are uploaded."""
     model, settings = job.model, job.model.settings
-    subject: Any = model.model
+    scored: Any = model.model
     if model.endpoint is not None:
-        subject = connect(model.endpoint, model.model, model.tokenizer, model.connections)
+        scored = connect(model.endpoint, model.model, model.tokenizer, model.connections)
     several_gpus = (model.gpus or 0) > 1
 
     def on_done(entry: ScoredRun) -> None:
@@ -269,7 +260,7 @@ def _score(job: Job, configs: list[str], folder: Path, device: str, started: lis
         job.output.upload(folder.parent.parent, f"{RUNS}/{model.name}/{entry.path.name}/*")
 
     return score_configs(
-        subject,
+        scored,
         dict.fromkeys(configs, False),
         folder,
         job.command,
@@ -345,42 +336,35 @@ def _kind(model: SuiteModel) -> str | GestError:
         return error
 
 
-def _cells_of(model: SuiteModel, kind: str) -> Iterator[Cell]:
-    """Yield the cells of a model; configs that do not suit its kind are left out."""
+def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
+    """Yield the cells of a model. Configs that do not suit its kind are left out."""
     configs = select_configs(",".join(model.settings.configs))
     chosen, left_out = suitable_configs(dict.fromkeys(configs, False), kind, model.model)
-    yield from (Cell(model, config) for config in chosen)
+    for config in chosen:
+        probe = measure_of(list(CONFIGS[config].features), config)[1]
+        if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
+            probe.query_builders(kind, model.settings.options)  # raises if the options do not suit it
+        yield Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO)
     yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
 
 
-def _option_problems(cell: Cell, kind: str) -> Iterator[str]:
-    """Options that do not suit the kind of model."""
-    probe = measure_of(list(CONFIGS[cell.config].features), cell.config)[1]
-    if cell.status == LEFT_OUT or (probe.intersentence and kind == "masked"):
-        return  # whether a masked model has a next-sentence head is known when it is loaded
-    try:
-        probe.query_builders(kind, cell.model.settings.options)
-    except ConfigError as error:
-        yield f"{cell.model.name}: {_one_line(error)}"
-
-
-def _with_status(cell: Cell, folder: Path) -> Cell:
-    """Return the cell as done if its run has finished, or raise ConfigError for a run of something else."""
-    path = folder / RUNS / cell.model.name / cell.config
-    if cell.status == LEFT_OUT or not (path / MANIFEST).exists():
-        return cell
+def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
+    """Whether a cell has a finished run; raise ConfigError if that was made with other settings."""
+    path = folder / RUNS / model.name / config
+    if not (path / MANIFEST).exists():
+        return False
     try:
         manifest = read_manifest(path)
     except GestError:
-        return cell  # scoring reports what is wrong with it
+        return False  # scoring reports what is wrong with it
     if not manifest.done:
-        return cell
-    lines = [line.strip() for line in setting_differences(manifest, cell.model, cell.config)]
+        return False
+    lines = [line.strip() for line in setting_differences(manifest, model, config)]
     version = manifest.versions["gest_dataset"]
-    lines += [f"gest-dataset: {version} there, {__version__} now"] if version != __version__ else []
+    lines += [f"gest-dataset: {version} (existing), {__version__} (new)"] if version != __version__ else []
     if lines:
         raise ConfigError(f"{path} was scored with other settings ({'; '.join(lines)}); change --output")
-    return replace(cell, status=DONE)
+    return True
 
 
 def _with_result(cell: Cell, result: JobResult) -> Cell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,15 +83,6 @@ class Suite:
             raise ConfigError(f"Problems in {self.name} ({len(problems)}); nothing was started.\n{lines}")
 
 
-@dataclass(frozen=True)
-class Key:
-    """A key of a suite: its type, a description of the type, and a check that raises ConfigError."""
-
-    type: Any
-    description: str
-    check: Callable[[Any], object] = lambda value: None
-
-
 def parse_size(value: str | int) -> int:
     """Parse a number of bytes.
 
@@ -140,13 +132,13 @@ def read_suite(path: Path) -> Suite:
 
 def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     """Validate the content of a suite file."""
-    problems = _Problems(_problems(content, {**SUITE_KEYS, **SETTINGS}, ""))
-    defaults = {key: value for key, value in content.items() if key in SETTINGS and key not in problems.keys}
-    entries = content.get("models")
-    if not isinstance(entries, list) or not entries:
-        entries = []
-        if "models" not in problems.keys:
-            problems.append("models: the list is missing or empty.")
+    problems = list(_problems(content, {**_KEYS["suite"], **_KEYS["settings"]}, ""))
+    invalid = _keys_of(problems)
+    valid = {key: value for key, value in content.items() if key not in invalid}
+    defaults = {key: value for key, value in valid.items() if key in _KEYS["settings"]}
+    entries = valid.get("models") or []
+    if not entries and "models" not in invalid:
+        problems.append("models: the list is missing or empty.")
     models: list[SuiteModel] = []
     for number, entry in enumerate(entries, start=1):
         prefix = f"models[{number}]"
@@ -154,69 +146,56 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
         if not isinstance(entry, dict):
             problems.append(f"{prefix}: {entry!r} is neither the name of a model nor a mapping.")
             continue
-        problems.extend(_problems(entry, {**MODEL_KEYS, **SETTINGS}, f"{prefix}."))
-        problems.extend(_conflicts(entry, f"{prefix}."))
+        wrong = list(_problems(entry, {**_KEYS["model"], **_KEYS["settings"]}, f"{prefix}."))
+        wrong += _conflicts(entry, f"{prefix}.")
         if not entry.get("model"):
-            problems.append(f"{prefix}.model: it is missing.")
+            wrong.append(f"{prefix}.model: it is missing.")
         if "configs" not in {**content, **entry}:
-            problems.append(f"{prefix}.configs: give configs for this model or for the whole suite.")
-        valid = {key: value for key, value in entry.items() if f"{prefix}.{key}" not in problems.keys}
-        if valid.get("model") and ("endpoint" in valid) == ("endpoint" in entry):
-            models.extend(_expand(valid, defaults))
-    folders = [model.name.lower() for model in models]
+            wrong.append(f"{prefix}.configs: give configs for this model or for the whole suite.")
+        problems += wrong
+        entry = {key: value for key, value in entry.items() if f"{prefix}.{key}" not in _keys_of(wrong)}
+        if entry.get("model") and f"{prefix}.endpoint" not in _keys_of(wrong):
+            models += _expand(entry, defaults)
+    folders = Counter(model.name.lower() for model in models)
     for model in models:
-        if folders.count(model.name.lower()) > 1:
+        if folders[model.name.lower()] > 1:
             problems.append(f"models: several models are named {model.name}. Give each a different `label`.")
-    price, title = (None if key in problems.keys else content.get(key) for key in ("price", "title"))
-    return Suite(name, title or name, tuple(models), price, tuple(dict.fromkeys(problems)))
+    return Suite(name, valid.get("title", name), tuple(models), valid.get("price"), tuple(problems))
 
 
-class _Problems(list[str]):
-    """Lines that begin with the key they are about."""
-
-    @property
-    def keys(self) -> set[str]:
-        return {line.partition(":")[0] for line in self}
+def _keys_of(problems: Iterable[str]) -> set[str]:
+    return {problem.partition(":")[0] for problem in problems}
 
 
-def _problems(content: Mapping[Any, Any], keys: Mapping[str, Key], prefix: str) -> Iterator[str]:
+def _problems(content: Mapping[Any, Any], keys: Mapping[str, Any], prefix: str) -> Iterator[str]:
     """Unknown keys and invalid values of a mapping."""
     for name, value in content.items():
         if name not in keys:
-            yield f"{prefix}{name}: unknown key{_suggestion(name, keys)}. Valid keys: {', '.join(keys)}."
-        elif not _has_type(value, keys[name].type):
-            yield f"{prefix}{name}: {value!r} is not {keys[name].description}."
-        else:
-            try:
-                keys[name].check(value)
-            except ConfigError as error:
-                yield f"{prefix}{name}: {str(error).rstrip('.')}."
-
-
-def _has_type(value: Any, expected: Any) -> bool:
-    """Check a type strictly: true is not a number, but an integer is a float."""
-    try:
-        type_validator("", float(value) if expected is float and type(value) is int else value, expected)
-    except TypeError:
-        return False
-    return True
-
-
-def _suggestion(name: str, offered: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(name, list(offered), n=1)
-    return f" (did you mean {matches[0]}?)" if matches else ""
+            suggestions = difflib.get_close_matches(name, keys, n=1)
+            hint = f" (did you mean {suggestions[0]}?)" if suggestions else ""
+            yield f"{prefix}{name}: unknown key{hint}. Valid keys: {', '.join(keys)}."
+            continue
+        expected, description = _TYPES[keys[name]["type"]]
+        minimum = keys[name].get("minimum", -math.inf)
+        try:
+            type_validator("", float(value) if expected is float and type(value) is int else value, expected)
+            if isinstance(value, (int, float)) and not minimum <= value < math.inf:
+                yield f"{prefix}{name}: {value} is less than {minimum} or not finite."
+            elif "check" in keys[name]:
+                _CHECKS[keys[name]["check"]](value)
+        except TypeError:
+            yield f"{prefix}{name}: {value!r} is not {description}."
+        except ConfigError as error:
+            yield f"{prefix}{name}: {str(error).rstrip('.')}."
 
 
 def _conflicts(entry: Mapping[str, Any], prefix: str) -> Iterator[str]:
     """Keys of one model that exclude each other."""
-    if "endpoint" in entry:
-        for key in LOADED_ONLY:
-            if entry.get(key):
-                yield f"{prefix}{key}: this key does not apply to a served model."
-    else:
-        for key in ("tokenizer", "connections"):
-            if key in entry:
-                yield f"{prefix}{key}: this key applies only to a served model (`endpoint`)."
+    is_served = "endpoint" in entry
+    for key in LOADED_ONLY if is_served else ("tokenizer", "connections"):
+        if entry.get(key):
+            kind = "a served model" if is_served else "a model without `endpoint`"
+            yield f"{prefix}{key}: this key does not apply to {kind}."
     if entry.get("revisions") == []:
         yield f"{prefix}revisions: the list is empty; leave it out for the newest revision."
     if entry.get("checkpoints"):
@@ -294,18 +273,10 @@ class _Loader(yaml.SafeLoader):
         return dict(super().construct_mapping(node, deep=True))
 
 
-def _at_least(least: int) -> Callable[[Any], None]:
-    def check(value: int) -> None:
-        if value < least:
-            raise ConfigError(f"{value} is less than {least}")
-
-    return check
-
-
-def _one_of(*offered: str) -> Callable[[Any], None]:
+def _check_one_of(offered: Iterable[str]) -> Callable[[str], None]:
     def check(value: str) -> None:
         if value not in offered:
-            raise ConfigError(f"{value!r} is not one of {', '.join(offered)}{_suggestion(value, offered)}")
+            raise ConfigError(f"{value!r} is not one of {', '.join(offered)}")
 
     return check
 
@@ -334,50 +305,30 @@ def _check_address(value: str) -> None:
     normalize_address(value)
 
 
-def _check_price(value: float) -> None:
-    if not (math.isfinite(value) and value >= 0):
-        raise ConfigError(f"{value} is not a price")
-
-
-_TEXT, _NUMBER, _SWITCH = (str, "text"), (int, "a whole number"), (bool, "true or false")
-_NAMES = (str | list[str], "a list of names, or names separated by commas")
-_METHODS = {method for methods in METHODS.values() for method in methods}
-# Arguments of `gest_dataset.score`, for the whole suite or for one model
-SETTINGS = {
-    "configs": Key(*_NAMES, _check_configs),
-    "templates": Key(
-        str | list[int], "a list of numbers, extended, or the name of a JSON file", _check_templates
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    "configs": _check_configs,
+    "templates": _check_templates,
+    "rules": parse_rules,
+    "size": parse_size,
+    "address": _check_address,
+    "dtype": _check_one_of(DTYPES),
+    "quantization": _check_one_of(QUANTIZATIONS),
+    "intersentence": _check_one_of(
+        sorted({Options().intersentence, *(method for methods in METHODS.values() for method in methods)})
     ),
-    "multi_token": Key(*_SWITCH),
-    "cs": Key(*_SWITCH),
-    "intersentence": Key(*_TEXT, _one_of(Options().intersentence, *sorted(_METHODS))),
-    "rules": Key(*_NAMES, parse_rules),
-    "null": Key(*_NUMBER, _at_least(0)),
-    "limit": Key(*_NUMBER, _at_least(1)),
-    "batch_tokens": Key(*_NUMBER, _at_least(1)),
-    "dtype": Key(*_TEXT, _one_of(*DTYPES)),
-    "quantization": Key(*_TEXT, _one_of(*QUANTIZATIONS)),
-    "trust_remote_code": Key(*_SWITCH),
 }
-MODEL_KEYS = {
-    "model": Key(*_TEXT),
-    "label": Key(*_TEXT),
-    "revisions": Key(list[str], "a list of texts (put numbers in quotes)"),
-    "checkpoints": Key(*_SWITCH),
-    "gpus": Key(*_NUMBER, _at_least(0)),
-    "cpus": Key(*_NUMBER, _at_least(1)),
-    "memory": Key(str | int, "a size such as 24GB", parse_size),
-    "endpoint": Key(*_TEXT, _check_address),
-    "tokenizer": Key(*_TEXT),
-    "connections": Key(*_NUMBER, _at_least(1)),
+_TYPES: dict[str, tuple[Any, str]] = {
+    "text": (str, "text"),
+    "texts": (list[str], "a list of texts (put numbers in quotes)"),
+    "names": (str | list[str], "a list of names, or names separated by commas"),
+    "templates": (str | list[int], "a list of numbers, extended, or the name of a JSON file"),
+    "integer": (int, "a whole number"),
+    "number": (float, "a number"),
+    "size": (str | int, "a size such as 24GB"),
+    "switch": (bool, "true or false"),
+    "list": (list[Any], "a list"),
 }
-SUITE_KEYS = {
-    "title": Key(*_TEXT),
-    "price": Key(float, "a number: the price of one device-hour", _check_price),
-    "models": Key(list[Any], "a list of models"),
-}
-# Keys that do not apply to a served model; values for the whole suite are ignored for it
-LOADED_ONLY = (
-    *("revisions", "checkpoints", "gpus", "memory", "dtype", "quantization"),
-    *("trust_remote_code", "batch_tokens", "null"),
+_KEYS: dict[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("suite_keys.yaml").read_text(encoding="utf-8")
 )
+LOADED_ONLY: list[str] = _KEYS["loaded_only"]

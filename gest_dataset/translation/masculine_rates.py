@@ -261,7 +261,7 @@ def masculine_rates(
         output: the directory of the run (docs/runs.md).
     """
     arguments = dict(locals())
-    checks.choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
     experiment = prepare(**given)
     if output is None:

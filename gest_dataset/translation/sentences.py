@@ -52,7 +52,7 @@ class TranslatedSentence:
     problem: str = ""
 
 
-def read_config(name: str) -> list[Sentence]:
+def read_sentences(name: str) -> list[Sentence]:
     """The English sentences of a config."""
     if TEXT not in get_config(name).features:
         offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)

@@ -41,16 +41,15 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
         file.write("no such sentence,मैं\nI slept in the forest without a tent.,मैं थका हूँ\n")
     done = gest(*hindi)
     assert done.returncode == 0, done.stderr
-    shown = " ".join(re.sub("[─\\s]+", " ", done.stdout).split())
-    for said in (
-        "hi.csv: Hindi (hi) rows number first row read 36 rejected: not a sentence of GEST 1 35",
-        "rejected: a duplicate 1 36 accepted 34",
-        "hi_variants.csv: Hindi (hi) rows number first row read 34 accepted 34",
-        "all 34 34 34 ",
+    for text in (
+        "hi.csv: 36 rows, 34 accepted\n",
+        "1 rejected: not a sentence of GEST (first: row 35)",
+        "1 rejected: a duplicate (first: row 36)",
+        "hi_variants.csv: 34 rows, 34 accepted\n",
         "34 of 34 sentences of GEST are translated (100%).",
         'hi_pairs: load_dataset("gest", "hi_pairs")',
     ):
-        assert said in shown
+        assert text in done.stdout
     (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)
     with Path(path).open(encoding="utf-8", newline="") as file:
         assert [(row["row"], row["source"]) for row in csv.DictReader(file)] == [
@@ -113,8 +112,6 @@ def test_eurogest(gest: Gest, home: Path, tmp_path: Path) -> None:
     assert "hu: nothing" in done.stdout
     assert "hu: no neutral config." in done.stderr
     assert f"left out, {HALF}: 2" in done.stderr
-    done = gest("add-language", "sk,da", "--eurogest", "--data", str(copy), "--json")
-    assert json.loads(done.stdout)[0]["configs"] == {"eurogest_sk_pairs": 1, "eurogest_sk_neutral": 2}
     assert "eurogest_da_neutral" in gest("list").stdout
 
 

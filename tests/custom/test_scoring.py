@@ -68,7 +68,7 @@ def test_the_tokens_of_the_word(code: str, make: Any) -> None:
         assert not isinstance(row, str)
         for variant in ("masculine", "feminine"):
             tokens: Tokens = reader(row[variant])
-            slot = tokens.of(*core_span(row[variant], row["word_index"]))
+            slot = tokens.slot(*core_span(row[variant], row["word_index"]))
             assert tokenizer.decode(tokens.slice(slot)).strip() == row[f"{variant}_word"]
 
 

@@ -37,7 +37,6 @@ from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import ANN, BOB, READER
 from tests.support import zoo
-from tests.support.chats import chatting
 from tests.support.hub import Fault, Hub, Request, pointed_at, running
 from tests.support.hub.cards import wrong_results
 
@@ -236,7 +235,7 @@ def _same(result: dict[str, Any]) -> dict[str, Any]:
         (lambda result: result | {"g_s": math.nan}, {}, "has no g_s"),
         (
             _same,
-            {"subject": "org/other", "metadata": {"model": "org/other"}},
+            {"model": "org/other", "metadata": {"model": "org/other"}},
             "is a run of org/other, not of",
         ),
         (
@@ -244,6 +243,7 @@ def _same(result: dict[str, Any]) -> dict[str, Any]:
             {"data_fingerprint": "0123456789abcdef"},
             "was measured on other rows of en than this version",
         ),
+        (_same, {"measure": "choice"}, "has chat answers"),
         (_same, {"config": "own-mine"}, "has no config own-mine"),
         (_same, {"status": "running"}, "is not finished"),
     ],
@@ -286,7 +286,7 @@ def test_a_local_copy_is_accepted_with_a_note(
 def test_renamed_models_are_accepted(there: Hub, scored: Path, tmp_path: Path) -> None:
     """The Hub has moved `gpt2`: runs of the old id are of the new one."""
     there.add("model", "openai-community/gpt2", {"README.md": b"# GPT-2\n"})
-    facts = {"subject": "gpt2", "metadata": {"model": "gpt2"}}
+    facts = {"model": "gpt2", "metadata": {"model": "gpt2"}}
     run = _edited(scored / "en", tmp_path, _same, **facts)
     assert push(run, to="openai-community/gpt2").committed.made
     with pytest.raises(ConfigError, match=f"is a run of gpt2, not of {MODEL}"):
@@ -313,7 +313,7 @@ def _renamed(scored: Path, name: str) -> Path:
     """The run of `en`, of a model with another name."""
     folder = scored.parent / "renamed"
     if not folder.exists():
-        _edited(scored / "en", folder, _same, subject=name, metadata={"model": name})
+        _edited(scored / "en", folder, _same, model=name, metadata={"model": name})
     return folder / "en"
 
 
@@ -361,13 +361,6 @@ def test_a_run_on_rows_of_the_hub_fits_that_dataset(
         push_results(tmp_path / "org/changed", MODEL, dataset=DATA)
 
 
-def test_chat_answers_are_refused(there: Hub, tmp_path: Path) -> None:
-    with chatting(lambda text, options: "(a)") as server:
-        gest_dataset.ask("talker", endpoint=server.url, limit=20, output=tmp_path / "asked")
-    with pytest.raises(ConfigError, match="has chat answers"):
-        push(tmp_path / "asked", to="org/tiny", dry_run=True)
-
-
 def test_translators(there: Hub, folder: Path, tmp_path: Path) -> None:
     """A model that translates has a task for each language; a service has no page."""
     names = ("org/nllb", "cafe" * 10), ("org/nllb", "sha256:" + "0" * 16)
@@ -413,7 +406,7 @@ def _translated(path: Path, system: str, revision: str) -> None:
     metadata |= facts | {"data_fingerprint": "", "translator": "", "gest_dataset": gest_dataset.__version__}
     fresh = new_manifest(
         measure="masculine-rate",
-        subject=system,
+        model=system,
         config="en",
         language="sk",
         data_fingerprint=fingerprint(CONFIGS["en"]),

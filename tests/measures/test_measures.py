@@ -34,7 +34,7 @@ COLUMNS: dict[str, list[Any]] = {
     "occupation_gender": [("male", "female")[i % 2] for i in range(NUMBER)],
     "gender": [("male", "female", "unknown")[i % 3] for i in range(NUMBER)],
     "option": RANDOM.choice(["male", "female", "neither", "other"], size=NUMBER).tolist(),
-    "place": RANDOM.integers(0, 3, size=NUMBER).tolist(),
+    "position": RANDOM.integers(0, 3, size=NUMBER).tolist(),
     **{
         f"logp_{side}_{kind}": RANDOM.normal(size=NUMBER).tolist()
         for side in ("original", "control")

@@ -262,7 +262,7 @@ def test_the_boundary_belongs_to_the_word(animal: str) -> None:
         ):
             tokens = read(text)
             start = text.index(word)
-            pieces = each.convert_ids_to_tokens(list(tokens.slice(tokens.of(start, start + len(word)))))
+            pieces = each.convert_ids_to_tokens(list(tokens.slice(tokens.slot(start, start + len(word)))))
             found = "".join(pieces).replace("▁", "·").replace("Ġ", "·")
             if text.startswith(word):  # some tokenisers put a space before the text
                 found = found.removeprefix("·")

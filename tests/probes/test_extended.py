@@ -145,7 +145,7 @@ def test_others_take_words_of_several_tokens(animal: str) -> None:
 
 
 def test_a_frame_that_is_named_has_to_suit(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="which a causal model cannot know there"):
+    with pytest.raises(SettingError, match="so a causal model cannot score it"):
         select_templates([101, 113], "causal")
     with pytest.raises(SettingError, match=r"There is no template 100. Use some of 1, 2, 3, 4, 101 to 118"):
         select_templates([100], "masked")

@@ -51,7 +51,7 @@ def tokens(*offsets: tuple[int, int], ids: tuple[int, ...] = (), special: tuple[
 )
 def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
     with pytest.raises(SkipSampleError) as raised:
-        found.of(4, 6)
+        found.slot(4, 6)
     assert str(raised.value) == reason
 
 
@@ -59,7 +59,7 @@ def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
     ("start", "end", "slot"), [(0, 4, (0,)), (3, 5, (0, 1)), (4, 6, (1,)), (5, 20, (1, 2))]
 )
 def test_a_slot_is_the_tokens_of_its_characters(start: int, end: int, slot: tuple[int, ...]) -> None:
-    assert tuple(tokens((0, 4), (4, 6), (6, 20)).of(start, end)) == slot
+    assert tuple(tokens((0, 4), (4, 6), (6, 20)).slot(start, end)) == slot
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_boundary_mark_alone_belongs_to_the_word(
 ) -> None:
     """Also at the beginning of a text, and not the mark of another token or a special one."""
     found = replace(tokens((0, 0), (0, 4), special=special), pieces=pieces)
-    assert found.of(0, 4) == range(first, 2)
+    assert found.slot(0, 4) == range(first, 2)
 
 
 def test_texts_that_cannot_be_asked() -> None:
@@ -97,9 +97,9 @@ def test_texts_that_cannot_be_asked() -> None:
 
 def test_the_longest_input() -> None:
     short = replace(reader("bert"), limit=4)
-    assert short.fitting(range(4)) == (0, 1, 2, 3)
+    assert short.check_length(range(4)) == (0, 1, 2, 3)
     with pytest.raises(SkipSampleError, match=r"^5 tokens, the model takes 4$"):
-        short.fitting(range(5))
+        short.check_length(range(5))
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama"])

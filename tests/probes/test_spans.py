@@ -37,8 +37,8 @@ def planted(odds: float) -> tuple[Any, Any]:
     encoder, decoder = [], []
     for word in WORDS:
         tokens = read(text(word))
-        slot = tokens.of(6, 6 + len(word))
-        encoder.append(tokens.replaced(slot, read.sentinels[:1]))
+        slot = tokens.slot(6, 6 + len(word))
+        encoder.append(tokens.replace(slot, read.sentinels[:1]))
         decoder.append((read.sentinels[0], *tokens.slice(slot), read.sentinels[1]))
     assert encoder[0] == encoder[1]
     assert decoder[1][: len(decoder[0]) - 1] == decoder[0][:-1]  # the one is how the other begins
@@ -90,11 +90,11 @@ def test_keywords_are_closed() -> None:
     read = make_probe_tokenizer(tokenizer, model, "seq2seq")
     for word, column in (("bola", "logp_original_stereotype"), ("bol", "logp_original_antistereotype")):
         tokens = read(text(word))
-        slot = tokens.of(6, 6 + len(word))
+        slot = tokens.slot(6, 6 + len(word))
         target = (read.sentinels[0], *tokens.slice(slot), read.sentinels[1])
         with torch.no_grad():
             logits = model(
-                input_ids=torch.tensor([tokens.replaced(slot, read.sentinels[:1])]),
+                input_ids=torch.tensor([tokens.replace(slot, read.sentinels[:1])]),
                 labels=torch.tensor([target]),
             ).logits[0]
         own = torch.log_softmax(logits.double(), dim=-1)[range(1, len(target)), target[1:]]

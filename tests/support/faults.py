@@ -23,7 +23,8 @@ FAULTS: dict[str, tuple[Answer, str]] = {
 EACH = pytest.mark.parametrize(("fault", "message"), FAULTS.values(), ids=[*FAULTS])
 
 
-def fast_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One retry after a millisecond, and a timeout of half a second."""
+def fast_retries(monkeypatch: pytest.MonkeyPatch, fault: Answer | None = None) -> None:
+    """One retry after a millisecond, and a timeout of one second if the server is to hang."""
     monkeypatch.setattr(http, "RETRY", replace(http.RETRY, retries=1, first_delay=0.001))
-    monkeypatch.setattr(http, "TIMEOUT", 0.5)
+    if fault == FAULTS[HANGS][0]:
+        monkeypatch.setattr(http, "TIMEOUT", 1.0)

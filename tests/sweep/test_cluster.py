@@ -18,7 +18,7 @@ import pytest
 from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.sweep import cluster
 from gest_dataset.sweep.cluster import RayEngine, submit_to_slurm
-from gest_dataset.sweep.run import DONE, FAILED, Job, JobResult, LocalEngine, Output, sweep
+from gest_dataset.sweep.run import DONE, FAILED, Engine, Job, JobResult, Output, sweep
 from gest_dataset.sweep.suite import Suite, find_suite, parse_suite
 from tests.conftest import MANIFEST, MIRROR
 from tests.support.herd import herd
@@ -91,7 +91,7 @@ def test_killed_workers_and_nodes_lose_nothing_on_ray(
 ) -> None:
     """A worker and a node are killed; each finished run is computed once, and all scores are the same."""
     suite, output = suite_of(folders), tmp_path / "ray"
-    sweep(suite, Output(str(tmp_path / "local")), LocalEngine())
+    sweep(suite, Output(str(tmp_path / "local")), Engine())
     node = nodes.add_node(num_cpus=1)
     nodes.wait_for_nodes()
     killed: list[int] = []

@@ -23,7 +23,7 @@ from gest_dataset.runs.manifest import RESULT
 from gest_dataset.statistics import holm
 from gest_dataset.sweep import leaderboard
 from gest_dataset.sweep.leaderboard import Score, checkpoint_panels, compare_models, render_page, table_lines
-from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, LocalEngine, Output, sweep
+from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Engine, Output, sweep
 from gest_dataset.sweep.suite import ScoreSettings, SuiteModel, parse_suite
 from tests.conftest import in_one_thread
 from tests.support.browser import chromium
@@ -41,7 +41,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     entries = [{"model": str(base / name), "label": name} for name in NAMES]
     suite = parse_suite({"configs": "demo_en", "templates": [1, 3], "models": entries}, "three")
     with in_one_thread():
-        cells = sweep(suite, Output(str(base / "out")), LocalEngine())
+        cells = sweep(suite, Output(str(base / "out")), Engine())
         leaderboard.write_leaderboard("Three models", cells, base / "out", ["gest", "sweep"])
         yield base / "out", cells
 
@@ -110,8 +110,8 @@ def test_differences_are_those_of_compare(swept: tuple[Path, list[Cell]]) -> Non
     runs = {name: folder / "runs" / name / "demo_en" for name in NAMES}
     for line in lines:
         (one,) = compare([runs[line["baseline"]], runs[line["name"]]]).differences
-        assert float(line["difference"]) == pytest.approx(one.found.difference)
-        assert float(line["low"]) == pytest.approx(one.found.low)
+        assert float(line["difference"]) == pytest.approx(one.comparison.difference)
+        assert float(line["low"]) == pytest.approx(one.comparison.low)
         assert (line["templates"], int(line["n"])) == ("1+3", one.n)
     adjusted = holm([float(line["p"]) for line in lines])
     assert [float(line["p_holm"]) for line in lines] == pytest.approx(adjusted)
@@ -141,7 +141,7 @@ def test_models_without_a_common_template_are_not_compared(
         for cell, template in zip(swept[1], (1, 3), strict=False)
     ]
     suite = parse_suite({"configs": "demo_en", "limit": 40, "models": entries}, "apart")
-    cells = sweep(suite, Output(str(tmp_path)), LocalEngine())
+    cells = sweep(suite, Output(str(tmp_path)), Engine())
     (pairs,) = compare_models(cells, tmp_path)
     assert not pairs.differences
     leaderboard.write_leaderboard("apart", cells, tmp_path)
@@ -156,7 +156,7 @@ def test_the_page_goes_by_the_corrected_p_value(
     swept: tuple[Path, list[Cell]], adjusted: float, text: str, differs: str
 ) -> None:
     (pairs,) = compare_models(swept[1], swept[0])
-    pairs = replace(pairs, differences=[replace(pairs.differences[0], adjusted=adjusted)])
+    pairs = replace(pairs, differences=[replace(pairs.differences[0], p_holm=adjusted)])
     _, scores = leaderboard.read_scores(swept[1], swept[0])
     page = render_page("title", swept[1], scores, [pairs], [])
     assert f">{text}</td><td>{differs}</td>" in page

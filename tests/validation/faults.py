@@ -232,7 +232,7 @@ FAULTS = (
     Fault(
         "no start of text",
         "a causal model's texts have no start token",
-        _wrapped_method(ProbeTokenizer, "started", _unstarted),
+        _wrapped_method(ProbeTokenizer, "with_start", _unstarted),
     ),
     Fault(
         "clustered as independent",

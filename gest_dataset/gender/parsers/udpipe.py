@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import yaml
+
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.gender.parsers import workers
@@ -22,18 +24,6 @@ _REPOSITORIES = (
     "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
 )
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
-_TREEBANKS = {
-    "be": "belarusian-hse",
-    "bg": "bulgarian-btb",
-    "cs": "czech-pdt",
-    "hr": "croatian-set",
-    "pl": "polish-pdb",
-    "ru": "russian-syntagrus",
-    "sk": "slovak-snk",
-    "sl": "slovenian-ssj",
-    "sr": "serbian-set",
-    "uk": "ukrainian-iu",
-}
 
 
 class _Model(sources.Source):
@@ -64,14 +54,11 @@ def open_parser(language: str, model: Path | None) -> Parser:
 
 def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
-    if language not in _TREEBANKS:
-        raise ConfigError(
-            f"No UDPipe model is published for {language!r}, only for {', '.join(_TREEBANKS)}. Give the path "
-            f"of a .udpipe file as the model."
-        )
-    path = (
-        directory or sources.cache_directory().parent / "udpipe"
-    ) / f"{_TREEBANKS[language]}-ud-2.5-191206.udpipe"
+    treebanks = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    if language not in treebanks:
+        raise ConfigError(f"No UDPipe model is published for {language!r}. Give the path of a .udpipe file.")
+    folder = directory or sources.cache_directory().parent / "udpipe"
+    path = folder / f"{treebanks[language]}-ud-2.5-191206.udpipe"
     if path.exists():
         return path
     errors = []

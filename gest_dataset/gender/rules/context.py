@@ -38,14 +38,12 @@ class Context:
     @cached_property
     def clause(self) -> tuple[Token, ...]:
         """The words around the word up to the next comma, conjunction or relative pronoun."""
-        first = last = self.index
-        while first > 0 and not self._is_border(first - 1) and not self._is_question(first):
+        first, end = self.index, self.index + 1
+        while first > 0 and not (self._is_border(first - 1) or self._is_question(first)):
             first -= 1
-        while (
-            last + 1 < len(self.tokens) and not self._is_border(last + 1) and not self._is_question(last + 1)
-        ):
-            last += 1
-        return self.tokens[first : last + 1]
+        while end < len(self.tokens) and not (self._is_border(end) or self._is_question(end)):
+            end += 1
+        return self.tokens[first:end]
 
     @cached_property
     def others(self) -> list[Token]:

@@ -23,7 +23,7 @@ _MAX_CALL = 3  # words before a quoted clause: *«Ничего, пережила
 _MIN_VERB = 6  # letters: shorter nouns in -ла are many
 
 
-def fused_ending(c: Context) -> bool:
+def fused_ending(_: Context) -> bool:
     """The ending of the word is that of the first person: *byłam*."""
     return True
 
@@ -88,12 +88,10 @@ def coordinated(c: Context) -> bool:
     sentence, token, top = c.sentence, c.token, c.predicate
     if token.upos == "ADJ" and c.is_attribute:
         return False
-    if any(
-        child.relation == "mark" or (child.relation in SUBJECTS and child.case in {"", "Nom"})
-        for child in sentence.children(top)
-    ):
-        return False
     if other_auxiliary(c, top) or any(map(c.is_other_person, c.clause)):
+        return False
+    below = sentence.children(top)
+    if any(t.relation == "mark" or (t.relation in SUBJECTS and t.case in {"", "Nom"}) for t in below):
         return False
     while top.relation == "conj":
         head = sentence.head(top)
@@ -115,9 +113,9 @@ def coordinated(c: Context) -> bool:
 def subordinate(c: Context) -> bool:
     """A clause without a subject below a verb of the first person: *Жалею, что не ходила*."""
     token, grammar, top = c.token, c.grammar, c.predicate
-    if grammar.auxiliaries or top.relation not in {"ccomp", "advcl", "conj", "parataxis"}:
+    if top.relation not in {"ccomp", "advcl", "conj", "parataxis"}:
         return False
-    if _is_impersonal(token):
+    if grammar.auxiliaries or _is_impersonal(token):
         return False
     if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
         return False

@@ -144,7 +144,7 @@ def test_thoughts_are_kept_and_not_read(tmp_path: Path) -> None:
 def test_a_run_resumes_and_asks_nothing_twice(
     fault: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast_retries(monkeypatch)
+    fast_retries(monkeypatch, fault)
     answered: Counter[str] = Counter()
     with chatting(lambda text, options: "(b)") as server:
         answer, given = server.translate, {"limit": 4, "output": tmp_path / "run", "connections": 2}

@@ -126,7 +126,7 @@ def test_a_context_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch) 
 def test_a_run_resumes_and_sends_nothing_twice(
     fault: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast_retries(monkeypatch)
+    fast_retries(monkeypatch, fault)
     monkeypatch.setattr(plan, "MAX_PROMPTS", 8)
     answered: Counter[tuple[int, ...]] = Counter()
     with served("gpt2") as server:
