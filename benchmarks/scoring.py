@@ -259,7 +259,10 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
             return gest_dataset.score(pair, rows, device=device)
 
     def full() -> Any:
-        with timed_passes(spent["full"], device), patch.object(prefix_sharing, "is_worthwhile", lambda *given: False):
+        with (
+            timed_passes(spent["full"], device),
+            patch.object(prefix_sharing, "is_worthwhile", lambda *given: False),
+        ):
             return gest_dataset.score(pair, rows, device=device)
 
     done = Alternating({"shared": shared, "full": full}, rounds, device)
