@@ -118,6 +118,7 @@ _OFFLINE = {
     '"xlm-roberta-base"': repr(str(TOY_MODEL)),
     '"./tuned"': repr(str(TOY_MODEL)),
     '"sk_pairs"': '"demo_sk_pairs"',
+    '"sk", model="sk.udpipe"': f'"sk", parser="conllu", model={str(ROOT / "tests" / "mirror_sk.conllu")!r}',
     'parser_model="sk.udpipe"': f'parser="conllu", parser_model={str(ROOT / "tests" / "mirror_sk.conllu")!r}',
 }
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_report
+from gest_dataset.commands.console import err, out, show_report
 from gest_dataset.errors import ConfigError
 
 EXAMPLES = (
@@ -55,7 +55,7 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.report.serve import make_server
+    from gest_dataset.report.serve import serve_report
     from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
@@ -63,18 +63,18 @@ def run(
     if serve:
         if output is not None or figures is not None:
             raise ConfigError("--serve cannot be combined with --output or --figures.")
-        server, address = make_server(paths)
-        with server, interruptible("The server has stopped."):
-            out.print(address, soft_wrap=True)
-            if browser and not webbrowser.open(address):
-                err.print("No browser could be opened. Open the address yourself.")
-            server.serve_forever()
+        serve_report(paths, lambda address: _open(address, browser))
         return
-    with interruptible("No incomplete file was left. Run the same command again."):
-        runs = find_runs(paths)
-        page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
-        report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
+    runs = find_runs(paths)
+    page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
+    report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
     if figures is not None:
         err.print(f"Figures: {figures}", soft_wrap=True)
     if page != STANDARD_OUTPUT:
         show_report(page)
+
+
+def _open(address: str, browser: bool) -> None:
+    out.print(address, soft_wrap=True)
+    if browser and not webbrowser.open(address):
+        err.print("No browser could be opened. Open the address yourself.")

@@ -1,4 +1,4 @@
-"""Figures and LaTeX tables of runs as files for papers.
+"""Figures and a LaTeX table of runs as files for papers.
 
 DIR/NAME-single.pdf, .svg, .png, .txt    a figure as wide as a column, with its title and caption
 DIR/NAME-double.pdf, .svg, .png, .txt    the same, as wide as the text
@@ -68,4 +68,3 @@ def _files(
             yield f"{panel.name}.csv", panel.csv.encode()
     if "tex" in formats and runs:
         yield "results.tex", latex.results_table(runs).encode()
-        yield "details.tex", latex.details_tables(runs).encode()

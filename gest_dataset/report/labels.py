@@ -33,7 +33,6 @@ class LabelledRun:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The run's settings and metadata."""
         return {**self.run.manifest.settings, **self.run.manifest.metadata}
 
     @property
@@ -46,7 +45,6 @@ class LabelledRun:
 
     @property
     def model(self) -> str:
-        """The name of the model or translator."""
         return one_line(self.run.manifest.model)
 
     @property
@@ -67,7 +65,7 @@ class LabelledRun:
 
     @property
     def templates(self) -> dict[int, Result]:
-        """The result in each template; 0 stands for no template."""
+        """The result in each template; 0 without templates."""
         result = self.result
         if "by_template" in result:
             return template_results(result)
@@ -76,7 +74,6 @@ class LabelledRun:
 
     @property
     def toy(self) -> bool:
-        """Whether the model is a toy, whose numbers mean nothing."""
         return bool(self.facts.get("toy"))
 
     @property

@@ -3,7 +3,7 @@
 const progress = document.getElementById("progress");
 const check = async () => {
   try {
-    const state = await (await fetch("state", { cache: "no-store" })).json();
+    const state = await (await fetch("state.json", { cache: "no-store" })).json();
     if (state.version !== progress.dataset.version) {
       location.reload();
       return;

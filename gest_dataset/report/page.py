@@ -40,20 +40,6 @@ from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
 _MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
-_INTERVALS = (
-    "Intervals are at 95 %: stratified bootstrap-t with 2,000 seeded draws for means and functions of means "
-    "(resampled is each {units}), Agresti-Coull for single proportions. They generalise to other samples of "
-    "the same kind, not to other templates or training runs. An effect is shown if the whole interval lies "
-    "above the zone of negligible effects, reversed if it lies below, negligible if it lies within, and "
-    "otherwise not shown; each interval is given with its zone."
-)
-_STEREOTYPES = (
-    " Intervals for all 16 stereotypes at once are max-t over the bootstrap (masculine shares: Šidák’s "
-    "level); bounds of ranks are those that simultaneous intervals of all pairwise differences allow "
-    "(Mogstad et al., 2024). The permutation p-value is exact over the 11,440 ways to choose 7 of 16 "
-    "stereotypes: it tests whether the split by gender is more than chance over stereotypes, not how certain "
-    "the rates of these sentences are, nor whether topics that go with gender explain it."
-)
 
 
 def report(
@@ -129,7 +115,11 @@ def render_report(
         explorer=explorer,
         chance=CHANCE,
         runs=[_run_facts(run, path) for run in runs],
-        methods=_methods(runs) if runs else [],
+        models=_listed(list(dict.fromkeys(run.model for run in runs))),
+        configs=_listed(list(dict.fromkeys(run.config for run in runs))),
+        methods=list(dict.fromkeys(run.measure.methods.strip() for run in runs)),
+        units=" or ".join(dict.fromkeys(run.measure.unit.label for run in runs)),
+        has_ranks=any("feminine_ranks" in part for run in runs for part in run.templates.values()),
         citations=_citations(runs),
         version=__version__,
         live=live,
@@ -232,23 +222,8 @@ def _run_facts(run: LabelledRun, path: Path) -> dict[str, Any]:
     }
 
 
-def _methods(runs: Sequence[LabelledRun]) -> list[str]:
-    """Paragraphs on what was measured and how, ready to paste."""
-    models, configs, methods, units = (
-        list(dict.fromkeys(values))
-        for values in zip(
-            *((run.model, run.config, run.measure.methods, run.measure.unit.label) for run in runs),
-            strict=True,
-        )
-    )
-    opening = f"We measured {_listed(models)} on {_listed(configs)} with gest-dataset {__version__}."
-    has_ranks = any("feminine_ranks" in part for run in runs for part in run.templates.values())
-    closing = _INTERVALS.format(units=" or ".join(units)) + (_STEREOTYPES if has_ranks else "")
-    return [opening, *(text.strip() for text in methods), closing]
-
-
 def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _citations(runs: Sequence[LabelledRun]) -> list[str]:

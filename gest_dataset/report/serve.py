@@ -1,4 +1,4 @@
-"""Serve the report of runs on this machine, updated when another run finishes (`gest report --serve`).
+"""Serve the report of runs on this machine, written again when another run finishes (`gest report --serve`).
 
 The server listens on the loopback interface only, and refuses requests with another `Host` header, so that
 other sites cannot read the page through DNS rebinding.
@@ -6,12 +6,12 @@ other sites cannot read the page through DNS rebinding.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import tempfile
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import time
+from collections.abc import Callable, Sequence
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,111 +22,93 @@ from gest_dataset.report.page import render_report
 from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.progress import read_progress
+from gest_dataset.storage import atomic_path, write_json
 
 _HOST = "127.0.0.1"
-
-
-@dataclass(frozen=True)
-class State:
-    """The finished runs in some folders, and a line on each other run; `version` changes with the former."""
-
-    finished: tuple[Path, ...]
-    lines: tuple[str, ...]
-    version: str
+_SECONDS = 2.0  # between two looks at the runs
 
 
 class LiveReport:
-    """The report of the finished runs in some folders; runs that finish later are added at its end."""
+    """A folder with index.html, the report of the finished runs, and state.json, which the page polls."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], folder: Path) -> None:
         for path in paths:
             if not path.is_dir():
                 raise ConfigError(f"There is no folder {path}. Give a run, or a folder with runs below it.")
         self._paths = paths
-        self._lock = threading.Lock()
-        self._order: dict[Path, None] = {}
-        self._page = ("", b"")
+        self._folder = folder
+        self._shown = ""
 
-    def state(self) -> State:
-        """Read the manifests of all runs."""
-        folders = {
-            file.parent.resolve(): None for path in self._paths for file in sorted(path.rglob(MANIFEST))
-        }
-        finished, lines = [], []
-        digest = hashlib.sha256()
-        for folder in folders:
+    def update(self) -> None:
+        """Read the manifests of all runs, and write the report again if other runs have finished."""
+        finished, unfinished = [], []
+        folders = {file.parent.resolve() for path in self._paths for file in path.rglob(MANIFEST)}
+        for folder in sorted(folders):
             try:
                 manifest = read_manifest(folder)
             except GestError as error:
-                lines.append(one_line(str(error).splitlines()[0]))
+                unfinished.append(one_line(str(error).splitlines()[0]))
                 continue
             if manifest.done:
-                finished.append(folder)
-                digest.update(json.dumps([str(folder), manifest.files, manifest.finished]).encode())
+                finished.append((manifest.finished, str(folder), manifest.files))
                 continue
-            name = one_line(f"{manifest.model} on {manifest.about}")
             progress = read_progress(folder)
-            if progress is None:
-                lines.append(f"{name}: started {manifest.started}")
-            else:
-                share = f" ({100 * progress.done / progress.total:.0f} %)" if progress.total else ""
-                lines.append(f"{name}: {progress.done:,} of {progress.total:,} done{share}")
-        if not finished:
-            lines.insert(0, "No run is finished yet.")
-        return State(tuple(finished), tuple(lines), digest.hexdigest()[:16])
-
-    def page(self) -> bytes:
-        """The report, rendered again if other runs have finished."""
-        with self._lock:
-            state = self.state()
-            if self._page[0] != state.version:
-                self._order |= dict.fromkeys(state.finished)
-                runs: list[Run] = []
-                notes: list[str] = []
-                for folder in self._order:
-                    try:
-                        runs.append(read_run(folder))
-                    except GestError as error:
-                        notes.append(str(error))
-                text = render_report(label_runs(runs), Path(), notes=notes, live=state.version)
-                self._page = state.version, text.encode()
-            return self._page[1]
+            line = f"{manifest.model} on {manifest.about}: started {manifest.started}"
+            if progress is not None:
+                line += f", {progress.done:,} of {progress.total:,} {progress.unit} done"
+            unfinished.append(one_line(line))
+        finished.sort(key=lambda one: one[:2])
+        version = json.dumps(finished)
+        if version != self._shown:
+            runs: list[Run] = []
+            notes: list[str] = []
+            for _, name, _ in finished:
+                try:
+                    runs.append(read_run(name))
+                except GestError as error:
+                    notes.append(str(error))
+            text = render_report(label_runs(runs), self._folder / "index.html", notes=notes, live=version)
+            with atomic_path(self._folder / "index.html") as temporary:
+                temporary.write_text(text, encoding="utf-8")
+            self._shown = version
+        lines = unfinished if finished else ["No run is finished yet.", *unfinished]
+        write_json(self._folder / "state.json", {"version": version, "lines": lines})
 
 
-def make_server(paths: Sequence[Path]) -> tuple[ThreadingHTTPServer, str]:
-    """A server on a free port, which waits for `serve_forever`, and its address."""
-    report = LiveReport(paths)
+def serve_report(paths: Sequence[Path], announce: Callable[[str], None]) -> None:
+    """Serve the report of the runs in some folders until Ctrl-C; `announce` gets its address."""
+    with tempfile.TemporaryDirectory(prefix="gest-") as folder:
+        live = LiveReport(paths, Path(folder))
+        live.update()
+        server, address = make_server(Path(folder))
+        with server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            announce(address)
+            while True:
+                time.sleep(_SECONDS)
+                live.update()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+
+def make_server(folder: Path) -> tuple[ThreadingHTTPServer, str]:
+    """A server of a folder on a free port, which waits for `serve_forever`, and its address."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(folder))
+
+        def send_head(self) -> Any:
             if self.headers.get("Host") not in hosts:
                 self.send_error(421, "Unknown host")
-            elif self.path == "/":
-                self._send("text/html; charset=utf-8", report.page())
-            elif self.path == "/state":
-                state = report.state()
-                content = json.dumps({"version": state.version, "lines": state.lines})
-                self._send("application/json", content.encode())
-            else:
-                self.send_error(404)
+                return None
+            return super().send_head()
 
-        def _send(self, content_type: str, content: bytes) -> None:
-            self.send_response(200)
-            headers = {
-                "Content-Type": content_type,
-                "Content-Length": str(len(content)),
-                "Cache-Control": "no-store",
-                "X-Content-Type-Options": "nosniff",
-            }
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+        def end_headers(self) -> None:
+            self.send_header("Cache-Control", "no-store")
+            super().end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
             """Keep the terminal free of requests."""
 
     server = ThreadingHTTPServer((_HOST, 0), Handler)
-    server.daemon_threads = True
     hosts = {f"{_HOST}:{server.server_port}", f"localhost:{server.server_port}"}
     return server, f"http://{_HOST}:{server.server_port}/"

@@ -1,7 +1,4 @@
-"""The style of all figures, on pages and in papers: colours, fonts, marks and widths.
-
-The font is DejaVu Sans, which comes with matplotlib, so figures look the same on every machine.
-"""
+"""The style of all figures, on pages and in papers: colours, marks and widths (style.yaml)."""
 
 from __future__ import annotations
 
@@ -9,25 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-# Name of the CSS variable -> its light and its dark colour; no light colour occurs twice
-PALETTE: dict[str, tuple[str, str]] = {
-    "ink": ("#1c2330", "#e7eaf0"),
-    "quiet": ("#566073", "#a4aec0"),
-    "line": ("#dde2ea", "#323a49"),
-    "paper": ("#fefefe", "#171c26"),
-    "published": ("#848fa3", "#7d89a0"),
-    "female": ("#a84a00", "#f3a660"),
-    "male": ("#0b6979", "#5cc6d6"),
-    "series-1": ("#3d43b4", "#a6adff"),
-    "series-2": ("#b5362d", "#ff9c8f"),
-    "series-3": ("#2c7345", "#82d3a0"),
-    "series-4": ("#83389f", "#dba6f2"),
-    "series-5": ("#7a5c00", "#e3c05c"),
-    "series-6": ("#20639b", "#83c0f0"),
-}
-GROUND = ("#f5f6f9", "#10141c")  # the page behind the cards
+import yaml
+
+_STYLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+PALETTE: dict[str, tuple[str, str]] = _STYLE["palette"]
+GROUND: tuple[str, str] = _STYLE["ground"]
+RC: Any = _STYLE["rc"]
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
 MARKERS = "osD^vP"
@@ -56,18 +43,11 @@ class Layout:
 
 
 _PRINT_SCALE = 0.75  # 9.5 points become 7, the least that publishers accept
-
-
-def _column(name: str, centimetres: float, share: float) -> Layout:
-    return Layout(name, centimetres / 2.54 / _PRINT_SCALE, _PRINT_SCALE, share)
-
-
 PAGE = Layout("page", 10.0)
-# One column and the full text width of the ACL style
-SINGLE = _column("single", 7.7, 0.5)
-DOUBLE = _column("double", 16.0, 1.0)
+# One column (7.7 cm) and the full text width (16 cm) of the ACL style
+SINGLE = Layout("single", 7.7 / 2.54 / _PRINT_SCALE, _PRINT_SCALE, 0.5)
+DOUBLE = Layout("double", 16 / 2.54 / _PRINT_SCALE, _PRINT_SCALE)
 COLUMNS = (SINGLE, DOUBLE)
-
 _layout: ContextVar[Layout] = ContextVar("layout", default=PAGE)
 
 
@@ -84,42 +64,3 @@ def use_layout(layout: Layout) -> Iterator[None]:
         yield
     finally:
         _layout.reset(token)
-
-
-_TICKS = {
-    "color": LIGHT["line"],
-    "labelcolor": LIGHT["quiet"],
-    "major.size": 0,
-    "minor.size": 0,
-    "major.pad": 6,
-}
-# matplotlib's settings
-RC: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gest",
-    "pdf.fonttype": 42,
-    "text.parse_math": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlepad": 10,
-    "axes.labelsize": 9.5,
-    "axes.labelpad": 7,
-    "axes.labelcolor": LIGHT["quiet"],
-    "axes.edgecolor": LIGHT["line"],
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "grid.color": LIGHT["line"],
-    "grid.linewidth": 0.7,
-    "text.color": LIGHT["ink"],
-    **{f"{axis}.{name}": value for axis in ("xtick", "ytick") for name, value in _TICKS.items()},
-    "legend.frameon": False,
-    "legend.fontsize": 9.5,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-}

@@ -99,7 +99,7 @@ class Score:
 class Pairs:
     """The differences of all pairs of models on one config.
 
-    `left_out` are the models after the first `MAX_COMPARED`; `problem` says why there are no differences.
+    `left_out` are the models after the first `MAX_COMPARED`; `problem` is the reason if there are none.
     """
 
     config: str
@@ -194,38 +194,38 @@ def compare_models(
     for cell in cells:
         if cell.status == DONE:
             by_config.setdefault(cell.config, []).append(cell)
-    by_config = {config: own for config, own in by_config.items() if len(own) > 1}
     total = sum(math.comb(min(MAX_COMPARED, len(own)), 2) for own in by_config.values())
     number = 0
-    found: list[Pairs] = []
+    pairs: list[Pairs] = []
     for config, own in by_config.items():
-        runs = []
-        for cell in own[:MAX_COMPARED]:
-            run = _read(cell, folder)
-            runs.append(replace(run, manifest=replace(run.manifest, model=cell.model.name)))
-        draws = max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))
+        if len(own) < 2:
+            continue
+        runs = [_read(cell, folder) for cell in own[:MAX_COMPARED]]
+        named = [
+            replace(run, manifest=replace(run.manifest, model=cell.model.name))
+            for run, cell in zip(runs, own, strict=False)
+        ]
         differences: list[Difference] = []
-        problem = ""
+        problem = "no two models were scored with the same templates"
         try:
-            for difference in compare_pairs(runs, draws):
-                differences.append(difference)
+            for one in compare_pairs(named, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(named), 2))):
+                differences.append(one)
                 number += 1
                 on_pair(number, total)
         except GestError as error:
             differences, problem = [], " ".join(str(error).split())
-        if not differences:
-            problem = problem or "no two models were scored with the same templates"
-        p_values = holm([one.found.p_value for one in differences]) if differences else []
-        adjusted = [replace(one, adjusted=p) for one, p in zip(differences, p_values, strict=True)]
-        found.append(Pairs(config, adjusted, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
-    return found
+        if differences:
+            p_values = holm([one.comparison.p_value for one in differences])
+            differences = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
+        pairs.append(Pairs(config, differences, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
+    return pairs
 
 
 def _difference_row(one: Difference) -> list[Any]:
-    found = one.found
+    found = one.comparison
     templates = "+".join(map(str, one.templates))
     values = (found.a, found.b, found.difference, found.low, found.high, *found.times)
-    tested = (found.p_value, one.adjusted, one.n, one.missing)
+    tested = (found.p_value, one.p_holm, one.n, one.missing)
     return [one.config, one.run, one.baseline, templates, found.measure, *values, *tested]
 
 
@@ -305,7 +305,7 @@ def _lines(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 def _difference(one: Difference) -> dict[str, Any]:
     """Return one line of the table of differences; a ratio if the headline is one."""
-    found = one.found
+    found = one.comparison
     value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
     bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
     return {
@@ -313,7 +313,7 @@ def _difference(one: Difference) -> dict[str, Any]:
         "baseline": one_line(one.baseline),
         "value": value,
         "interval": " to ".join(bounds),
-        "p": one.adjusted,
+        "p": one.p_holm,
         "n": one.n,
     }
 

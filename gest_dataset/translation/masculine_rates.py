@@ -21,8 +21,7 @@ from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.accuracy import ACCURACY, Accuracy
-from gest_dataset.gender.detect import Detection
-from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.gender.detect import Detection, GenderDetector, open_detector
 from gest_dataset.gender.grammar import rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE

@@ -96,7 +96,7 @@ def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     assert "64" in shown
     code, _, told = gest("report", *runs, "--output", "page.html")
     assert code == 0, told
-    assert "mine-csv is data of your own" in Path("page.html").read_text(encoding="utf-8")
+    assert "mine-csv is your own data" in Path("page.html").read_text(encoding="utf-8")
     write(Path("mine-csv.csv"), [*ROWS[1:], ROWS[0]])
     code, _, told = gest("score", "gpt2", "--data", "mine-csv.csv", "--templates", "3")
     assert code == 1

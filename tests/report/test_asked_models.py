@@ -58,7 +58,7 @@ def make_runs(folder: Path) -> dict[str, Run]:
 
 
 def named(run: Run, model: str) -> Run:
-    return replace(run, manifest=replace(run.manifest, subject=model))
+    return replace(run, manifest=replace(run.manifest, model=model))
 
 
 @pytest.fixture(scope="module")

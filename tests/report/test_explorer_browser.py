@@ -422,7 +422,7 @@ def test_hostile_names_and_sentences_are_escaped(
     hostile = [folder / name for name in ("alpha-base", "alpha-large")]
     found = find_runs(hostile)
     renamed = [
-        replace(run, manifest=replace(run.manifest, subject=f"=evil{n}<img src=x onerror=alert(1)>"))
+        replace(run, manifest=replace(run.manifest, model=f"=evil{n}<img src=x onerror=alert(1)>"))
         for n, run in enumerate(found)
     ]
     page = gest_dataset.report(renamed, tmp_path / "r.html")

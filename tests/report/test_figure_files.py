@@ -51,7 +51,7 @@ def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def named(run: Run, model: str) -> Run:
-    return replace(run, manifest=replace(run.manifest, subject=model))
+    return replace(run, manifest=replace(run.manifest, model=model))
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -82,7 +82,7 @@ def test_each_figure_has_files_at_both_widths(runs: Path, folder: Path) -> None:
     assert names == {"stereotypes-pairs", "ranks-pairs", "languages"}
     drawn = {f"{n}-{width.name}.{kind}" for n in names for width in COLUMNS for kind in ("pdf", "svg", "txt")}
     numbers = {f"{name}.csv" for name in names}
-    assert {path.name for path in folder.iterdir()} == drawn | numbers | {"results.tex", "details.tex"}
+    assert {path.name for path in folder.iterdir()} == drawn | numbers | {"results.tex"}
     for path in folder.glob("*.pdf"):
         content = path.read_bytes()
         (box,) = re.findall(rb"/MediaBox \[ ([\d. ]+) \]", content)
@@ -237,10 +237,6 @@ def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
         ["Model", "Config", "g_s", "95 %", "Verdict"],
         ["bert", "demo_sk_pairs", format_number(result["g_s"]), interval, result["verdict"]],
     ]
-    (details,) = tables((folder / "details.tex").read_text(encoding="utf-8"))
-    assert len(details) == 1 + 16 + 3
-    first = f"{format_number(result['q_low'][0])} to {format_number(result['q_high'][0])}"
-    assert details[1][:3] == ["1 Emotional and irrational", format_number(result["q"][0]), first]
     with (folder / "languages.csv").open(encoding="utf-8", newline="") as file:
         [own] = [row for row in csv.DictReader(file) if row["source"] == "this report"]
     assert float(own["g_s"]) == result["g_s"]
@@ -251,11 +247,11 @@ def hostile(runs: Path) -> list[LabelledRun]:
 
 
 def test_hostile_names_are_escaped_in_tables(runs: Path) -> None:
-    for text in (latex.results_table(hostile(runs)), latex.details_tables(hostile(runs))):
-        bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
-        assert "\\" not in bare
-        assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
-        assert r"\input" not in text
+    text = latex.results_table(hostile(runs))
+    bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
+    assert "\\" not in bare
+    assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
+    assert r"\input" not in text
     (found,) = tables(latex.results_table(hostile(runs)))
     assert found[1][0].replace("ˆ", "^") == HOSTILE  # as pylatexenc prints it
 
@@ -265,10 +261,9 @@ def test_latex_prints_hostile_names(runs: Path, tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None or shutil.which("pdftotext") is None:
         pytest.skip("pdflatex is not installed (apt-get install texlive-latex-recommended poppler-utils)")
     (tmp_path / "results.tex").write_text(latex.results_table(hostile(runs)), encoding="utf-8")
-    (tmp_path / "details.tex").write_text(latex.details_tables(hostile(runs)), encoding="utf-8")
     (tmp_path / "all.tex").write_text(
         r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs}"
-        r"\begin{document}\input{results}\input{details}\end{document}",
+        r"\begin{document}\input{results}\end{document}",
         encoding="utf-8",
     )
     command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "all"]

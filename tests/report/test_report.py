@@ -398,7 +398,7 @@ def test_translators_that_show_no_gender(
 
 def test_names_in_other_scripts_are_left_to_the_browser(paths: list[Path], tmp_path: Path) -> None:
     """matplotlib's font has no Chinese."""
-    run = with_manifest(run_of(paths, SMALL), subject="模型")
+    run = with_manifest(run_of(paths, SMALL), model="模型")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
@@ -590,7 +590,7 @@ def test_names_and_sentences_are_escaped(paths: list[Path], edited: Edit, tmp_pa
     edited(GEST, nasty)
     path = tmp_path / "run"
     gest_dataset.score(str(zoo.directory("bert")), "en", device="cpu", output=path)
-    run = with_manifest(reading.read_run(path), subject=f"evil/{NASTY[:40]}")
+    run = with_manifest(reading.read_run(path), model=f"evil/{NASTY[:40]}")
     file = gest_dataset.report(
         [run, run_of(paths, "gpt2-en")], tmp_path / "r.html", tmp_path / "figures", ["svg"]
     )

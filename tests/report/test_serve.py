@@ -6,9 +6,9 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -28,27 +28,28 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report_runs.translated(tmp_path_factory.mktemp("one") / "run")
 
 
-def unfinished(path: Path, subject: str = "a-model") -> Path:
+def unfinished(path: Path, model: str = "a-model") -> Path:
     """A run that has started."""
     manifest = run_folder.new_manifest(
         measure="pairs",
-        subject=subject,
+        model=model,
         config="demo_sk_pairs",
         language="sk",
         data_fingerprint="0" * 32,
         table="scores.parquet",
         settings={},
-        command=["gest", "score", subject],
+        command=["gest", "score", model],
         device=None,
     )
     with run_folder.open_run(path, manifest):
         return path
 
 
-@contextmanager
-def served(*paths: Path) -> Iterator[str]:
-    """The address of the page of some folders."""
-    server, address = make_server(paths)
+@pytest.fixture
+def address(finished: Path, tmp_path: Path) -> Iterator[str]:
+    """The address of the served report of a finished run."""
+    LiveReport([finished], tmp_path).update()
+    server, address = make_server(tmp_path)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     with server:
@@ -71,52 +72,66 @@ def get(address: str, path: str = "/", host: str | None = None, method: str = "G
 
 def test_missing_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There is no folder"):
-        make_server([tmp_path / "typo"])
+        LiveReport([tmp_path / "typo"], tmp_path)
 
 
-def test_version_changes_when_a_run_finishes(tmp_path: Path, finished: Path) -> None:
-    live = LiveReport([tmp_path])
-    assert live.state().lines == ("No run is finished yet.",)
-    shutil.copytree(finished, tmp_path / "done")
-    before = live.state()
-    assert before.finished == (tmp_path / "done",)
-    unfinished(tmp_path / "other")
-    after = live.state()
-    assert "a-model on demo_sk_pairs: started" in after.lines[0]
-    assert after.version == before.version
-    manifest = json.loads((tmp_path / "done" / MANIFEST).read_text(encoding="utf-8"))
+def test_report_is_written_again_when_a_run_finishes(tmp_path: Path, finished: Path) -> None:
+    runs, folder = tmp_path / "runs", tmp_path / "page"
+    runs.mkdir()
+    live = LiveReport([runs], folder)
+
+    def state() -> dict[str, Any]:
+        live.update()
+        content: dict[str, Any] = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        return content
+
+    assert state()["lines"] == ["No run is finished yet."]
+    shutil.copytree(finished, runs / "done")
+    before = state()
+    assert "planted" in (folder / "index.html").read_text(encoding="utf-8")
+    unfinished(runs / "other")
+    after = state()
+    assert "a-model on demo_sk_pairs: started" in after["lines"][0]
+    assert after["version"] == before["version"]
+    manifest = json.loads((runs / "done" / MANIFEST).read_text(encoding="utf-8"))
     manifest["files"]["result.json"] = "0" * 64
-    (tmp_path / "done" / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-    assert live.state().version != before.version
-    assert b"planted" not in live.page()  # the damaged run is left out
+    (runs / "done" / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    assert state()["version"] != before["version"]
+    assert "planted" not in (folder / "index.html").read_text(encoding="utf-8")  # damaged, so left out
 
 
-def test_only_this_machine_and_this_name_are_answered(finished: Path) -> None:
-    with served(finished) as address:
-        port = urlsplit(address).port
-        assert urlsplit(address).hostname == "127.0.0.1"
-        for host in ("evil.example", f"evil.example:{port}", "127.0.0.1:1", ""):
-            for path in ("/", "/state"):
-                status, content = get(address, path, host)
-                assert status == 421
-                assert b"planted" not in content
-        assert get(address, host=f"localhost:{port}")[0] == 200
-        assert get(address, method="POST")[0] == 501
-        for path in ("/run.json", "/../run.json", "/%2e%2e/etc/passwd", "//etc/passwd"):
-            assert get(address, path)[0] == 404
+def test_only_this_machine_and_this_name_are_answered(address: str) -> None:
+    port = urlsplit(address).port
+    assert urlsplit(address).hostname == "127.0.0.1"
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1:1", ""):
+        for path in ("/", "/state.json"):
+            status, content = get(address, path, host)
+            assert status == 421
+            assert b"planted" not in content
+    assert get(address, host=f"localhost:{port}")[0] == 200
+    assert get(address, method="POST")[0] == 501
+    for path in ("/run.json", "/../run.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"):
+        assert get(address, path)[0] == 404
 
 
 def test_page_reloads_when_another_run_has_finished(tmp_path: Path, finished: Path) -> None:
-    with chromium() as browser, served(tmp_path) as address:
+    runs, folder = tmp_path / "runs", tmp_path / "page"
+    unfinished(runs / "other", NASTY)
+    live = LiveReport([runs], folder)
+    live.update()
+    server, address = make_server(folder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with server, chromium() as browser:
         tab = browser.new_page()
         messages: list[str] = []
         tab.on("console", lambda message: messages.append(message.text))
         tab.on("pageerror", lambda error: messages.append(str(error)))
-        unfinished(tmp_path / "other", NASTY)
         tab.goto(address)
         tab.locator("#progress", has_text="started").wait_for(timeout=60_000)
         assert tab.title() != "evil"
         assert "\u202e" not in tab.locator("#progress").text_content()
-        shutil.copytree(finished, tmp_path / "new")
+        shutil.copytree(finished, runs / "new")
+        live.update()
         tab.locator("h1", has_text="planted").wait_for(timeout=60_000)
         assert messages == []
+        server.shutdown()

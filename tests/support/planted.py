@@ -54,7 +54,7 @@ def scored(
     }
     fresh = run_folder.new_manifest(
         measure=measure.name,
-        subject=model,
+        model=model,
         config=config,
         language=CONFIGS[config].languages[0],
         data_fingerprint=fingerprint(CONFIGS[config]),
@@ -94,7 +94,7 @@ def translated(path: Path, language: str, rows: Sequence[Mapping[str, Any]]) -> 
     }
     fresh = run_folder.new_manifest(
         measure="masculine-rate",
-        subject="planted",
+        model="planted",
         config=config,
         language=language,
         data_fingerprint=fingerprint(CONFIGS[config]),

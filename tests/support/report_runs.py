@@ -115,7 +115,7 @@ def translated(path: Path) -> Path:
     }
     fresh = run_folder.new_manifest(
         measure="masculine-rate",
-        subject="planted",
+        model="planted",
         config="en",
         language="sk",
         data_fingerprint=fingerprint(CONFIGS["en"]),

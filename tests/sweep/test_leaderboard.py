@@ -110,8 +110,8 @@ def test_differences_are_those_of_compare(swept: tuple[Path, list[Cell]]) -> Non
     runs = {name: folder / "runs" / name / "demo_en" for name in NAMES}
     for line in lines:
         (one,) = compare([runs[line["baseline"]], runs[line["name"]]]).differences
-        assert float(line["difference"]) == pytest.approx(one.found.difference)
-        assert float(line["low"]) == pytest.approx(one.found.low)
+        assert float(line["difference"]) == pytest.approx(one.comparison.difference)
+        assert float(line["low"]) == pytest.approx(one.comparison.low)
         assert (line["templates"], int(line["n"])) == ("1+3", one.n)
     adjusted = holm([float(line["p"]) for line in lines])
     assert [float(line["p_holm"]) for line in lines] == pytest.approx(adjusted)
@@ -156,7 +156,7 @@ def test_the_page_goes_by_the_corrected_p_value(
     swept: tuple[Path, list[Cell]], adjusted: float, text: str, differs: str
 ) -> None:
     (pairs,) = compare_models(swept[1], swept[0])
-    pairs = replace(pairs, differences=[replace(pairs.differences[0], adjusted=adjusted)])
+    pairs = replace(pairs, differences=[replace(pairs.differences[0], p_holm=adjusted)])
     _, scores = leaderboard.read_scores(swept[1], swept[0])
     page = render_page("title", swept[1], scores, [pairs], [])
     assert f">{text}</td><td>{differs}</td>" in page

@@ -18,7 +18,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
-from gest_dataset.gender.detector import GenderDetector, open_detector
+from gest_dataset.gender.detect import GenderDetector, open_detector
 from gest_dataset.models.base import Model, Sampling
 from gest_dataset.models.chat.answers import Answers, answer_table, answers_in, count_readings
 from gest_dataset.models.chat.collect import Collector, Estimate, Price

@@ -25,9 +25,9 @@ class ComparedRun:
     @property
     def headline(self) -> list[str]:
         """The cells of the table: run, both values, difference or ratio, interval, p and samples."""
-        found = self.difference.found
+        found = self.difference.comparison
         value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
-        p_value = "< 0.001" if self.difference.adjusted < 0.001 else format_number(self.difference.adjusted)
+        p_value = "< 0.001" if self.difference.p_holm < 0.001 else format_number(self.difference.p_holm)
         numbers = [format_number(number) for number in (found.a, found.b, value)]
         interval = f"{format_number(low)} to {format_number(high)}"
         return [self.run.label, *numbers, interval, p_value, format_number(self.difference.n)]
@@ -53,11 +53,11 @@ class RunGroup:
 
     @property
     def ratio(self) -> bool:
-        return self.others[0].difference.found.ratio
+        return self.others[0].difference.comparison.ratio
 
     @property
     def symbol(self) -> str:
-        return self.others[0].difference.found.measure
+        return self.others[0].difference.comparison.measure
 
     def to_json(self) -> dict[str, Any]:
         """The ratios of q_i for the page's script."""

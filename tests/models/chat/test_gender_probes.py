@@ -188,7 +188,7 @@ def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:
             for probe in ("choice", "story"):
                 gest_dataset.ask(MODEL, probe, endpoint=server.url, output=tmp_path / name / probe)
     rows = gest_dataset.compare([tmp_path / "b", tmp_path / "a"]).differences
-    found = {row.config: row.found for row in rows}
+    found = {row.config: row.comparison for row in rows}
     choice, story = found["choice (en)"], found["story (en)"]
     assert (choice.measure, choice.a, choice.b, choice.difference) == ("stereotype_rate", 1, 0, 1)
     assert (story.measure, story.a, story.b, story.difference) == ("f_s", 1, 0, 1)
