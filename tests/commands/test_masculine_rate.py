@@ -228,8 +228,8 @@ def test_systems_are_compared(gest: Gest, tmp_path: Path, edited: Edit) -> None:
     done = gest("compare", "deepl", "google", "--json")
     assert done.returncode == 0, done.stderr
     (shown,) = json.loads(done.stdout)["differences"]
-    assert shown["found"]["difference"] == direct.difference
-    assert asdict(direct).items() <= {**shown["found"], **asdict(direct)}.items()
+    assert shown["comparison"]["difference"] == direct.difference
+    assert asdict(direct).items() <= {**shown["comparison"], **asdict(direct)}.items()
     assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0)
     assert gest("compare", "deepl", "published").returncode == 2
     edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))
