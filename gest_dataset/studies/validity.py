@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,13 +104,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     }
     used = [run for model in models for run in (model.gest, *model.winobias.values())]
     used_names = [model.name for model in models for _ in (model.gest, *model.winobias.values())]
-    correlations, g_s = _correlations(models, configs, rates), _models(models, rates)
+    g_s = _models(models, rates)
     return Study(
         "validity",
         "Does g_s predict the WinoBias rate?",
-        (correlations, g_s, _stereotypes(models, configs, rates)),
+        (_correlations(models, configs, rates), g_s, _stereotypes(models, configs, rates)),
         (gest_and_winobias(g_s),),
-        tuple(_sentences(correlations, len(models))),
         (*notes, *limitations(used, used_names)),
         sources_of(used),
     )
@@ -220,18 +219,3 @@ def _stereotypes(models: Sequence[ModelRuns], configs: Sequence[str], rates: Rat
         rows.append(tuple(cells))
     columns = ("stereotype", *(config.removeprefix("winobias_") for config in configs))
     return Table.create("stereotypes", rows, columns=columns)
-
-
-def _sentences(correlations: Table, number: int) -> Iterator[str]:
-    if number < LEAST_MODELS:
-        yield (
-            f"A correlation over {number} of the {LEAST_MODELS} models that its interval needs allows no "
-            f"conclusion. The paper has 11 models."
-        )
-    for config, how, scale, models, r, *_ in correlations.rows:
-        if scale == LN and isinstance(r, Estimate) and math.isfinite(r.low):
-            paper = "; those of the paper's 11 masked models by 0.95"
-            yield (
-                f"Over {models} models ln g_s of GEST and of {config} ({how} of pronouns) correlate by {r}"
-                f"{paper if (config, how) == (_PAPER_CONFIG, MEAN) else ''}."
-            )
