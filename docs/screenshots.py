@@ -1,7 +1,7 @@
 """Take the screenshots of the report's explorer for the docs: `python docs/screenshots.py docs/images`.
 
-The scores of three models are planted on the demo sentences, so the pictures are reproducible. Needs Chromium and
-playwright.
+The scores of three models are planted on the demo sentences, so the pictures are reproducible. Needs
+Chromium and playwright.
 """
 
 from __future__ import annotations

@@ -378,15 +378,17 @@ def test_regression_band_is_the_textbook_formula() -> None:
     generator = np.random.default_rng(3)
     x = generator.normal(size=40)
     y = 0.5 * x + generator.normal(size=40)
-    line = regression(x, y)
-    assert [line.slope, line.intercept] == pytest.approx(np.polyfit(x, y, 1))
+    slope, places, heights, half = regression(x, y)
+    coefficients = np.polyfit(x, y, 1)
+    assert slope == pytest.approx(coefficients[0])
+    assert heights == pytest.approx(np.polyval(coefficients, places))
     # The covariance of the coefficients, (X'X)^-1 s^2
     design = np.column_stack([np.ones_like(x), x])
-    residual = y - design @ [line.intercept, line.slope]
+    residual = y - np.polyval(coefficients, x)
     covariance = np.linalg.inv(design.T @ design) * (residual @ residual) / 38
-    for place, low, high in zip(line.x, line.low, line.high, strict=True):
+    for place, width in zip(places, half, strict=True):
         at = np.array([1, place])
-        assert (high - low) / 2 == pytest.approx(2.0244 * math.sqrt(at @ covariance @ at), rel=1e-4)
+        assert width == pytest.approx(2.0244 * math.sqrt(at @ covariance @ at), rel=1e-4)
 
 
 def test_a_model_with_a_known_size_is_drawn_at_it(paths: list[Path], tmp_path: Path) -> None:
