@@ -1,7 +1,7 @@
-"""Pages of the site that are made from the package itself, so that they cannot be out of date.
+"""Pages of the site that are generated from the package, so that they are never out of date.
 
-A page for each config (from its table), for each metric (its card) and for the commands (their
-`--help`); CONTRIBUTING.md and CHANGELOG.md as they are.
+These are a page for each config, for each metric (its card) and for the commands (their `--help`), and
+CONTRIBUTING.md and CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ from gest_dataset.register import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
 _MIRROR = ROOT / "tests" / "mirror"
-# The metric of each statistic that folds a probe's scores
+# Statistic of a measure -> metric
 _METRIC_OF = {"stereotype_rate": "gest_stereotype_rate", "control_bias": "gest_control_bias"}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the made pages into the navigation."""
-    made = {
+    """Add the generated pages to the navigation."""
+    generated = {
         "configs": {"Configs": [{name: f"configs/{name}.md"} for name in CONFIGS]},
         "metrics": {"Metrics": [{name: f"metrics/{name}.md"} for name in METRICS]},
     }
-    config.nav = [_filled(entry, made) for entry in config.nav or []]
+    config.nav = [_fill(entry, generated) for entry in config.nav or []]
     return config
 
 
-def _filled(entry: Any, made: dict[str, Any]) -> Any:
+def _fill(entry: Any, generated: dict[str, Any]) -> Any:
     if isinstance(entry, str):
-        return made.get(entry, entry)
+        return generated.get(entry, entry)
     return {
-        title: [_filled(one, made) for one in below] if isinstance(below, list) else below
-        for title, below in entry.items()
+        title: [_fill(child, generated) for child in children] if isinstance(children, list) else children
+        for title, children in entry.items()
     }
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the made pages."""
+    """Add the generated pages."""
     for path, text in _pages():
         files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page on Python ends with the docstrings."""
+    """Append the API reference to the page on Python."""
     return f"{markdown}\n{reference.markdown()}" if page.file.src_uri == "python.md" else markdown
 
 
@@ -97,7 +97,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 
 
 def _measured(config: Config) -> tuple[str, str]:
-    """What a config is scored as, and the metric of these scores; nothing where it is not scored."""
+    """The measure of a config and its metric; both are empty if the config is not scored."""
     if config.family.name == "translations":
         return "the gender that each translation gives to the speaker", "gest_masculine_rate"
     try:
@@ -122,18 +122,18 @@ def _type(feature: Any) -> str:
 
 
 def _example(config: Config) -> Row:
-    """The first row of the tests' files: every text in them was written for this project."""
+    """The first row of the tests' files, whose texts were all written for this project."""
     return next(config.read({key: _MIRROR / key for key in config.sources}, Counter()))
 
 
 def _shown(value: Any) -> str:
-    """A value in a cell of a table: a text as it is, anything else as JSON."""
+    """A value for a table cell: a text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else f"`{json.dumps(value)}`"
     return text.replace("|", "\\|")
 
 
 def _commands() -> str:
-    """Every command's help, as it is printed on 88 columns without a terminal."""
+    """The help of every command, 88 columns wide."""
     parts = [
         "# Commands",
         "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. `NO_COLOR=1` prints plainly; "
@@ -153,19 +153,19 @@ def _commands() -> str:
 
 
 def _notebook() -> str:
-    """The notebook with what it has shown; `python docs/notebook.py` runs it again."""
+    """The notebook with its stored outputs; `python docs/notebook.py` runs it again."""
     book = json.loads((Path(__file__).parent / "notebook.ipynb").read_text(encoding="utf-8"))
     parts = []
     for cell in book["cells"]:
         source = "".join(cell["source"])
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         for output in cell.get("outputs", []):
-            parts.append(_output({kind: "".join(told) for kind, told in output["data"].items()}))
+            parts.append(_output({kind: "".join(text) for kind, text in output["data"].items()}))
     return "\n\n".join(parts) + "\n"
 
 
 def _output(data: Mapping[str, str]) -> str:
-    """What a cell has shown, the best of its kinds; Markdown takes a block of HTML up to an empty line."""
+    """The best representation of an output. HTML is one line because Markdown ends it at an empty line."""
     if "text/html" in data:
         one_line = re.sub(r"\s*\n\s*", " ", data["text/html"])
         return f'<div class="shown">{one_line}</div>'

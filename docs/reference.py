@@ -1,7 +1,7 @@
-"""The reference at the end of the page on Python: each public name as its source declares it.
+"""The API reference at the end of the page on Python.
 
-mkdocstrings was weighed: it reads the source without importing, and takes `gest_dataset.report`, which is
-a function and a room, for the room; it would bring four packages for what is here.
+mkdocstrings is not used because it takes `gest_dataset.report`, which is a function and a package, for the
+package.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import gest_dataset
 from gest_dataset import gender, published, statistics
 
-# The rooms that users import, and what of them is shown
+# Public package -> the names to document
 _PUBLIC: dict[ModuleType, Iterable[str]] = {
     gest_dataset: gest_dataset.__all__,
     gender: gender.__all__,
@@ -28,18 +28,18 @@ _PUBLIC: dict[ModuleType, Iterable[str]] = {
 def markdown() -> str:
     """A section for each public function and class."""
     parts = ["## Reference"]
-    for room, names in _PUBLIC.items():
+    for package, names in _PUBLIC.items():
         for name in names:
-            thing = getattr(room, name)
-            if isinstance(thing, ModuleType):  # a room with the name of the function that it is for
+            thing = getattr(package, name)
+            if isinstance(thing, ModuleType):  # a package named like its function
                 thing = getattr(thing, name, None)
             if inspect.isfunction(thing) or inspect.isclass(thing):
-                parts += [f"### {room.__name__}.{name}", *_described(thing)]
+                parts += [f"### {package.__name__}.{name}", *_describe(thing)]
     return "\n\n".join(parts) + "\n"
 
 
-def _described(thing: Any) -> Iterator[str]:
-    """What is declared, the docstring, and a class's public members."""
+def _describe(thing: Any) -> Iterator[str]:
+    """Yield the declaration, the docstring, and the public members of a class."""
     yield f"```python\n{_declaration(thing)}\n```"
     if thing.__doc__:
         yield _prose(inspect.getdoc(thing) or "")
@@ -48,7 +48,7 @@ def _described(thing: Any) -> Iterator[str]:
 
 
 def _members(thing: type) -> Iterator[str]:
-    """Methods and properties, each with the first paragraph of its docstring."""
+    """Yield methods and properties with the first paragraph of their docstrings."""
     for name, member in vars(thing).items():
         function = member.fget if isinstance(member, property) else member
         if inspect.isfunction(function) and not name.startswith("_") and function.__doc__:
@@ -58,7 +58,7 @@ def _members(thing: type) -> Iterator[str]:
 
 
 def _declaration(thing: Any) -> str:
-    """The source down to the docstring; of a class also its fields."""
+    """The source up to the docstring; for a class also its fields."""
     source = inspect.getsource(thing)
     (node,) = ast.parse(source).body
     assert isinstance(node, (ast.FunctionDef, ast.ClassDef))
@@ -68,6 +68,6 @@ def _declaration(thing: Any) -> str:
 
 
 def _prose(text: str) -> str:
-    """A docstring as Markdown: pages that it names as links, examples in fences."""
+    """A docstring as Markdown: names of pages become links, examples are fenced."""
     text = re.sub(r"docs/([\w-]+)\.md", r"[\1](\1.md)", text).replace("  # doctest: +SKIP", "")
     return re.sub(r"^>>> .*?(?=\n\n|\Z)", r"```pycon\n\g<0>\n```", text, flags=re.MULTILINE | re.DOTALL)

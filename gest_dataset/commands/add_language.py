@@ -121,7 +121,7 @@ def run(
         columns=parse_map(map or []),
         rules=rules,
         parser=parser,
-        model=parser_model,
+        parser_model=parser_model,
         first_letter=first_letter,
         licence=licence,
         replace=replace,

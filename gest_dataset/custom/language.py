@@ -91,7 +91,7 @@ def add_language(
     columns: Mapping[str, str] | None = None,
     rules: str | Path | None = None,
     parser: str = "udpipe",
-    model: str | Path | None = None,
+    parser_model: str | Path | None = None,
     first_letter: bool | None = None,
     licence: str | None = None,
     replace: bool = False,
@@ -119,9 +119,9 @@ def add_language(
     for kind, table in tables.items():
         check_name(f"{language.code}_{kind}")
         read = files[kind] = read_rows(table, kind, mapping, language, index, first_letter)
-        if kind == "pairs" and model is not None:
+        if kind == "pairs" and parser_model is not None:
             grammar = grammar or load_grammar(language.code)
-            genders = _check_genders(grammar, read, language.code, parser, model)
+            genders = _check_genders(grammar, read, language.code, parser, parser_model)
         if not read.rows:
             reasons = ", ".join(f"{number:,} {reason}" for reason, number in read.reasons.most_common(3))
             raise DataError(

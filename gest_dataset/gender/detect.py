@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gest_dataset.gender.characters import characters
 from gest_dataset.gender.grammar import UNKNOWN, Grammar, load_grammar
+from gest_dataset.gender.parsers import open_parser
 from gest_dataset.gender.parsing import ParsedText, parse_texts
 from gest_dataset.gender.rules import rules_for
 from gest_dataset.gender.rules.engine import decide
 from gest_dataset.gender.rules.quotations import quoted_spans
+from gest_dataset.probes.pronouns import Character
 
 _MAX_ROWS = 5  # that a warning lists
 
@@ -98,3 +101,36 @@ def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")
     reason = detection.rule or detection.problem or "no evidence"
     conflict = ", conflict" if detection.conflict else ""
     return f"{''.join(pieces)}{text[last:]}  ({detection.gender}{conflict}: {reason})"
+
+
+@dataclass(frozen=True)
+class GenderDetector:
+    """A parser with its settings, opened before anything expensive starts.
+
+    `signature` identifies the parser and its model.
+    """
+
+    language: str
+    parser: str
+    model: Path | None
+    signature: str
+    cache: str | Path | None = None
+
+    def genders(self, texts: Sequence[str]) -> list[Detection]:
+        """The gender of the first person in each text; `problem` says what is wrong, without a warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TextWarning)
+            return detect(texts, self.language, self.parser, self.model, cache=self.cache)
+
+    def characters(self, texts: Sequence[str]) -> list[Character]:
+        """The gender of the character of each text."""
+        return characters(texts, self.language, self.parser, self.model)
+
+
+def open_detector(
+    language: str, parser: str = "udpipe", model: str | Path | None = None, cache: str | Path | None = None
+) -> GenderDetector:
+    """The detector of a language; an error if its rules, the parser or its model are missing."""
+    load_grammar(language)
+    path = Path(model).expanduser() if model is not None else None
+    return GenderDetector(language, parser, path, open_parser(parser, language, path).signature, cache)

@@ -38,10 +38,10 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
     collect_runs,
     limitations,
     model_names,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.study import Row, Study, Table, table_texts
@@ -122,22 +122,17 @@ def controls(
         Batch(",".join(twice), Options(rules=(OWN_NEGATION.name,)), OWN_NEGATION.name, ("masked",)),
     ]
     runs = collect_runs(
-        Inputs.of(inputs),
+        inputs,
         "controls",
         [batch for batch in batches if batch.configs],
         lambda run: run.manifest.config in SETS,
     )
-    if not runs:
-        raise ConfigError(
-            "The study needs runs of a masked model on control sets (gest score MODEL --config "
-            "controls,crows), or a --model to score."
-        )
+    require_runs(runs, "controls")
     return controls_study(control_runs(runs), sources_of(runs))
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
     """The runs by model, in the order of the paper; two of the same are an error."""
-    check_same_data(runs)
     models = model_names(runs)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(models))}
     found: dict[tuple[str, str, str], ControlRun] = {}

@@ -65,12 +65,18 @@ class Batch:
 
 
 def collect_runs(
-    inputs: Inputs, study: str, batches: Sequence[Batch], suitable: Callable[[Run], bool]
+    inputs: Inputs | Sequence[str | Path | Run],
+    study: str,
+    batches: Sequence[Batch],
+    suitable: Callable[[Run], bool],
+    group: Callable[[Run], Hashable] | None = None,
 ) -> list[Run]:
     """The finished runs and those of the models, less those that do not suit the study (with a warning).
 
-    A model that cannot be scored is skipped with a warning as long as there are other runs.
+    A model that cannot be scored is skipped with a warning as long as there are other runs. In a `group` each
+    model may have one run only.
     """
+    inputs = Inputs.of(inputs)
     found = find_runs(inputs.runs)
     if inputs.models:
         if inputs.folder is None:
@@ -92,7 +98,20 @@ def collect_runs(
         if not suitable(run):
             about = run.manifest.measure, run.manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
-    return [run for run in found if suitable(run)]
+    runs = [run for run in found if suitable(run)]
+    _check_same_data(runs)
+    if group is not None:
+        _check_unique_models(runs, group)
+    return runs
+
+
+def require_runs(found: Sequence[Any], study: str) -> None:
+    """Raise an error if a study has nothing to work with."""
+    if not found:
+        raise ConfigError(
+            f"There are no runs for this study. Give finished runs or a --model; gest study {study} "
+            f"--help has examples."
+        )
 
 
 def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[Run]:
@@ -178,7 +197,7 @@ def model_names(runs: Sequence[Run]) -> list[str]:
     return [short[model] if [*short.values()].count(short[model]) == 1 else model for model in ids]
 
 
-def check_same_data(runs: Sequence[Run]) -> None:
+def _check_same_data(runs: Sequence[Run]) -> None:
     """Refuse runs on two versions of a config."""
     first: dict[str, Run] = {}
     for run in runs:
@@ -191,7 +210,7 @@ def check_same_data(runs: Sequence[Run]) -> None:
             )
 
 
-def check_unique_models(runs: Sequence[Run], group: Callable[[Run], Hashable]) -> None:
+def _check_unique_models(runs: Sequence[Run], group: Callable[[Run], Hashable]) -> None:
     """Refuse two runs of one model in a group: a copy under another name has the same hash of weights."""
     first: dict[Hashable, Run] = {}
     for run in runs:

@@ -33,10 +33,10 @@ from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
     collect_runs,
     limitations,
     model_names,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.stereoset_results import (
@@ -79,18 +79,13 @@ def stereoset(
         _batches([model for model in inputs.models if model not in checkpoints], languages, heads),
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is FAMILY,
     )
-    check_same_data(runs)
     scored = scores_of_runs(runs, heads)
     sources = sources_of(runs)
     if scores is not None:
         released, hashes = read_authors_scores(Path(scores))
         scored += released
         sources |= hashes
-    if not scored:
-        raise ConfigError(
-            "The study needs runs on stereoset_… configs (gest score MODEL --config stereoset), a --model to "
-            "score, or a folder of --scores."
-        )
+    require_runs(scored, "stereoset")
     found, by_method = entries(scored), method_entries(scored)
     tables = [_table(source, by_method if source is METHOD_TABLE else found) for source in TABLES]
     return Study(

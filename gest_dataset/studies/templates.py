@@ -28,14 +28,14 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies import figures
 from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.study import Row, Study, Table
@@ -46,10 +46,12 @@ _PRINTED = {"between-templates": "0.87", "between-models": "0.83"}
 def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
     """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
     runs = collect_runs(
-        Inputs.of(inputs), "templates", [Batch("en")], lambda run: run.manifest.measure == TEMPLATES.name
+        inputs,
+        "templates",
+        [Batch("en")],
+        lambda run: run.manifest.measure == TEMPLATES.name,
+        group=lambda run: TEMPLATES.name,
     )
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: TEMPLATES.name)
     models = scores_of_runs(runs)
     notes = tuple(limitations(runs, [model.name for model in models]))
     sources = sources_of(runs)
@@ -57,11 +59,7 @@ def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Pa
         released, hashes = read_authors_scores(Path(scores))
         models += released
         sources |= hashes
-    if not models:
-        raise ConfigError(
-            "The study needs runs of a model in English templates (gest score MODEL), a --model to score, or "
-            "a folder of --scores."
-        )
+    require_runs(models, "templates")
     names = [model.name for model in models]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
@@ -73,11 +71,14 @@ def templates_study(
 ) -> Study:
     """The study of some models' scores."""
     tables = [_between_templates(models), _between_models(models), _variance(models), _ranks(models)]
+    panels = [figures.rates_in_templates(models)]
+    if sum(len(model.templates) for model in models) > 1:
+        panels.append(figures.rank_boxes(models))
     return Study(
         "templates",
         "Do the templates agree?",
         tuple(table for table in tables if table.rows),
-        (),
+        tuple(panels),
         tuple(_sentences(tables)),
         (*notes, *_notes(models)),
         sources,

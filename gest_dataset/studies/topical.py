@@ -32,14 +32,14 @@ from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.figures import topic_rates
 from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
+    require_runs,
     sources_of,
 )
 from gest_dataset.studies.study import Row, Study, Table
@@ -113,13 +113,12 @@ def topical(
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     runs = collect_runs(
-        Inputs.of(inputs),
+        inputs,
         "topical",
         [Batch("en")],
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
+        group=lambda run: (run.manifest.measure, run.manifest.language),
     )
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: (run.manifest.measure, run.manifest.language))
     found = [_scores_of_run(one) for one in label_runs(runs)]
     notes = tuple(limitations(runs, [one.name for one in found]))
     sources = sources_of(runs) | {"words": ", ".join(words)}
@@ -131,11 +130,7 @@ def topical(
             values = one.scores.to_numpy(dtype=float)
             found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, values))
         sources |= hashes
-    if not found:
-        raise ConfigError(
-            "The study needs runs of models on GEST (gest score MODEL) or of translators (gest "
-            "masculine-rate), a --model to score, or a folder of --scores."
-        )
+    require_runs(found, "topical")
     models = [one for one in found if one.kind != MT]
     topic = _topic(found, words)
     tables = [topic, _like_table_3(found, words), _adjusted(models), _parts(models)]
@@ -143,7 +138,7 @@ def topical(
         "topical",
         "Is it the topic?",
         tuple(table for table in tables if table.rows),
-        (),
+        (topic_rates(topic),),
         tuple(_sentences(topic)),
         notes,
         sources,

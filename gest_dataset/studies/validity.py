@@ -35,11 +35,10 @@ from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.figures import gest_and_winobias
 from gest_dataset.studies.inputs import (
     Batch,
     Inputs,
-    check_same_data,
-    check_unique_models,
     collect_runs,
     limitations,
     model_names,
@@ -87,9 +86,9 @@ class ModelRuns:
 
 def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
-    runs = collect_runs(Inputs.of(inputs), "validity", [Batch("en,winobias")], _is_suitable)
-    check_same_data(runs)
-    check_unique_models(runs, lambda run: run.manifest.config)
+    runs = collect_runs(
+        inputs, "validity", [Batch("en,winobias")], _is_suitable, group=lambda run: run.manifest.config
+    )
     models, notes = group_by_model(runs)
     if not models:
         raise ConfigError(
@@ -105,12 +104,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     }
     used = [run for model in models for run in (model.gest, *model.winobias.values())]
     used_names = [model.name for model in models for _ in (model.gest, *model.winobias.values())]
-    correlations = _correlations(models, configs, rates)
+    correlations, g_s = _correlations(models, configs, rates), _models(models, rates)
     return Study(
         "validity",
         "Does g_s predict the WinoBias rate?",
-        (correlations, _models(models, rates), _stereotypes(models, configs, rates)),
-        (),
+        (correlations, g_s, _stereotypes(models, configs, rates)),
+        (gest_and_winobias(g_s),),
         tuple(_sentences(correlations, len(models))),
         (*notes, *limitations(used, used_names)),
         sources_of(used),

@@ -237,7 +237,7 @@ def run_job(job: Job, device: str) -> JobResult:
                 is_ours = isinstance(error, GestError)
                 reason = str(error) if is_ours else f"unexpected {type(error).__name__}: {error}"
                 # an error before the first config, such as a model that cannot be loaded, is of all
-                wrong = started[-1:] or remaining
+                wrong = [config for config in started[-1:] if config in remaining] or remaining
                 failed |= dict.fromkeys(wrong, reason)
                 remaining = [config for config in remaining if config not in wrong]
             else:

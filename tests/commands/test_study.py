@@ -111,13 +111,13 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     for file in Path("bert").iterdir():
         file.touch()
     code, _, told = gest(*arguments)
-    assert (code, "not of the same" in told) == (1, True)
+    assert (code, "was made with other settings" in told) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("templates",), 2, "needs runs of a model in English templates"),
+        (("templates",), 2, "There are no runs for this study"),
         (("templates", "nowhere"), 1, "nowhere is not a directory"),
         (("validity",), 2, "needs models with runs on GEST"),
         (("topical", "--words", " , "), 2, "--words"),

@@ -27,17 +27,3 @@ def test_trained_and_scored(gest_here: Called, tmp_path: Path) -> None:
     assert scored.returncode == 0, scored.stderr
     assert "icat" in scored.stdout
     assert read_run(tmp_path / "run").manifest.settings["kind"] == "nsp"
-
-
-def test_what_goes_wrong_is_told(gest_here: Called, tmp_path: Path) -> None:
-    (tmp_path / "one.jsonl").write_text('{"body": "One. Two."}\n')
-    arguments = ("study", "nsp", str(zoo.directory("gpt2")), "--data", "one.jsonl", "--output", "nsp")
-    wrong = gest_here(*arguments)
-    assert wrong.returncode == 2
-    assert "Choose one of body with --text" in wrong.stderr
-    few = gest_here(*arguments, "--text", "body")  # the folder is not taken by what was wrong
-    assert few.returncode == 1
-    assert "at least 11 different ones" in few.stderr
-    missing = gest_here("study", "nsp", str(zoo.directory("gpt2")), "--data", "none.csv", "--output", "nsp")
-    assert missing.returncode == 2
-    assert "Traceback" not in wrong.stderr + few.stderr + missing.stderr

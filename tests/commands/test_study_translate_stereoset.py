@@ -54,7 +54,7 @@ def deepl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         monkeypatch.setenv("DEEPL_AUTH_KEY", "de3p1:fx")
         monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
         monkeypatch.setattr(
-            "gest_dataset.translation.store.default_directory", lambda: tmp_path / "translations"
+            "gest_dataset.translation.systems.default_folder", lambda: tmp_path / "translations"
         )
         yield server
 
@@ -209,16 +209,6 @@ def test_a_translator_that_translates_BLANK_is_asked_with_another_mark(
     assert marks["contexts_by_marker"] == {"XYZ": len({row["context"] for row in source.values()})}
 
 
-def test_a_full_stop_behind_a_word_is_no_part_of_it(gest_here: Called, deepl: Server, tmp_path: Path) -> None:
-    def stopped(text: str) -> str:
-        return slovak(text) if text[-1] in ".!p" else f"{slovak(text)}."
-
-    deepl.slovak = stopped  # type: ignore[attr-defined]
-    gest_here(*ARGUMENTS)
-    words = {row["stereotype_word"] for row in read(tmp_path / "out", WITHIN).values()}
-    assert words == {slovak(row["stereotype_word"]) for row in english(WITHIN).values()}
-
-
 def test_what_is_translated_before_a_fault_is_not_asked_again(
     gest_here: Called, deepl: Server, tmp_path: Path
 ) -> None:
@@ -261,7 +251,7 @@ def test_folders_and_files_that_do_not_fit(gest_here: Called, deepl: Server, tmp
     assert gest_here(*ARGUMENTS).returncode == 0
     other = gest_here(*ARGUMENTS[:2], "cs", *ARGUMENTS[3:])
     assert other.returncode == 1
-    assert "language: sk there, cs now" in other.stderr
+    assert "language: sk (existing), cs (new)" in other.stderr
     assert gest_here(*ARGUMENTS[:2], "xx", *ARGUMENTS[3:]).returncode == 2
     assert gest_here(*ARGUMENTS, "--corrections", "none.csv").returncode == 2
     (tmp_path / "few.csv").write_text("source,translation\nnothing,nič\n")
@@ -287,7 +277,7 @@ def test_a_file_of_translations(gest_here: Called, tmp_path: Path) -> None:
 
 def test_a_translation_model(gest_here: Called, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny one of the real class, which says random words: nothing of it gets past the checks unseen."""
-    monkeypatch.setattr("gest_dataset.translation.store.default_directory", lambda: tmp_path / "kept")
+    monkeypatch.setattr("gest_dataset.translation.systems.default_folder", lambda: tmp_path / "kept")
     done = gest_here(
         *("study", "translate-stereoset", "sk", "--limit", "2"),
         *("--system", f"hf:{translators.directory('nllb')}"),

@@ -182,7 +182,7 @@ def test_rules_check_the_variants_of_a_new_language(rules: Path, parses: Path, t
     rows[1] = (rows[1][0], rows[1][2], rows[1][1])
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], rows)
     added = gest_dataset.add_language(
-        "szl", variants=variants, rules=rules, parser="conllu", model=parses, first_letter=True
+        "szl", variants=variants, rules=rules, parser="conllu", parser_model=parses, first_letter=True
     )
     (read,) = added.files.values()
     assert [(one.row, one.reason) for one in read.rejected] == [(2, WRONG_GENDER)]
@@ -226,7 +226,7 @@ def test_a_model_without_rules(tmp_path: Path) -> None:
     rows = [(gest_sentences()[2].text, "मैं थका", "मैं थकी")]
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], rows)
     with pytest.raises(ConfigError, match="There are no rules for 'hi'; choose one of be, bg"):
-        gest_dataset.add_language("hi", variants=variants, model=tmp_path / "hi.udpipe")
+        gest_dataset.add_language("hi", variants=variants, parser_model=tmp_path / "hi.udpipe")
 
 
 def test_another_language_has_no_published_model() -> None:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Sequence
 
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, constants
+from huggingface_hub import CommitOperationAdd, constants
 
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.commit import ATTEMPTS, Committed, Operation, commit
@@ -53,14 +53,6 @@ def test_creates_the_repository(hub: Hub) -> None:
     assert made().made
     assert number(hub) == b"2"
     assert [each.title for each in hub.dataset("org/set").history()] == ["Count", "Count", "initial commit"]
-
-
-def test_nothing_to_change_is_no_commit(hub: Hub) -> None:
-    hub.add("dataset", "org/set", {"a": b"1"})
-    before = hub.dataset("org/set").head.oid
-    done = commit(REPO, lambda branch: [], "Nothing")
-    assert (done.made, done.commit) == (False, before)
-    assert hub.dataset("org/set").head.oid == before
 
 
 def test_a_dry_run_only_reads(hub: Hub) -> None:
@@ -118,12 +110,6 @@ def test_a_branch_is_created_from_main(hub: Hub) -> None:
     assert (number(hub), number(hub, "next"), hub.read(repository, "kept", "next")) == (b"1", b"2", b"!")
     assert commit(Repo("org/set", revision="next"), build, "Count").made
     assert number(hub, "next") == b"3"
-
-
-def test_files_are_deleted(hub: Hub) -> None:
-    repository = hub.add("dataset", "org/set", {"a": b"1", "b": b"2"})
-    assert commit(REPO, lambda branch: [CommitOperationDelete("a")], "Less").made
-    assert set(repository.head.files) == {".gitattributes", "b"}
 
 
 def test_waits_as_long_as_the_hub_requests(hub: Hub, waits: list[float]) -> None:

@@ -61,20 +61,3 @@ def test_a_fresh_interpreter_loads_them(hub: Hub, tmp_path: Path) -> None:
     assert "evaluate_modules.metrics.org--gest_masculine_rate" in module
     assert names == list(METRICS)
     assert any("/spaces/org/gest_masculine_rate/resolve/main" in str(request) for request in hub.requests)
-
-
-def test_only_changed_spaces_get_a_commit(hub: Hub) -> None:
-    gest_dataset.push("org", metrics=True)
-    repository = hub.repositories["space", "org/winobias_rate"]
-    hub.commit(repository, {"notes.txt": b"n", "app.py": b"edited"})
-    hub.requests.clear()
-    done = gest_dataset.push("org", metrics=True)
-    assert [each.plan.repo.id for each in done if each.committed.made] == ["org/winobias_rate"]
-    assert {part.name: part.status for part in done[-1].plan.parts}["app.py"] == "changed"
-    sent = {request.path for request in hub.requests if request.method == "POST"}
-    assert {path for path in sent if "/spaces/" in path} == {
-        f"/api/spaces/org/winobias_rate/{what}/main" for what in ("preupload", "commit")
-    }
-    files = hub.files(repository)
-    assert files["notes.txt"] == b"n"
-    assert files["app.py"] != b"edited"

@@ -192,27 +192,27 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("model", "config", "options", "message"),
     [
-        (BERT, [], {}, "names no config"),
-        (BERT, ["en", 1], {}, "A list cannot be scored"),
-        (BERT, {"en"}, {}, "A set cannot be scored"),
-        (BERT, "sk_pair", {}, "Did you mean 'sk_pairs'"),
-        (BERT, "sk_translations", {}, "No probe reads sk_translations"),
-        (BERT, "en", {"limit": 0}, "limit=0 is too small"),
-        (BERT, "en", {"batch_tokens": 0}, "batch_tokens=0 is too small"),
-        (BERT, "en", {"null": -1}, "null=-1 is too small"),
-        (BERT, "en", {"templates": [9]}, "There is no template 9"),
-        (BERT, "en", {"templates": "none.json"}, "cannot be read"),
-        (BERT, "en", {"device": "abacus"}, "Unknown device 'abacus'"),
-        (BERT, "en", {"dtype": "float3"}, "Unknown dtype 'float3'"),
-        (GPT2, "en", {"templates": [1]}, "word before the sentence"),
-        (GPT2, "slovak_gender", {}, "is a causal model, and the quadruplets probe"),
-        (GPT2, "stereoset_de_intersentence", {"intersentence": "nsp"}, "cannot do 'nsp'"),
+        ("bert", [], {}, "names no config"),
+        ("bert", ["en", 1], {}, "A list cannot be scored"),
+        ("bert", {"en"}, {}, "A set cannot be scored"),
+        ("bert", "sk_pair", {}, "Did you mean 'sk_pairs'"),
+        ("bert", "sk_translations", {}, "No probe reads sk_translations"),
+        ("bert", "en", {"limit": 0}, "limit=0 is too small"),
+        ("bert", "en", {"batch_tokens": 0}, "batch_tokens=0 is too small"),
+        ("bert", "en", {"null": -1}, "null=-1 is too small"),
+        ("bert", "en", {"templates": [9]}, "There is no template 9"),
+        ("bert", "en", {"templates": "none.json"}, "cannot be read"),
+        ("bert", "en", {"device": "abacus"}, "Unknown device 'abacus'"),
+        ("bert", "en", {"dtype": "float3"}, "Unknown dtype 'float3'"),
+        ("gpt2", "en", {"templates": [1]}, "word before the sentence"),
+        ("gpt2", "slovak_gender", {}, "is a causal model, and the quadruplets probe"),
+        ("gpt2", "stereoset_de_intersentence", {"intersentence": "nsp"}, "cannot do 'nsp'"),
     ],
 )
 @pytest.mark.usefixtures("no_weights")
 def test_wrong_usage(model: str, config: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        score(model, config, **options)
+        score(str(zoo.directory(model)), config, **options)
 
 
 @pytest.mark.usefixtures("no_weights")
@@ -295,7 +295,7 @@ def test_custom_templates(tmp_path: Path) -> None:
         score(zoo.load("bert"), "en", templates=path)
     for wrong in ("[]", "[", '[{"id": 1}]', json.dumps([template | {"feminine": "man"}])):
         path.write_text(wrong)
-        with pytest.raises(ScoringError, match=r"templates\.json|No template is left"):
+        with pytest.raises(ScoringError, match=r"templates\.json|No template is selected"):
             score(zoo.load("bert"), "en", templates=path)
 
 

@@ -100,14 +100,6 @@ def test_a_sheet_has_so_many_of_each_language_and_outcome_and_does_not_tell(
     assert json.loads(sheets.key_path(sheet).read_text())["seed"] == 0
 
 
-def test_a_seed_draws_the_same_and_another_one_others(runs: list[Path], tmp_path: Path) -> None:
-    texts = []
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        studies.draw_sheet(tmp_path / f"{name}.csv", runs, number=10, seed=seed)
-        texts.append((tmp_path / f"{name}.csv").read_text())
-    assert texts[0] == texts[1] != texts[2]
-
-
 def test_a_sheet_is_never_overwritten(runs: list[Path], tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.csv"
     studies.draw_sheet(sheet, runs)
@@ -249,16 +241,6 @@ def test_a_sheet_of_pairs(tmp_path: Path, names: tuple[str, str]) -> None:
     matrix = {str(row[0]): row[1:5] for row in found.table("confusion").rows}
     assert matrix == {"positive": (0, 1, 1, 2), "negative": (0, 1, 0, 1)}
     assert [row[1] for row in found.table("yield").rows] == [2, 1]
-
-
-def test_what_to_draw_from_is_one_thing(runs: list[Path], tmp_path: Path) -> None:
-    file = tmp_path / "pairs.csv"
-    file.write_text("a,b\n1,2\n")
-    for given in ({}, {"runs": runs, "swaps": file}):
-        with pytest.raises(ConfigError, match="either from runs"):
-            studies.draw_sheet(tmp_path / "sheet.csv", **given)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="columns masculine and feminine"):
-        studies.draw_sheet(tmp_path / "sheet.csv", swaps=file)
 
 
 def test_files_of_labelled_pairs(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_wrong_uses_are_named(tmp_path: Path) -> None:
         stereoset(scores=tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"StereoSet has no language 'sk'\. Choose from en, de, fr, es, tr"):
         stereoset(studies.Inputs(models=["x"], folder=tmp_path), ["sk"])
-    with pytest.raises(ConfigError, match="needs runs on stereoset_"):
+    with pytest.raises(ConfigError, match="There are no runs"):
         stereoset()
 
 

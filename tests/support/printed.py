@@ -24,7 +24,7 @@ def planted(real: Path, folder: Path, config: str, model: str, plant: Callable[[
     plant(told["result"])
     write_json(path / RESULT, told)
     manifest = json.loads((path / MANIFEST).read_text())
-    manifest["subject"] = model
+    manifest["model"] = model
     manifest["metadata"] |= {"model": model, "from_hub": True, "requested_revision": None}
     manifest["files"][RESULT] = sha256((path / RESULT).read_bytes())
     write_json(path / MANIFEST, manifest)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gest_dataset.gender.detector import GenderDetector
+from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result, headline_text
 from gest_dataset.models.chat.probes import ChatProbe

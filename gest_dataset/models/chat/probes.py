@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.gender.detector import GenderDetector
+from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY

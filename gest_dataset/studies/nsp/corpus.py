@@ -15,8 +15,8 @@ import regex
 from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
 from gest_dataset.storage import update_hash
 
-_READERS = {".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
 _TEXT = ".txt"
+_READERS = {_TEXT: "text", ".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
 _SHUFFLE_BUFFER = 1000  # rows: dumps are in the order in which pages were written
 
 Document = list[str]  # its sentences
@@ -58,7 +58,7 @@ class Source:
 
     @property
     def file(self) -> Path | None:
-        return Path(self.name) if Path(self.name).suffix.lower() in {*_READERS, _TEXT} else None
+        return Path(self.name) if Path(self.name).suffix.lower() in _READERS else None
 
     @property
     def sha256(self) -> str | None:
@@ -82,19 +82,22 @@ class Source:
         ):
             if self.file is not None and not self.file.stat().st_size:
                 raise DataError(f"{name} is empty.")
-            if self.file is not None and self.file.suffix.lower() == _TEXT:
-                yield from _text_documents(self.file)
-                return
-            reader, files = self.name, None
-            if self.file is not None:
-                reader, files = _READERS[self.file.suffix.lower()], [self.name]
-            data = datasets.load_dataset(reader, self.config, data_files=files, split="train", streaming=True)
-            for number, row in enumerate(data.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER), start=1):
-                if self.column not in row:
+            column, suffix = self.column, self.file.suffix.lower() if self.file else ""
+            options: dict[str, Any] = {"data_files": [self.name]} if self.file else {"name": self.config}
+            if suffix == _TEXT:  # a blank line ends a document
+                column = "text"
+                options |= {"sample_by": "paragraph", "encoding": "utf-8-sig"}
+            reader = _READERS.get(suffix, self.name)
+            data = datasets.load_dataset(reader, split="train", streaming=True, **options)
+            if suffix != _TEXT:
+                data = data.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER)
+            for number, row in enumerate(data, start=1):
+                if column not in row:
+                    columns = ", ".join(row)
                     raise ConfigError(
-                        f"{name} has no column {self.column!r}. Choose one of {', '.join(row)} with --text."
+                        f"{name} has no column {column!r}. Choose one of {columns} with --text."
                     )
-                yield self._sentences(row[self.column], number)
+                yield self._sentences(row[column], number)
 
     def _sentences(self, value: Any, number: int) -> Document:
         """The sentences of a cell, which is a text or a list of sentences."""
@@ -105,20 +108,6 @@ class Source:
         if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
             return [sentence.strip() for sentence in value if sentence.strip()]
         raise DataError.at(self.name, f"row {number}", f"{self.column!r} is not text: {value!r:.60}")
-
-
-def _text_documents(path: Path) -> Iterator[Document]:
-    """Blocks of lines; a blank line ends a document."""
-    document: Document = []
-    with path.open(encoding="utf-8-sig") as lines:
-        for line in lines:
-            if line.strip():
-                document += split_sentences(line)
-            elif document:
-                yield document
-                document = []
-    if document:
-        yield document
 
 
 def parse_source(data: str, column: str) -> Source:
@@ -134,7 +123,7 @@ def parse_source(data: str, column: str) -> Source:
         return source
     name, _, config = data.partition(":")
     if Path(name).is_file():
-        raise ConfigError(f"{data} has an unknown file type. Use {', '.join([_TEXT, *_READERS])}.")
+        raise ConfigError(f"{data} has an unknown file type. Use {', '.join(_READERS)}.")
     return Source(name, config or None, column)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -73,3 +74,10 @@ def published_rows(name: str) -> list[dict[str, Any]]:
     """The rows of a published table."""
     rows: list[dict[str, Any]] = published.load(name)["rows"]
     return rows
+
+
+def printed_numbers(name: str) -> dict[str, Any]:
+    """Numbers that the papers print outside of the published tables."""
+    content = json.loads(Path(__file__).with_name("numbers.json").read_text(encoding="utf-8"))
+    values: dict[str, Any] = content[name]["values"]
+    return values

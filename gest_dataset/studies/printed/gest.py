@@ -31,26 +31,13 @@ from gest_dataset.studies.printed.comparison import (
     Pair,
     Unavailable,
     load_rows,
+    printed_numbers,
     published_rows,
     required,
 )
 
 _NOT_PRINTED = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
 _EXCLUDED = "bert-base-multilingual-cased"  # by section 4.3.3
-# Table 2 in our notation
-_TEMPLATES = {
-    1: ('{word} said: "{sentence}"', "He", "She"),
-    2: ('The {word} said: "{sentence}"', "man", "woman"),
-    3: ('"{sentence}", {word} said.', "he", "she"),
-    4: ('"{sentence}", the {word} said.', "man", "woman"),
-}
-# Table 3 of the first version, in log10
-_FIRST_TABLE_3 = {
-    "MT systems": ("0.86", "0.70"),
-    "English MLMs": ("0.10", "-0.04"),
-    "English GLMs": ("0.12", "-0.08"),
-    "Slavic MLMs": ("0.31", "0.05"),
-}
 
 
 def samples(_: Path | None) -> list[Pair]:
@@ -71,15 +58,16 @@ def samples(_: Path | None) -> list[Pair]:
 
 def templates(_: Path | None) -> list[Pair]:
     """Table 2: whether our templates are the printed ones."""
-    same = [(t.text, t.masculine, t.feminine) == _TEMPLATES[n] for n, t in sorted(TEMPLATES.items())]
-    return [Pair("templates that are the printed ones", sum(same), str(len(_TEMPLATES)))]
+    printed = printed_numbers("templates")
+    same = [[t.text, t.masculine, t.feminine] == printed[str(n)] for n, t in TEMPLATES.items()]
+    return [Pair("templates that are the printed ones", sum(same), str(len(printed)))]
 
 
 def _printed_models(table: str) -> list[dict[str, Any]]:
     return [row for row in published_rows(table) if row["model"] != _NOT_PRINTED]
 
 
-def _table_3(scale: Callable[[Floats], Floats], printed: Mapping[str, tuple[str, str]]) -> list[Pair]:
+def _table_3(scale: Callable[[Floats], Floats], printed: Mapping[str, Sequence[str]]) -> list[Pair]:
     """Means over results of the rates of male and of female stereotypes, and the number on the family.
 
     The rates of the samples on the family need scores that are not released.
@@ -119,7 +107,7 @@ def topical_first(_: Path | None) -> list[Pair]:
         "English GLMs, female": "the released means of these 22 models give -0.087, which "
         "agrees with 0.96 in the final version"
     }
-    pairs = _table_3(np.asarray, _FIRST_TABLE_3)
+    pairs = _table_3(np.asarray, printed_numbers("first_table_3"))
     return [Pair(pair.label, pair.computed, pair.printed, why.get(pair.label, "")) for pair in pairs]
 
 

@@ -24,6 +24,7 @@ from gest_dataset.studies.printed.comparison import (
     Pair,
     Unavailable,
     load_rows,
+    printed_numbers,
     published_rows,
     required,
 )
@@ -38,41 +39,6 @@ from gest_dataset.studies.stereoset_results import (
 
 _WHY = {
     (3, "mBERT", "tr", "lms"): "a misprint: the ICAT of the same row and the LMS of table 4 follow from 78.73"
-}
-# Section 3.1 of the StereoSet paper
-_STEREOSET_SIZES = {
-    "intrasentence": {
-        "samples": "2106",
-        "targets": "79",
-        "samples of the most common target": "32",
-        "samples of the least common target": "21",
-        "race": "962",
-        "profession": "810",
-        "gender": "255",
-        "religion": "79",
-    },
-    "intersentence": {
-        "samples": "2123",
-        "targets": "79",
-        "samples of the most common target": "33",
-        "samples of the least common target": "20",
-        "race": "976",
-        "profession": "827",
-        "gender": "242",
-        "religion": "78",
-    },
-}
-# Table 5 of the word-filling paper; of StereoSet the different samples with one keyword
-_ONE_KEYWORD = {"gender": "254", "race": "959", "profession": "808"}
-_SET_SIZES = {
-    "stereoset_control_gender": "250",
-    "stereoset_control_gender_filtered": "147",
-    "stereoset_control_race": "9620",
-    "stereoset_control_profession": "8090",
-    "crows_control_negation": "66",
-    "crows_control_antistereotype": "65",
-    "slovak_gender": "142",
-    "crows_gender": "262",
 }
 _HAS_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
 _SHARES = {
@@ -115,7 +81,8 @@ def stereoset_sizes(_: Path | None) -> list[Pair]:
             "samples of the most common target": max(targets.values()),
             "samples of the least common target": min(targets.values()),
         }
-        pairs += [Pair(f"{test}: {name}", counts[name], n) for name, n in _STEREOSET_SIZES[test].items()]
+        printed = printed_numbers("stereoset_sizes")[test]
+        pairs += [Pair(f"{test}: {name}", counts[name], n) for name, n in printed.items()]
     return pairs
 
 
@@ -126,8 +93,10 @@ def word_filling_sizes(_: Path | None) -> list[Pair]:
     marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
     unique = {(kind, pair) for kind, pair in zip(types, marked, strict=True) if isinstance(pair, tuple)}
     kinds = Counter(kind for kind, _ in unique)
-    pairs = [Pair(f"StereoSet, {kind}", kinds[kind], size) for kind, size in _ONE_KEYWORD.items()]
-    for config, size in _SET_SIZES.items():
+    pairs = [
+        Pair(f"StereoSet, {kind}", kinds[kind], size) for kind, size in printed_numbers("one_keyword").items()
+    ]
+    for config, size in printed_numbers("set_sizes").items():
         rows = load_rows(config)
         number = len(rows)
         if config == _HAS_DUPLICATE:
@@ -143,11 +112,12 @@ def _rows(number: int, table: str) -> list[dict[str, Any]]:
 
 def shares(number: int, table: str, _: Path | None) -> list[Pair]:
     """The ± of each share: that of the count whose Agresti-Coull centre is printed and whose ± is closest."""
+    sizes = printed_numbers("set_sizes")
     pairs = []
     for row in _rows(number, table):
-        if row["config"] == "slovak_gender" or row["config"] not in _SET_SIZES:
+        if row["config"] == "slovak_gender" or row["config"] not in sizes:
             continue
-        size = int(_SET_SIZES[row["config"]]) + (row["config"] == _HAS_DUPLICATE)
+        size = int(sizes[row["config"]]) + (row["config"] == _HAS_DUPLICATE)
         centre, low, high = agresti_coull(np.arange(size + 1.0), np.full(size + 1, float(size)))
         for name in _SHARES[table]:
             if row[name] is None:

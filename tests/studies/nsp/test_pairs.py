@@ -73,15 +73,6 @@ def test_the_random_sentence_is_never_the_next_one() -> None:
     assert list(make_pairs(numbered([["a", "b"]]), random.Random(0))) == []
 
 
-def test_the_last_document_alone_is_paired_with_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "_WINDOW", 4)
-    made = [[f"{d}-0", f"{d}-1"] for d in range(9)]
-    found = list(make_pairs(numbered(made), random.Random(0)))
-    assert Counter(pair.document for pair in found) == dict.fromkeys(range(9), 2)
-    (last,) = (pair for pair in found if pair.document == 8 and pair.label == NOT_NEXT)
-    assert last.second.split("-")[0] in {"4", "5", "6", "7"}
-
-
 def test_no_sentence_of_a_held_out_document_is_learnt_from(tmp_path: Path) -> None:
     made = [[f"{d}-{place}" for place in range(9)] for d in range(300)]
     made[7] = ["only one"]
@@ -145,13 +136,6 @@ def test_a_data_set_by_its_name_and_config(tmp_path: Path) -> None:
     assert list(read_documents(sources, seed=0)) == [["Once more.", "Twice."], ["Einmal.", "Zweimal."]]
     with pytest.raises(DataError, match="NAME:CONFIG"):
         list(read_documents([parse_source(str(tmp_path / "wiki"), "text")], seed=0))
-
-
-def test_several_sources_take_turns(tmp_path: Path) -> None:
-    for name, number in (("a", 3), ("b", 1)):
-        (tmp_path / f"{name}.txt").write_text("\n\n".join(f"{name}{i}" for i in range(number)))
-    sources = [parse_source(str(tmp_path / f"{name}.txt"), "text") for name in "ab"]
-    assert list(read_documents(sources, seed=0)) == [["a0"], ["b0"], ["a1"], ["a2"]]
 
 
 def _written(path: Path, content: str | bytes) -> str:

@@ -1,22 +1,14 @@
-"""What the Hub says no to in files about a repository: cards, the tasks of a data set, results of a model.
+"""What the Hub checks in files about a repository: cards, the tasks of a dataset, results of a model.
 
-The words that are allowed are in `words.json`. Where each rule is from:
-
-- licences: the Hub's own refusal as huggingface_hub's issue 4218 prints it (May 2026);
-- task categories, frameworks: `packages/tasks/src/pipelines.ts` and `eval.ts` of huggingface.js, which the
-  Hub validates with (its pull request 2096 has the refusal of a framework that is not listed);
-- languages, sizes: the docstring of huggingface_hub's `DatasetCardData`, and its issue 3862 on languages;
-- Spaces: the reference of their configuration in hub-docs; the 60 characters are the Hub's refusal;
-- `eval.yaml` and `.eval_results`: the page "Evaluation Results" of hub-docs, and `EvalResultEntry`.
-
-The Hub answers some of these with a warning; here each is an error.
+The allowed values in `words.json` are from huggingface.js (`packages/tasks`), from the docstring of
+`DatasetCardData`, and from error messages of the Hub.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,8 +17,6 @@ import langcodes
 import yaml
 
 _WORDS = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
-_LANGUAGES_TOO = ("code", "multilingual")
-_SHORT = 60
 _FRONT = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n(.*?)\r?\n?---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -42,10 +32,7 @@ def wrong_card(content: str, type: str) -> tuple[list[str], list[str]]:
         return [], ["empty or missing yaml metadata in repo card"]
     if not isinstance(facts, dict):
         return ["The metadata must be a mapping"], []
-    rules = {**_ALWAYS, **_OF_TYPE.get(type, {})}
-    wrong = [
-        message for name, rule in rules.items() if name in facts for message in rule(f'"{name}"', facts[name])
-    ]
+    wrong = [message for key, value in facts.items() for message in _wrong_entry(key, value)]
     if type == "space" and "sdk" not in facts:
         wrong.append('"sdk" is required')
     return wrong, []
@@ -100,7 +87,7 @@ def _wrong_result(entry: Any) -> Iterator[str]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Keys that occur twice are an error, as in the Hub's YAML; PyYAML would take the last one."""
+    """Duplicate keys are an error, as on the Hub; PyYAML takes the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [key.value for key, _ in node.value]
@@ -114,69 +101,30 @@ def _load(text: str) -> Any:
     return yaml.load(text, _Loader)
 
 
-_Rule = Callable[[str, Any], Iterator[str]]
+def _wrong_entry(key: str, value: Any) -> Iterator[str]:
+    """What is wrong with one key of a card."""
+    values = value if isinstance(value, list) else [value]
+    if key in _ALLOWED and not all(each in _WORDS[_ALLOWED[key]] for each in values):
+        yield f'"{key}" must be one of {_WORDS[_ALLOWED[key]]}'
+    if key == "language" and not all(
+        re.fullmatch("[a-z]{2,3}", str(code)) and langcodes.tag_is_valid(code) for code in values
+    ):
+        yield f'"{key}" must be an ISO 639-1, 639-2 or 639-3 code'
+    if key in ("title", "pretty_name", "app_file") and not isinstance(value, str):
+        yield f'"{key}" must be a string'
+    if key == "short_description" and len(value) > 60:
+        yield f'"{key}" must have at most 60 characters'
+    if key == "configs":
+        names = [each.get("config_name") for each in value]
+        if len({*names}) < len(names) or sum(bool(each.get("default")) for each in value) > 1:
+            yield f'"{key}" must have unique names and at most one default'
 
 
-def _among(words: str, several: bool = True) -> _Rule:
-    allowed = _WORDS[words]
-
-    def check(name: str, value: Any) -> Iterator[str]:
-        values = value if isinstance(value, list) and several else [value]
-        if not values or not all(isinstance(each, str) and each in allowed for each in values):
-            yield f"{name} must be one of [{', '.join(allowed)}{', array' if several else ''}]"
-
-    return check
-
-
-def _language(name: str, value: Any) -> Iterator[str]:
-    for code in value if isinstance(value, list) else [value]:
-        known = isinstance(code, str) and re.fullmatch("[a-z]{2,3}", code) and langcodes.tag_is_valid(code)
-        if not known and code not in _LANGUAGES_TOO:
-            yield (
-                f"{name} with value {code!r} is not valid. It must be an ISO 639-1, 639-2 or 639-3 code "
-                f"(two/three letters), or a special value like {', '.join(_LANGUAGES_TOO)}."
-            )
-
-
-def _text(name: str, value: Any) -> Iterator[str]:
-    if not isinstance(value, str):
-        yield f"{name} must be a string"
-
-
-def _texts(name: str, value: Any) -> Iterator[str]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        yield f"{name} must be an array of strings"
-
-
-def _short(name: str, value: Any) -> Iterator[str]:
-    if len(str(value)) > _SHORT:
-        yield f"{name} length must be less than or equal to {_SHORT} characters long"
-
-
-def _configs(name: str, value: Any) -> Iterator[str]:
-    names = [each.get("config_name") for each in value]
-    if not all(isinstance(each, str) for each in names) or len({*names}) < len(names):
-        yield f"{name} must have a config_name each, and none twice"
-    if sum(bool(each.get("default")) for each in value) > 1:
-        yield f"{name} has more than one default"
-
-
-_ALWAYS: Mapping[str, _Rule] = {"license": _among("licences"), "tags": _texts}
-_OF_TYPE: Mapping[str, Mapping[str, _Rule]] = {
-    "model": {"language": _language, "pipeline_tag": _among("tasks", several=False)},
-    "dataset": {
-        "language": _language,
-        "size_categories": _among("sizes"),
-        "task_categories": _among("tasks"),
-        "pretty_name": _text,
-        "configs": _configs,
-    },
-    "space": {
-        "title": _text,
-        "app_file": _text,
-        "sdk": _among("sdks", several=False),
-        "colorFrom": _among("colours", several=False),
-        "colorTo": _among("colours", several=False),
-        "short_description": _short,
-    },
+_ALLOWED = {
+    "license": "licences",
+    "size_categories": "sizes",
+    "task_categories": "tasks",
+    "sdk": "sdks",
+    "colorFrom": "colours",
+    "colorTo": "colours",
 }
