@@ -271,19 +271,16 @@ def _check_published(suite: Suite, output: Output) -> None:
         with atomic_path(folder / "published.csv") as partial:
             partial.write_text(csv_text(COLUMNS, (one.row() for one in comparisons)), encoding="utf-8")
         output.upload(folder, "published.csv")
-    table = new_table("Comparison with print", out, "", "numbers", "agree", "differ", "no interval")
-    for key in dict.fromkeys((one.table, one.model, one.where) for one in comparisons):
-        own = [one.differs for one in comparisons if (one.table, one.model, one.where) == key]
-        counts = (len(own), own.count(False), own.count(True), own.count(None))
-        table.add_row(", ".join(key), *(f"{count:,}" for count in counts))
+    table = new_table("Comparison with print", out, "", "numbers", "differ")
+    for name in dict.fromkeys(one.table for one in comparisons):
+        differs = [one.differs for one in comparisons if one.table == name]
+        table.add_row(name, f"{len(differs):,}", f"{differs.count(True):,}")
     out.print(fitted(table, out))
     differing = [one for one in comparisons if one.differs]
-    if differing:
-        table = new_table("Printed numbers outside our interval", out, "", "value", INTERVAL, "printed")
-        for one in differing:
-            name = f"{one.table}, {one.model}, {one.where}: {one.metric}"
-            table.add_row(name, number(one.estimate.value, 3), span(one.estimate, 3), f"{one.printed:g}")
-        out.print(fitted(table, out))
+    for one in differing:
+        estimate = f"{number(one.estimate.value, 3)} ({span(one.estimate, 3)})"
+        where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
+        out.print(f"{where} is {estimate}, printed: {one.printed:g}", soft_wrap=True)
     out.print(
         f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
         f"in published.csv."

@@ -99,7 +99,7 @@ class Score:
 class Pairs:
     """The differences of all pairs of models on one config.
 
-    `left_out` are the models after the first `MAX_COMPARED`; `problem` says why there are no differences.
+    `left_out` are the models after the first `MAX_COMPARED`; `problem` is the reason if there are none.
     """
 
     config: str
@@ -194,31 +194,31 @@ def compare_models(
     for cell in cells:
         if cell.status == DONE:
             by_config.setdefault(cell.config, []).append(cell)
-    by_config = {config: own for config, own in by_config.items() if len(own) > 1}
     total = sum(math.comb(min(MAX_COMPARED, len(own)), 2) for own in by_config.values())
     number = 0
-    found: list[Pairs] = []
+    pairs: list[Pairs] = []
     for config, own in by_config.items():
-        runs = []
-        for cell in own[:MAX_COMPARED]:
-            run = _read(cell, folder)
-            runs.append(replace(run, manifest=replace(run.manifest, model=cell.model.name)))
-        draws = max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))
+        if len(own) < 2:
+            continue
+        runs = [_read(cell, folder) for cell in own[:MAX_COMPARED]]
+        named = [
+            replace(run, manifest=replace(run.manifest, model=cell.model.name))
+            for run, cell in zip(runs, own, strict=False)
+        ]
         differences: list[Difference] = []
-        problem = ""
+        problem = "no two models were scored with the same templates"
         try:
-            for difference in compare_pairs(runs, draws):
-                differences.append(difference)
+            for one in compare_pairs(named, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(named), 2))):
+                differences.append(one)
                 number += 1
                 on_pair(number, total)
         except GestError as error:
             differences, problem = [], " ".join(str(error).split())
-        if not differences:
-            problem = problem or "no two models were scored with the same templates"
-        p_values = holm([one.comparison.p_value for one in differences]) if differences else []
-        adjusted = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
-        found.append(Pairs(config, adjusted, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
-    return found
+        if differences:
+            p_values = holm([one.comparison.p_value for one in differences])
+            differences = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
+        pairs.append(Pairs(config, differences, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
+    return pairs
 
 
 def _difference_row(one: Difference) -> list[Any]:

@@ -276,16 +276,6 @@ def test_adding_again(tmp_path: Path) -> None:
     assert CONFIGS["hi_translations"].published_rows == 1
 
 
-def test_adding_pairs_to_a_built_in_language(tmp_path: Path) -> None:
-    rows = [(TIRED, "Бях сигурен в себе си.", "Бях сигурна в себе си.")]
-    path = write_csv(tmp_path / "v.csv", ["source", "male", "female"], rows)
-    added = gest_dataset.add_language("bg", variants=path)
-    assert [config.name for config in added.configs] == ["bg_pairs"]
-    assert added.first_letter
-    assert remove_language("bg") == ["bg_pairs"]
-    assert "bg" in LANGUAGES
-
-
 def test_remove_language(tmp_path: Path) -> None:
     gest_dataset.add_language(
         "hi", translations_file(tmp_path / "t.csv", "hi"), variants_file(tmp_path / "v.csv", "hi")
