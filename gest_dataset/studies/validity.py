@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from gest_dataset import published
@@ -166,7 +167,7 @@ def winobias_g_s(run: Run, how: str) -> Estimate:
         return Estimate.of(winobias_rate(**inputs), "g_s")
 
 
-def correlate(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, float]:
+def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     """Pearson's r with Fisher's interval, and its p-value; nan for fewer than three points."""
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]

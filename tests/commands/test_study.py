@@ -136,7 +136,7 @@ def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, said: str)
 
 def test_all_papers(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEST_PAPER_SCORES", raising=False)
-    code, shown, told = gest("all", "--papers", "--output", "papers")
+    code, _, told = gest("all", "--papers", "--output", "papers")
     assert code == 0, told
     assert "72 tables and figures" in told
     assert "GEST_PAPER_SCORES" in told
