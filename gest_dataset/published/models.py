@@ -1,13 +1,8 @@
-"""The GEST paper's models on the scale of the definitions, and where a run stands among them.
+"""The models of the GEST paper on `scale="ratio"`, and the rank of a run among them.
 
-[A] prints e to the mean of log10 r, which is no ratio: a printed 1.12 is a true ratio of 1.30
-(docs/metrics.md). Here everything is on `scale="ratio"`.
-
-The standing is the one answer of terminal, JSON and report. Only like stands beside like: models of the
-same kind, in the same templates or on pairs of the same language, without options. Over several templates
-g_s is the mean of theirs, as in the paper's figure 4.
-
-Which published row is of a user's model: handles as printed, and where the Hub keeps them today.
+The paper prints e to the mean of log10 r, which is not a ratio: a printed 1.12 is a true ratio of 1.30
+(docs/metrics.md). A run is compared with models of the same kind, in the same templates or on pairs of the
+same language, without options. With several templates g_s is the mean over them, as in the paper's figure 4.
 """
 
 from __future__ import annotations
@@ -29,11 +24,21 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _ENGLISH_CONFIGS = ("en", "en_1_0")
+# The owners that the Hub has given to models without one, by the beginning of the name
+_OWNERS = {
+    "albert-": "albert",
+    "bert-": "google-bert",
+    "distilbert-": "distilbert",
+    "gpt2": "openai-community",
+    "roberta-": "FacebookAI",
+    "t5-": "google-t5",
+    "xlm-roberta-": "FacebookAI",
+}
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A language model of the paper: its ids on the Hub, its size, and whose sizes it belongs to."""
+    """A language model of the paper: its ids on the Hub, its size, and its model family."""
 
     name: str
     hub_ids: tuple[str, ...]
@@ -67,7 +72,7 @@ def language_models() -> dict[str, LanguageModel]:
 
 
 def model_families() -> dict[str, list[str]]:
-    """Names of the models that are sizes of one family."""
+    """The names of the models of each family."""
     members: dict[str, list[str]] = {}
     for model in language_models().values():
         if model.family:
@@ -77,7 +82,7 @@ def model_families() -> dict[str, list[str]]:
 
 @cache
 def english_models() -> tuple[PublishedRates, ...]:
-    """Tables 9 and 10 of [A]: masked and causal models in English templates, on GEST 1.0."""
+    """Tables 9 and 10: masked and causal models in English templates, on GEST 1.0."""
     return tuple(
         PublishedRates(
             row["model"], kind, row["template"], np.power(10, row["mean_log10_ratio"]).tolist(), row["g_s"]
@@ -89,7 +94,7 @@ def english_models() -> tuple[PublishedRates, ...]:
 
 @cache
 def slavic_models() -> tuple[PublishedRates, ...]:
-    """Table 11 of [A]: multilingual masked models on pairs; the digits are those of print."""
+    """Table 11: multilingual masked models on pairs, with the printed digits."""
     models = []
     for row in published.load("gest_slavic_mlm")["rows"]:
         means = np.log(row["q"]) * LN10  # of ln r
@@ -101,7 +106,7 @@ def slavic_models() -> tuple[PublishedRates, ...]:
 
 @cache
 def translators() -> tuple[PublishedRates, ...]:
-    """Tables 6 and 8 of [A]: masculine rates of translators, by `convention="published"`."""
+    """Tables 6 and 8: masculine rates of translators, by `convention="published"`."""
     return tuple(
         PublishedRates(row["system"], "translator", row["language"], row["p"], float("nan"))
         for row in published.load("gest_mt_masculine_rates")["rows"]
@@ -109,33 +114,30 @@ def translators() -> tuple[PublishedRates, ...]:
 
 
 def comparable_models(kind: str, where: int | str, options: Mapping[str, Any]) -> tuple[PublishedRates, ...]:
-    """What a run may stand beside: models of its kind in its template (a number) or on pairs of its language.
-
-    The paper's were asked in its own templates and on pairs that differ in one token, so a run with
-    options of its own stands beside none.
-    """
-    if options:
-        return ()
-    return tuple(
-        model for model in (*english_models(), *slavic_models()) if (model.kind, model.where) == (kind, where)
-    )
+    """The published models of a kind in a template (a number) or language; none for runs with options."""
+    models = (*english_models(), *slavic_models())
+    return () if options else tuple(model for model in models if (model.kind, model.where) == (kind, where))
 
 
 def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
-    """g_s of each English model, averaged over those of its templates that are asked for."""
+    """The mean g_s of each English model (by name and kind) over the given templates."""
     values: dict[tuple[str, str], list[float]] = {}
     for model in english_models():
         if model.where in templates:
             values.setdefault((model.model, model.kind), []).append(model.g_s)
-    return {key: sum(over_templates) / len(over_templates) for key, over_templates in values.items()}
+    return {key: sum(g_s) / len(g_s) for key, g_s in values.items()}
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """A model's g_s among the paper's; `models` are theirs, without the paper's entry for this model.
+    """A model's g_s among those of the paper.
 
-    `own` is that entry. `namesake` is a model of the paper that is called like this one, but need not
-    be the same. `limited` says that not all samples were asked.
+    Attributes:
+        among: what the models have in common, for the text.
+        models: the g_s of the paper's models, without that of this model.
+        own: the paper's g_s of this model.
+        namesake: a model of the paper with the same name, which may be another model.
+        limited: whether only some samples were scored.
     """
 
     g_s: float
@@ -152,42 +154,51 @@ class Ranking:
 
     @property
     def above(self) -> str | None:
-        """The nearest model with stronger stereotypes."""
+        """The closest model with stronger stereotypes."""
         stronger = (name for name, value in self.models.items() if value > self.g_s)
         return min(stronger, key=self.models.__getitem__, default=None)
 
     @property
     def below(self) -> str | None:
-        """The nearest model with weaker or the same ones."""
+        """The closest model with weaker or equal ones."""
         others = (name for name, value in self.models.items() if value <= self.g_s)
         return max(others, key=self.models.__getitem__, default=None)
 
     def text(self) -> str:
-        """In words."""
-        lines = [
-            f"g_s {self.g_s:.2f}: below {self._told(self.above)} and above {self._told(self.below)}; rank "
-            f"{self.rank} of {len(self.models) + 1} among the paper's {self.among}. Published values were "
-            f"brought to the ratio scale."
+        """The rank in sentences."""
+        above, below = (
+            "no model" if name is None else f"{name} ({self.models[name]:.2f})"
+            for name in (self.above, self.below)
+        )
+        sentences = [
+            f"g_s {self.g_s:.2f}: below {above} and above {below}; rank {self.rank} of "
+            f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
+            f"ratio scale."
         ]
         if self.own is not None:
-            lines.append(f"The paper has {self.own:.2f} for this model.")
+            sentences.append(f"The paper reports {self.own:.2f} for this model.")
         if self.namesake is not None:
-            theirs = self.models[self.namesake]
-            lines.append(f"If this is a copy of {self.namesake}: the paper has {theirs:.2f} for it.")
+            value = self.models[self.namesake]
+            sentences.append(f"If this is a copy of {self.namesake}, the paper reports {value:.2f} for it.")
         if self.limited:
-            lines.append("The paper's are of all samples, this one of the first ones only.")
-        return " ".join(lines)
-
-    def _told(self, name: str | None) -> str:
-        return "nothing" if name is None else f"{name} ({self.models[name]:.2f})"
+            sentences.append("The paper scored all samples, this run only the first ones.")
+        return " ".join(sentences)
 
 
 def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Ranking | None:
-    """The standing of a run by its metadata; None where the paper has measured nothing of the kind."""
-    wheres, told = _places(metadata)
+    """The rank of a run; None if the paper has no comparable result."""
+    config = CONFIGS.get(metadata["config"])
+    places: tuple[int | str, ...] = ()
+    among = ""
+    if config is not None and config.name in _ENGLISH_CONFIGS:
+        places = tuple(metadata["templates"])
+        among = f"template{'s' if len(places) > 1 else ''} {', '.join(map(str, places))}"
+    elif config is not None and config.family.name == "pairs":
+        places = (config.languages[0],)
+        among = LANGUAGES[config.languages[0]].name
     tables = [
-        {model.model: model.g_s for model in comparable_models(metadata["kind"], where, metadata["options"])}
-        for where in wheres
+        {model.model: model.g_s for model in comparable_models(metadata["kind"], place, metadata["options"])}
+        for place in places
     ]
     models = {
         name: sum(table[name] for table in tables) / len(tables)
@@ -201,7 +212,7 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
     return Ranking(
         g_s,
-        f"{metadata['kind']} models in {told}",
+        f"{metadata['kind']} models in {among}",
         models,
         own,
         last if last in models else None,
@@ -209,57 +220,29 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
     )
 
 
-def _places(metadata: Mapping[str, Any]) -> tuple[tuple[int | str, ...], str]:
-    """The templates of a run, or its language, and how they are called; nothing where the data differ."""
-    config = CONFIGS.get(metadata["config"])
-    if config is None:
-        return (), ""
-    if config.name in _ENGLISH_CONFIGS:
-        numbers = tuple(metadata["templates"])
-        return numbers, f"template{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    if config.family.name != "pairs":
-        return (), ""
-    language = config.languages[0]
-    return (language,), LANGUAGES[language].name
+def _from_hub(metadata: Mapping[str, Any]) -> bool:
+    """Whether a run's model is the main revision of a model on the Hub."""
+    return bool(metadata.get("from_hub")) and metadata.get("requested_revision") in (None, "main")
 
 
 def published_name(metadata: Mapping[str, Any]) -> str | None:
-    """The name that the paper has for the run's model: for the same id on the Hub, of which it is."""
-    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
-        return None
-    known = language_models().values()
-    return next((model.name for model in known if metadata["model"] in model.hub_ids), None)
-
-
-# The Hub has given owners to the models that had none; the longest beginning of a name that fits says which
-_OWNERS = {
-    "albert-": "albert",
-    "bert-": "google-bert",
-    "distilbert-": "distilbert",
-    "gpt2": "openai-community",
-    "roberta-": "FacebookAI",
-    "t5-": "google-t5",
-    "xlm-roberta-": "FacebookAI",
-}
+    """The paper's name of a run's model, if it was loaded from the Hub under one of its ids."""
+    models = language_models().values() if _from_hub(metadata) else ()
+    return next((model.name for model in models if metadata["model"] in model.hub_ids), None)
 
 
 def hub_ids(handle: str) -> tuple[str, ...]:
-    """The ids that a model has on the Hub: the handle itself, and its address of today.
+    """The ids of a model on the Hub: its original handle, and its current id.
 
     >>> hub_ids("bert-base-cased"), hub_ids("google/mt5-base")
     (('bert-base-cased', 'google-bert/bert-base-cased'), ('google/mt5-base',))
     """
-    owner = next((owner for begin, owner in _OWNERS.items() if handle.startswith(begin)), None)
+    owner = next((owner for prefix, owner in _OWNERS.items() if handle.startswith(prefix)), None)
     return (handle,) if owner is None or "/" in handle else (handle, f"{owner}/{handle}")
 
 
 def rows_for_model(
     rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], column: str
 ) -> list[Mapping[str, Any]]:
-    """The rows of a published table that are of the model of a run, by the `column` with its handle.
-
-    As with `published.standing` only a model that was loaded from the Hub under such an id is the papers'.
-    """
-    if not metadata.get("from_hub") or metadata.get("requested_revision") not in (None, "main"):
-        return []
-    return [row for row in rows if metadata["model"] in hub_ids(row[column])]
+    """The rows of a published table for a run's model, by the `column` with its handle."""
+    return [row for row in rows if _from_hub(metadata) and metadata["model"] in hub_ids(row[column])]

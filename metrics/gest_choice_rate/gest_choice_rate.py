@@ -1,4 +1,4 @@
-"""The evaluate module `gest_choice_rate`: whom a model names when it is asked who would say a sentence."""
+"""The evaluate module `gest_choice_rate`: whom a chat model chooses as the speaker of a sentence."""
 
 from __future__ import annotations
 

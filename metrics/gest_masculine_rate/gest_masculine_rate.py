@@ -11,6 +11,8 @@ from datasets import Value
 from gest_dataset.builders.families import GEST
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, masculine_rate
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
@@ -27,32 +29,27 @@ class GestMasculineRate(base.CheckedMetric):
     options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
 
-    def _scoring(self) -> list[str]:
-        """What can be given with `model_id` and `config`: the other arguments of `masculine_rates`."""
-        from gest_dataset.translation.masculine_rates import masculine_rates
+    def _scoring_arguments(self) -> list[str]:
+        """The arguments of `masculine_rates` that `compute` passes on."""
+        from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 
-        given = ("system", "language", *self.options)
-        return [name for name in signature(masculine_rates).parameters if name not in given]
+        taken = ("system", "language", *self.options)
+        return [name for name in signature(masculine_rates).parameters if name not in taken]
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, base.Inputs]:
-        if self.num_process > 1:
-            raise ConfigError("Translate with a model in one process; num_process is for samples.")
-        from gest_dataset.gender import languages
+        from gest_dataset.gender import languages  # imports parsers
 
         language = str(config).removesuffix("_translations")
         if language not in LANGUAGES:
             raise ConfigError(
-                f"{self.name}.compute(model_id=…) also needs config=…, the language to translate to or its "
-                f"config, such as 'sk_translations'; {config!r} is none; choose one of "
-                f"{', '.join(languages())}."
+                f"{self.name}.compute(model_id=…) also needs config=…, a target language or its config, such "
+                f"as 'sk_translations'; {config!r} is none; choose one of {', '.join(languages())}."
             )
         if not isinstance(model, (str, Path)):
             raise ConfigError(
                 f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
             )
-        from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-        from gest_dataset.measures.result import statistic_inputs
-        from gest_dataset.translation.masculine_rates import masculine_rates
+        from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 
         rates = masculine_rates(f"hf:{model}", language, **arguments)
         return {0: statistic_inputs(MASCULINE_RATE, rates.table, None)}

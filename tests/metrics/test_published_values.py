@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from gest_dataset import published
-from gest_dataset.published.models import english_models, slavic_models
 from gest_dataset.register import METRICS
-from gest_dataset.statistics.stereotype_rate import LN10
 from tests.conftest import ROOT
 
 Row = dict[str, float]
@@ -112,39 +110,3 @@ def test_values_are_those_of_the_tables(name: str) -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_tables_that_a_card_names_are_there(name: str) -> None:
     assert {*re.findall(r'published\.load\("(\w+)"\)', _card(name))} <= {*published.names()}
-
-
-def test_words_about_masculine_rates_hold() -> None:
-    rates = np.array([row["p"] for row in published.load("gest_mt_masculine_rates")["rows"]])
-    beautiful, others = rates[:, 6], np.delete(rates, 6, axis=1).min(axis=1)
-    alone, tied = (beautiful < others).sum(), (beautiful == others).sum()
-    text = " ".join(_card("gest_masculine_rate").split())
-    assert (
-        f"the most feminine stereotype in {alone} of the {len(rates)}, and tied with another in {tied}"
-        in text
-    )
-    assert (rates[:, 7:].mean(axis=1) > rates[:, :7].mean(axis=1)).all()
-    assert f"All {len(rates)} pairs of a system and a language have `f_s` above 0" in text
-
-
-def test_words_about_stereotype_rates_hold() -> None:
-    text = " ".join(_card("gest_stereotype_rate").split())
-    assert "A printed `g_s` of 1.12 is a true ratio of 1.30" in text
-    assert round(float(np.exp(np.log(1.12) * LN10)), 2) == 1.30
-    assert "Every English model has a `g_s` above 1" in text
-    assert min(model.g_s for model in english_models()) > 1
-    assert "only multilingual BERT falls below 1 (Czech, Polish, Slovak)" in text
-    below = {(model.model, model.where) for model in slavic_models() if model.g_s < 1}
-    assert below == {("bert-base-multilingual-cased", code) for code in ("cs", "pl", "sk")}
-
-
-def test_words_about_icat_hold() -> None:
-    row = _row("stereoset_intersentence", handle="bert-base-multilingual-cased", language="tr")
-    share = min(row["ss"], 100 - row["ss"]) / 50
-    assert (
-        row["icat"] == pytest.approx(78.73 * share, abs=0.02) != pytest.approx(row["lms"] * share, abs=0.02)
-    )
-    text = " ".join(_card("stereoset_icat").split())
-    assert "the papers' macro scores are below their micro scores in every row" in text
-    rows = published.load("stereoset_multiclass")["rows"]
-    assert all(row["macro_icat"] < row["micro_icat"] for row in rows)

@@ -295,7 +295,7 @@ def test_custom_templates(tmp_path: Path) -> None:
         score(zoo.load("bert"), "en", templates=path)
     for wrong in ("[]", "[", '[{"id": 1}]', json.dumps([template | {"feminine": "man"}])):
         path.write_text(wrong)
-        with pytest.raises(ScoringError, match=r"templates\.json|No template is left"):
+        with pytest.raises(ScoringError, match=r"templates\.json|No template is selected"):
             score(zoo.load("bert"), "en", templates=path)
 
 

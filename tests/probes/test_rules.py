@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from typer.testing import CliRunner
 
-import gest_dataset
-from gest_dataset.cli import app
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.author_rules import RULES, parse_rules
 from gest_dataset.runs.manifest import read_manifest
 from tests.conftest import ROOT
 from tests.models.test_exact import reader, rows, run
-from tests.support import naive, zoo
+from tests.support import naive
 from tests.support.naive import CANDIDATES, SENTENCES, Reader
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -74,32 +71,6 @@ def test_bos_first_within(animal: str) -> None:
     assert table != scored(who, config, (), 5).table.to_pylist()
 
 
-def test_bos_first_between() -> None:
-    """No start token in front of context and candidate; the ratio has it for the two first tokens."""
-    who, config = reader("gpt2"), "stereoset_de_intersentence"
-    start = who.tokenizer.bos_token_id
-    found = scored(who, config, "bos-first", 4).table.to_pylist()
-    ratio = scored(who, config, "bos-first", 4, intersentence="ratio").table.to_pylist()
-
-    def likelihood(text: str) -> float:
-        ids = who.tokenizer(text)["input_ids"]
-        plain = share(who, ids)
-        first = share(who, [start])[0, ids[0]].item()
-        return float(
-            np.exp(np.mean(np.log([first, *(plain[i - 1, ids[i]].item() for i in range(1, len(ids)))])))
-        )
-
-    for number, row in enumerate(rows(config, 4)):
-        for name in CANDIDATES:
-            ids = who.tokenizer(f"{row['context']} {row[name]}")["input_ids"]
-            before = len(who.tokenizer(row["context"])["input_ids"])
-            plain = share(who, ids)
-            own = [plain[i - 1, ids[i]].item() for i in range(before, len(ids))]
-            assert found[number][name] == pytest.approx(np.exp(np.mean(np.log(own))), rel=1e-4)
-            wanted = likelihood(row[name]) / likelihood(row["context"])
-            assert ratio[number][name] == pytest.approx(wanted, rel=1e-4)
-
-
 @pytest.mark.parametrize("animal", ["gpt2", "t5"])
 def test_full_stop(animal: str) -> None:
     """As if the context had one; a context that ends with one of three signs stays as it is."""
@@ -140,28 +111,6 @@ def test_encoder_pieces() -> None:
                 at = share(who, encoder, decoder_input_ids=torch.tensor([[start, sentinel]]))
                 probabilities.append(at[1, text.ids[step]].item())
             assert scores[name] == pytest.approx(np.mean(probabilities), rel=1e-4)
-
-
-def test_encoder_pieces_of_two_blanks() -> None:
-    """Both hold the earlier pieces and the same sentinel; the word is asked once."""
-    who, config = reader("t5-letters"), "stereoset_en_intrasentence"
-    row = rows(config, 1)[0] | {"id": "two", "context": "The BLANK saw the BLANK."}
-    for name, word in zip(CANDIDATES, ("cat", "dog", "sun"), strict=True):
-        row |= {name: f"The {word} saw the {word}.", f"{name}_word": word}
-    data = Dataset.from_list([row], features=rows(config, 1).features)
-    (found,) = run(who, data, {"rules": "encoder-pieces"}).table.to_pylist()
-    sentinel, start = naive.sentinel(who, 0), who.model.config.decoder_start_token_id
-    text = naive.tokenise(who, "The cat saw the cat.")
-    one, other = text.tokens(4, 7), text.tokens(16, 19)
-    probabilities = []
-    for step in range(len(one)):
-        encoder = [
-            *text.ids[: one[step]], sentinel, *text.ids[one[-1] + 1 : other[step]], sentinel,
-            *text.ids[other[-1] + 1 :],
-        ]  # fmt: skip
-        at = share(who, encoder, decoder_input_ids=torch.tensor([[start, sentinel]]))
-        probabilities.append(at[1, text.ids[one[step]]].item())
-    assert found["stereotype"] == pytest.approx(np.mean(probabilities), rel=1e-4)
 
 
 def test_counted_end() -> None:
@@ -264,15 +213,9 @@ def test_own_negation() -> None:
     ("animal", "config", "told"),
     [
         ("gpt2", "stereoset_en_intrasentence", "bos-first"),
-        ("gpt2", "stereoset_de_intersentence", "bos-first,full-stop"),
-        ("t5", "stereoset_en_intrasentence", "encoder-pieces"),
         ("t5", "stereoset_de_intersentence", "counted-end,full-stop"),
-        ("bert", "crows_gender", "two-matchings"),
         ("bert", "slovak_gender", "length-differences,own-negation,two-matchings"),
-        ("t5", "slovak_gender", "length-differences"),
-        ("bert", "stereoset_en_intrasentence", None),
         ("bert", "en", None),
-        ("bert-nsp", "stereoset_de_intersentence", None),
     ],
 )
 def test_a_run_says_which_rules_it_follows(
@@ -289,19 +232,3 @@ def test_a_run_says_which_rules_it_follows(
         note for note in scores.metadata["notes"] if note.startswith("rules means nothing to the probe")
     ]
     assert bool(unused) == (told is None)
-
-
-def test_on_the_command_line(tmp_path: Path) -> None:
-    asked = ["score", str(zoo.directory("gpt2")), "--config", "stereoset_en_intrasentence", "--limit", "3"]
-    more = ["--device", "cpu", "--output", str(tmp_path / "run")]
-    told = CliRunner().invoke(app, [*asked, "--rules", "authors", *more])
-    assert told.exit_code == 0, told.output
-    assert read_manifest(tmp_path / "run").settings["options"] == {"rules": "bos-first"}
-    wrong = CliRunner().invoke(app, [*asked, "--rules", "ours", *more])
-    assert isinstance(wrong.exception, SettingError)
-    assert (
-        gest_dataset.score(zoo.load("gpt2"), "stereoset_en_intrasentence", limit=3, device="cpu").metadata[
-            "options"
-        ]
-        == {}
-    )

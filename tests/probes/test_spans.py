@@ -60,7 +60,7 @@ def pair(**more: Any) -> Dataset:
     return Dataset.from_list([row], features=rows("sk_pairs", 1).features)
 
 
-@pytest.mark.parametrize(("odds", "low", "high"), [(0.25, -1.6, -1.2), (1.0, -0.2, 0.2), (4.0, 1.2, 1.6)])
+@pytest.mark.parametrize(("odds", "low", "high"), [(0.25, -1.6, -1.2), (4.0, 1.2, 1.6)])
 def test_pairs_whose_masculine_word_begins_the_feminine_one(odds: float, low: float, high: float) -> None:
     """ln odds, on either side of 0: a model that prefers *bola* has a negative score."""
     (score,) = gest_dataset.score(planted(odds), pair(), device="cpu").table["log_ratio"].to_pylist()
@@ -99,20 +99,6 @@ def test_keywords_are_closed() -> None:
             ).logits[0]
         own = torch.log_softmax(logits.double(), dim=-1)[range(1, len(target)), target[1:]]
         assert scores[column] == pytest.approx(own.mean().item(), abs=1e-4)
-
-
-def test_stereoset_words_are_closed() -> None:
-    """A model that is sure of *bola* gives *bol* the tokens that both begin with, but not the end."""
-    features = rows("stereoset_en_intrasentence", 1).features
-    row = dict(rows("stereoset_en_intrasentence", 1)[0], id="own", context=text("BLANK"))
-    for candidate, word in (("stereotype", "bola"), ("antistereotype", "bol"), ("unrelated", "on")):
-        row |= {candidate: text(word), f"{candidate}_word": word}
-    data = Dataset.from_list([row], features=features)
-    scored = gest_dataset.score(planted(0.02), data, device="cpu").table.to_pylist()[0]
-    assert scored["stereotype"] > 0.9
-    # three pieces of four: the closing sentinel is as unlikely as the model was taught
-    assert scored["antistereotype"] < 0.8
-    assert scored["unrelated"] < 0.5
 
 
 def test_without_a_sentinel_left_a_text_is_skipped() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 from statistics import mean, variance
 from typing import Any
 
@@ -148,28 +148,6 @@ def test_the_variance_of_repeats_by_hand() -> None:
     assert result["answer_variance"] == pytest.approx(variance([1, 1, 0, 0, 0, 1, 0.5]))
 
 
-def test_answers_that_do_not_depend_on_the_sentence_vary_as_all_do() -> None:
-    rng = np.random.default_rng(0)
-    said = rng.choice(["male", "female"], 4000).tolist()
-    units = [i // 5 for i in range(4000)]
-    result = repeat_variance(said, [1 + i // 250 for i in range(4000)], units, units)
-    assert result["repeat_variance_low"] < result["answer_variance"] < result["repeat_variance_high"]
-    assert repeat_variance(said[:4], [1] * 4, [1, 2, 3, 4], [1, 2, 3, 4]) == {}
-
-
-def test_the_interval_of_the_variance_of_repeats_is_over_sentences() -> None:
-    """Sentences have variances of their own; said twice over they are no more of them."""
-    rng = np.random.default_rng(1)
-    odds = rng.beta(0.5, 0.5, 60)
-    said = [("male" if rng.random() < odd else "female") for odd in odds for _ in range(4)]
-    units = [i // 4 for i in range(240)]
-    once = repeat_variance(said, [1] * 240, units, units)
-    prompts = [*((unit, 0) for unit in units), *((unit, 1) for unit in units)]
-    twice = repeat_variance(said * 2, [1] * 480, units * 2, prompts)
-    for end in ("", "_low", "_high"):
-        assert twice[f"repeat_variance{end}"] == pytest.approx(once[f"repeat_variance{end}"])
-
-
 # ---- planted truth -----------------------------------------------------------------------------------------
 
 RUNS = 2000  # so that 93.5 to 96.5 % are three standard errors from 95 %
@@ -210,48 +188,11 @@ def planted(follows: float, refused: float) -> dict[str, float]:
     rates = [(1 - follows) * (own - other) for own, other, _ in ODDS]
     women, men = rates[:7], rates[7:]
     without_15 = men[:7] + men[8:]
-    effects = [_effect(odds, stereotype.gender, follows) for odds, stereotype in _with_odds()]
     return {
         "stereotype_rate": (mean(women) + mean(men)) / 2,
         "stereotype_rate_without_15": (mean(women) + mean(without_15)) / 2,
         "unreadable": refused,
-        "position_effect": mean(effects),
     }
-
-
-def _with_odds() -> list[tuple[tuple[float, float, float], Any]]:
-    return list(zip(ODDS, STEREOTYPES.values(), strict=True))
-
-
-def _effect(odds: tuple[float, float, float], gender: str, follows: float) -> float:
-    """same_letter - same_option of two orders, over all pairs of them and the odds of sentences."""
-    odd = dict(zip(named(gender), odds, strict=True))
-
-    def both(x: str, y: str) -> float:
-        """The expected product of the odds of two options in one sentence."""
-        return (ALIKE * odd[x] * odd[y] + (odd[x] if x == y else 0)) / (ALIKE + 1)
-
-    def together(x: str, first: str, y: str, other: str) -> float:
-        """The probability of x in an order that begins with `first`, and of y in the other one."""
-        a, b = float(x == first), float(y == other)
-        free = 1 - follows
-        return (
-            free * free * both(x, y) + free * follows * (odd[x] * b + odd[y] * a) + follows * follows * a * b
-        )
-
-    gaps = []
-    for one, other in combinations(ORDERS, 2):
-        letter = sum(together(x, one[0], y, other[0]) for x, y in zip(one, other, strict=True))
-        option = sum(together(x, one[0], x, other[0]) for x in OPTIONS)
-        gaps.append(letter - option)
-    return mean(gaps)
-
-
-def test_planted_values_are_what_many_runs_come_to() -> None:
-    """The arithmetic above, beside one run of very many sentences."""
-    found = choice_rate(**drawn(np.random.default_rng(0), 400, 0.4, 0.2), draws=20)
-    for name, truth in planted(0.4, 0.2).items():
-        assert found[name] == pytest.approx(truth, abs=0.012), name
 
 
 @pytest.mark.slow
@@ -267,13 +208,3 @@ def test_planted_values_are_in_their_intervals(follows: float, refused: float) -
             held[name].append(result[f"{name}_low"] <= truth <= result[f"{name}_high"])
     shares = {name: float(np.mean(own)) for name, own in held.items()}
     assert all(0.935 <= share <= 0.965 for share in shares.values()), shares
-
-
-def test_no_bound_of_a_share_is_outside_of_its_range() -> None:
-    """Two sentences a stereotype have wide intervals, and a share has no less than 0."""
-    result = choice_rate(**answers(np.random.default_rng(3), 2, follows=0.3, bias=0.6, refused=0))
-    spans = {"male": (0, 1), "female": (0, 1), "neither": (0, 1), "preference": (-1, 1)}
-    for name, (least, most) in spans.items():
-        assert min(result[f"{name}_low"]) >= least, name
-        assert max(result[f"{name}_high"]) <= most, name
-    assert 0 in result["female_low"]

@@ -55,15 +55,6 @@ def test_a_translator_with_one_odd_stereotype_has_a_least_one() -> None:
     assert found["p_simultaneous_low"][0] < found["p_low"][0] < 1
 
 
-def test_stereotypes_without_samples_have_no_rank() -> None:
-    keep = STEREOTYPES != 5
-    found = statistics.stereotype_rate(_ratios(1, np.zeros(16))[keep], STEREOTYPES[keep], draws=100)
-    for key in ("feminine_ranks_low", "feminine_ranks_high", "q_simultaneous_low"):
-        assert [math.isnan(x) for x in found[key]] == [i == 5 for i in range(1, 17)]
-    assert max(found["feminine_ranks_high"][5:]) == 15
-    assert math.isnan(found["g_s_permutation_p"])
-
-
 def test_small_samples_are_bounded_by_students_t() -> None:
     """Three a stereotype: wider than single bounds by Sidak's level, and nothing is named."""
     keep = np.tile(np.arange(30) < 3, 16)
@@ -91,10 +82,3 @@ def test_permutation_at_its_ends() -> None:
     assert permutation_p(np.r_[np.zeros(7), np.ones(9)]) == pytest.approx(1 / 11_440)
     assert permutation_p(np.zeros(16)) == 1
     assert math.isnan(permutation_p([math.nan, *range(15)]))
-
-
-def test_permutation_p_values_are_uniform_under_exchange() -> None:
-    rng = np.random.default_rng(4)
-    p = [permutation_p(rng.normal(size=16)) for _ in range(400)]
-    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.03)
-    assert np.mean(p) == pytest.approx(0.5, abs=0.05)

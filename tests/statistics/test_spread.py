@@ -20,14 +20,6 @@ def test_the_spread_is_that_within_stereotypes() -> None:
     assert winobias_rate(scores - STEREOTYPES, genders)["g_s_spread"] == pytest.approx(0.7, rel=0.04)
 
 
-def test_it_does_not_depend_on_how_strongly_a_model_speaks() -> None:
-    scores = np.random.default_rng(0).normal(size=len(STEREOTYPES))
-    quiet, loud = (stereotype_rate(scale * scores, STEREOTYPES) for scale in (0.01, 3))
-    assert math.log(loud["g_s"]) / loud["g_s_spread"] == pytest.approx(
-        math.log(quiet["g_s"]) / quiet["g_s_spread"]
-    )
-
-
 def test_spreads_of_shares_and_of_quadruplets() -> None:
     labels = np.where(np.arange(len(STEREOTYPES)) % 4 == 0, "female", "male").tolist()
     assert masculine_rate(labels, STEREOTYPES.tolist())["f_s_spread"] == pytest.approx(math.sqrt(3) / 4)

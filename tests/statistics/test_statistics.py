@@ -125,27 +125,6 @@ def test_eurogests_rates_are_the_definition(seed: int) -> None:
     assert result["g_s_spread"] == pytest.approx(math.sqrt(plain.mean(within)) / ((q_f + q_m) / 2))
 
 
-def test_eurogests_g_s_saturates() -> None:
-    """The same stereotype in a model that nearly always prefers the masculine text: hardly to be seen."""
-    ratios, references = gest(1, each=40)
-    level = {shift: [x + shift for x in ratios] for shift in (0.0, 8.0)}
-    plainly, saturated = (statistics.stereotype_rate(level[x], references, scale="eurogest") for x in level)
-    assert saturated["g_s"] - 1 < 0.01 * (plainly["g_s"] - 1)
-    ratio = [statistics.stereotype_rate(level[x], references)["g_s"] for x in level]
-    assert ratio[0] == pytest.approx(ratio[1]), "the definition of Pikuliak et al. does not care"
-    # the zone goes with it: in units of its own spread the effect is of the same order
-    effects = [math.log(each["g_s"]) / each["g_s_spread"] for each in (plainly, saturated)]
-    assert effects[1] == pytest.approx(effects[0], rel=0.5)
-
-
-def test_a_published_g_s_of_1_12_is_a_ratio_of_1_29() -> None:
-    ratio = math.log(1.12) * math.log(10)  # e ** (log10 mean) = 1.12
-    references = list(range(1, 17)) * 2
-    ratios = [ratio if r > 7 else 0.0 for r in references]
-    assert statistics.stereotype_rate(ratios, references, "published")["g_s"] == pytest.approx(1.12)
-    assert statistics.stereotype_rate(ratios, references)["g_s"] == pytest.approx(1.298, abs=1e-3)
-
-
 @pytest.mark.parametrize("base", [math.e, 10.0])
 def test_control_measures_are_the_definition(base: float) -> None:
     rows, cs = quadruplets(1)
@@ -216,12 +195,6 @@ def test_icat_is_the_definition(seed: int) -> None:
         found = result["by_bias_type"][name]
         assert (found["lms"], found["ss"], found["icat"]) == pytest.approx(part)
     assert result["n"] == len(rows)
-
-
-@quiet
-def test_ties_are_no_wins() -> None:
-    result = statistics.stereoset_icat([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]], ["a", "b"], draws=FEW)
-    assert (result["lms"], result["ss"], result["icat"]) == (50, 0, 0)
 
 
 def test_winobias_rate_is_the_definition() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import bootstrap, proportions, resampling
+from gest_dataset.statistics import proportions, resampling
 from gest_dataset.statistics.bootstrap import linear
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
@@ -126,23 +126,6 @@ def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
     assert found.high == pytest.approx(value - low * error, abs=0.35 * error)
 
 
-def test_few_units_are_students() -> None:
-    """Five creators of sentences for all stereotypes: t with four degrees of freedom."""
-    rng = np.random.default_rng(6)
-    references = np.tile(np.arange(1, 17), 60)
-    creators = np.repeat(np.arange(5), 192)
-    ratios = 0.5 * rng.normal(size=(5, 16))[creators, references - 1] + 0.1 * rng.normal(size=960)
-    found = statistics.stereotype_rate(ratios, references, "log10", units=creators, draws=100)
-    each = [
-        np.mean([ratios[(creators == c) & (references == i)].mean() for i in range(8, 17)])
-        - np.mean([ratios[(creators == c) & (references == i)].mean() for i in range(1, 8)])
-        for c in range(5)
-    ]
-    # the same number of sentences each, so that the ratio estimator is the mean over creators
-    low, high = stats.ttest_1samp(each, 0).confidence_interval()
-    assert (found["g_s_low"], found["g_s_high"]) == pytest.approx((low / math.log(10), high / math.log(10)))
-
-
 def test_a_stratum_with_one_unit_has_no_bounds() -> None:
     ratios, references = gest(1, each=4)
     names = [0 if i == 3 else j for j, i in enumerate(references)]
@@ -155,16 +138,6 @@ def test_a_stratum_with_one_unit_has_no_bounds() -> None:
     found = statistics.stereotype_rate(ratios, references, units=names, draws=100)
     assert math.isnan(found["q_low"][2])
     assert math.isnan(found["g_s_high"])
-
-
-def test_rows_too_wide_to_resample_are_students() -> None:
-    """Units across 80 targets: bounds there are, and the memory is not asked for."""
-    rng = np.random.default_rng(8)
-    rows = rng.normal(size=(960, 3))
-    targets = [f"target {i % 80}" for i in range(960)]
-    found = statistics.stereoset_icat(rows, targets, units=[i // 7 for i in range(960)])
-    assert found["multiclass_lms_low"] == found["multiclass_lms_analytic_low"] < found["multiclass_lms"]
-    assert bootstrap.DRAWS * 240**2 > bootstrap._MAX_COVARIANCES
 
 
 def test_worth_is_the_design_effect() -> None:

@@ -110,7 +110,8 @@ def _one_token_early(real: Callable[..., Any], queries: Sequence[Any], *argument
 
 
 def _scaled(real: Callable[..., Any], *arguments: Any) -> Any:
-    return [tuple(None if value is None else _SCALE * value for value in score) for score in real(*arguments)]
+    result = real(*arguments)
+    return replace(result, values=[_SCALE * values for values in result.values])
 
 
 def _without_last(real: Callable[..., Any], rows: Sequence[Sequence[int]], *arguments: Any) -> Any:
@@ -181,7 +182,9 @@ FAULTS = (
         _wrapped(templates, "select_templates", _each(_swapped)),
     ),
     Fault(
-        "scaled contrast", f"every score is {_SCALE} times what it is", _wrapped(scores, "_folded", _scaled)
+        "scaled contrast",
+        f"every score is {_SCALE} times what it is",
+        _wrapped(loading, "compute_log_probs", _scaled),
     ),
     Fault(
         "position off by one",

@@ -18,19 +18,14 @@ import torch
 
 from gest_dataset.models.scores import compute_scores
 from gest_dataset.stereotypes import STEREOTYPES
-from tests.validation import keywords, naive
-from tests.validation.checks import Check, control_checks, model_checks, rate_checks
+from tests.validation import naive
+from tests.validation.checks import Check, model_checks, rate_checks
 from tests.validation.corpus import (
     WORLDS,
     Gap,
     Question,
     log_g_s,
-    pair_gaps,
-    pair_questions,
     planted_sentences,
-    template_gaps,
-    template_questions,
-    unbalanced,
 )
 from tests.validation.faults import FAULTS, Fault, first_failed
 from tests.validation.models import (
@@ -74,45 +69,6 @@ def test_held_out_sentences_have_the_planted_mean(world: str, size: int) -> None
             if held_out:
                 assert set(Counter(one.verb for one in group).values()) == {2}
                 assert np.std([one.log_odds for one in group]) > 0.2
-
-
-def test_texts_and_questions_by_hand() -> None:
-    one = planted_sentences("planted", 4, seed=0)[2]
-    one = replace(one, verb="baved", object="the tiru", masculine=200, feminine=800)
-    assert template_gaps([one], [1, 4]) == [
-        Gap("", ' said: "I baved the tiru."', {"He": 200, "She": 800}),
-        Gap('"I baved the tiru.", the ', " said.", {"man": 200, "woman": 800}),
-    ]
-    (question,) = template_questions([one], [3])
-    assert question.before + question.feminine + question.after == '"I baved the tiru.", she said.'
-    assert question.log_odds == math.log(200 / 800)
-    (gap,) = pair_gaps([one], seed=0)
-    assert all((count == 200) == word.endswith("l") for word, count in gap.counts.items())
-    copies = pair_questions([one], seed=0, copies=4)
-    assert len({copy.masculine for copy in copies}) == 4
-    assert len({copy.unit for copy in copies}) == 1
-
-
-def test_unbalanced_samples_distinguish_means_of_stereotypes_from_means_of_samples() -> None:
-    chosen = unbalanced([one for one in planted_sentences("planted", 6, seed=0) if one.held_out])
-    log_odds = {i: [one.log_odds for one in chosen if one.stereotype == i] for i in STEREOTYPES}
-    assert len({len(group) for group in log_odds.values()}) > 4
-    by_stereotype = log_g_s({i: float(np.mean(group)) for i, group in log_odds.items()})
-    male, female = (
-        [value for i, group in log_odds.items() if (i > 7) == is_male for value in group]
-        for is_male in (True, False)
-    )
-    assert abs(by_stereotype - (np.mean(male) - np.mean(female))) > 0.05
-
-
-@pytest.mark.parametrize("keyword_set", keywords.KEYWORD_SETS, ids=lambda one: one.name)
-def test_quadruplets_have_the_planted_ss(keyword_set: keywords.KeywordSet) -> None:
-    _, quadruplets = keywords.keyword_corpus(keyword_set, seed=0)
-    assert len(quadruplets) == 96
-    assert np.mean([one.f for one in quadruplets]) == pytest.approx(keyword_set.beta, abs=0.005)
-    for side, sign in (("original", 1), ("control", -1)):
-        mean = np.mean([getattr(one, f"ss_{side}") for one in quadruplets])
-        assert mean == pytest.approx(sum(keyword_set.phi) / 2 + sign * keyword_set.beta / 2, abs=0.005)
 
 
 @pytest.mark.parametrize("kind", ["masked", "causal"])
@@ -190,25 +146,6 @@ def test_a_reading_that_is_five_percent_off_fails(factor: float) -> None:
     assert failed(rate_checks(**good | {"result": short})) == {"width of g_s's interval over the textbook's"}
     lost = dict(list(good["measured"].items())[1:])
     assert failed(rate_checks(**good | {"measured": lost})) == {"sentences without a score"}
-
-
-def test_controls_with_a_bias_that_was_not_planted_fail() -> None:
-    _, planted = keywords.keyword_corpus(keywords.KEYWORD_SETS[0], seed=0)
-    original, control = [one.ss_original for one in planted], [one.ss_control for one in planted]
-    readings = [value for pair in zip(original, control, strict=True) for value in pair]
-    result = {
-        "f_mu": float(np.mean(original) - np.mean(control)),
-        "ss_mu_original_low": 0.9,
-        "ss_mu_control_low": 0.9,
-        "f_mu_low": -0.1,
-        "f_mu_high": 0.1,
-    }
-    assert not failed(control_checks("artefact", planted, readings, original, control, result))
-    biased = result | {"f_mu_low": 0.05, "ss_mu_control_low": -0.1}
-    assert failed(control_checks("artefact", planted, readings, original, control, biased)) == {
-        "ss of the control group above 0",
-        "planted f in the interval",
-    }
 
 
 # Trained models

@@ -1,21 +1,20 @@
-"""Where a model stands among the papers': on the true ratio scale, like beside like."""
+"""The rank of a run among the paper's models, and the published rows of a model."""
 
 from __future__ import annotations
 
 import math
-import shutil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import transformers as hf
 
-import gest_dataset
 from gest_dataset import published
-from gest_dataset.published.models import Ranking, language_models, rank_among_published
-from tests.conftest import COMMIT, Cached
-from tests.support import zoo
+from gest_dataset.published.models import (
+    Ranking,
+    hub_ids,
+    rank_among_published,
+    rows_for_model,
+)
 
 FACTS = {
     "config": "en",
@@ -61,13 +60,13 @@ def test_the_text_is_on_the_ratio_scale() -> None:
     models = of(GLM, 1.0).models
     weakest, strongest = (pick(models, key=models.__getitem__) for pick in (min, max))
     assert of(GLM, 0.9).text() == (
-        f"g_s 0.90: below {weakest} ({models[weakest]:.2f}) and above nothing; rank 24 of 24 among the "
-        f"paper's causal models in templates 3, 4. Published values were brought to the ratio scale."
+        f"g_s 0.90: below {weakest} ({models[weakest]:.2f}) and above no model; rank 24 of 24 among the "
+        f"paper's causal models in templates 3, 4. Published values were converted to the ratio scale."
     )
-    assert of(GLM, 90.0).text().startswith(f"g_s 90.00: below nothing and above {strongest} (")
+    assert of(GLM, 90.0).text().startswith(f"g_s 90.00: below no model and above {strongest} (")
     assert of(GLM, 90.0).rank == 1
     limited = of({**GLM, "limit": 33}, 0.9).text()
-    assert limited.endswith("The paper's are of all samples, this one of the first ones only.")
+    assert limited.endswith("The paper scored all samples, this run only the first ones.")
 
 
 def test_pairs_stand_among_masked_models_of_their_language() -> None:
@@ -87,13 +86,10 @@ def test_pairs_stand_among_masked_models_of_their_language() -> None:
         {"templates": [7]},
         {"options": {"templates": "mine.json#1"}},
         {"config": "demo_en"},
-        {"config": "mine"},
         {"kind": "seq2seq"},
         {"kind": "causal"},  # of which the paper has none in template 1
-        {"config": "sk_pairs", "templates": [], "kind": "causal"},
         {"config": "sk_pairs", "templates": [], "options": {"multi_token": True}},
         {"config": "demo_sk_pairs", "templates": []},
-        {"config": "winobias_type1_test", "templates": []},
     ],
 )
 def test_nothing_is_compared_with_what_is_different(other: dict[str, Any]) -> None:
@@ -101,30 +97,19 @@ def test_nothing_is_compared_with_what_is_different(other: dict[str, Any]) -> No
     assert rank_among_published({**FACTS, **other}, {"g_s": 1.2}) is None
 
 
-@pytest.mark.parametrize("g_s", [math.nan, None])
-def test_no_value_stands_nowhere(g_s: float | None) -> None:
-    assert rank_among_published(FACTS, {"g_s": g_s}) is None
-
-
-# ---- which model it is -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("hub_id", ["gpt2", "openai-community/gpt2"])
-@pytest.mark.parametrize("revision", [None, "main"])
-def test_a_hub_id_is_the_papers_model(hub_id: str, revision: str | None) -> None:
+def test_a_hub_id_is_the_papers_model(hub_id: str) -> None:
     models = of(GLM, 1.2).models
-    place = of({**GLM, "model": hub_id, "from_hub": True, "requested_revision": revision}, 1.2)
+    place = of({**GLM, "model": hub_id, "from_hub": True, "requested_revision": None}, 1.2)
     assert place.own == models["gpt2"]
     assert place.models == {name: g_s for name, g_s in models.items() if name != "gpt2"}
-    assert place.text().endswith(f"The paper has {models['gpt2']:.2f} for this model.")
+    assert place.text().endswith(f"The paper reports {models['gpt2']:.2f} for this model.")
 
 
 @pytest.mark.parametrize(
     "other",
     [
         {"model": "gpt2", "from_hub": False},
-        {"model": "gpt2"},  # of an older run, which does not say where it was from
-        {"model": "./gpt2/", "from_hub": False},
         {"model": "C:\\models\\gpt2", "from_hub": False},
         {"model": "somebody/gpt2", "from_hub": True},
         {"model": "gpt2", "from_hub": True, "requested_revision": "step1000"},
@@ -134,39 +119,28 @@ def test_a_name_alone_is_no_model(other: dict[str, Any]) -> None:
     models = of(GLM, 1.2).models
     place = of({**GLM, **other}, 1.2)
     assert (place.own, place.namesake, place.models) == (None, "gpt2", models)
-    assert place.text().endswith(f"If this is a copy of gpt2: the paper has {models['gpt2']:.2f} for it.")
+    assert place.text().endswith(f"If this is a copy of gpt2, the paper reports {models['gpt2']:.2f} for it.")
 
 
-def test_every_papers_model_has_an_id_on_the_hub() -> None:
-    for model in language_models().values():
-        assert all(hub_id.rpartition("/")[2] == model.name for hub_id in model.hub_ids)
-        assert sum("/" in hub_id for hub_id in model.hub_ids) == 1
-    slavic = {row["model"] for row in published.load("gest_slavic_mlm")["rows"]}
-    assert slavic <= {model.hub_ids[0] for model in language_models().values()}
+ROWS = [{"model": "roberta-base", "n": 1}, {"model": "gerulata/slovakbert", "n": 2}]
+HUB = {"from_hub": True, "model": "FacebookAI/roberta-base", "requested_revision": None}
 
 
-@pytest.mark.usefixtures("one_thread")
-def test_a_run_says_whether_its_model_is_from_the_hub(
-    cached: Cached, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def asked(model: Any, **options: Any) -> dict[str, Any]:
-        metadata = gest_dataset.score(model, "en", limit=3, device="cpu", **options).metadata
-        return {name: metadata[name] for name in ("model", "revision", "from_hub", "requested_revision")}
+def test_every_handle_of_the_two_papers_has_one_owner() -> None:
+    handles = {row["handle"] for row in published.load("stereoset_overall")["rows"]}
+    handles |= {row["model"] for row in published.load("word_filling_ss")["rows"]}
+    assert {handle: hub_ids(handle)[-1].count("/") for handle in handles} == dict.fromkeys(handles, 1)
 
-    told = {
-        "model": "openai-community/gpt2",
-        "revision": COMMIT,
-        "from_hub": True,
-        "requested_revision": None,
-    }
-    cached(zoo.directory("gpt2"), told["model"])
-    assert asked(told["model"]) == told
-    assert asked(told["model"], revision=COMMIT) == {**told, "requested_revision": COMMIT}
-    pair = (
-        hf.AutoModelForCausalLM.from_pretrained(told["model"]),
-        hf.AutoTokenizer.from_pretrained(told["model"]),
+
+def test_a_model_from_the_hub_has_its_rows() -> None:
+    assert rows_for_model(ROWS, HUB, "model") == ROWS[:1]
+    assert (
+        rows_for_model(ROWS, HUB | {"model": "roberta-base", "requested_revision": "main"}, "model")
+        == ROWS[:1]
     )
-    assert not asked(pair)["from_hub"], "whoever hands it over may have changed it"
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(zoo.directory("gpt2"), told["model"])
-    assert asked(told["model"]) == {**told, "revision": None, "from_hub": False}
+
+
+def test_a_folder_an_owner_or_a_revision_of_that_name_is_another_model() -> None:
+    for other in ({"from_hub": False}, {"model": "me/roberta-base"}, {"requested_revision": "step1"}):
+        assert rows_for_model(ROWS, HUB | other, "model") == []
+    assert rows_for_model(ROWS, {"model": "roberta-base"}, "model") == []

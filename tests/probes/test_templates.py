@@ -1,4 +1,4 @@
-"""Frames of our own around GEST's sentences: which there are, whom they suit, what a run says of them."""
+"""Templates: the extended table, selection for a kind of model, and files of templates."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from typing import Any
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
 import gest_dataset
-from gest_dataset.cli import app
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.templates import (
-    DEFAULTS,
-    EXTENDED_NAME,
     EXTENDED_TEMPLATES,
-    TEMPLATES,
     select_templates,
 )
 from gest_dataset.published.models import rank_among_published
-from tests.conftest import ROOT
 from tests.models.test_exact import rows
 from tests.support import zoo
 
@@ -39,49 +33,6 @@ def well_read() -> tuple[Any, Any]:
     torch.manual_seed(0)
     model.resize_token_embeddings(len(tokenizer))
     return model, tokenizer
-
-
-def test_the_table() -> None:
-    """At least twelve frames for every kind of model, none of them worded as the paper's."""
-    assert list(EXTENDED_TEMPLATES) == list(range(101, 101 + len(EXTENDED_TEMPLATES)))
-    assert len({frame.text for frame in EXTENDED_TEMPLATES.values()}) == len(EXTENDED_TEMPLATES)
-    for frame in EXTENDED_TEMPLATES.values():
-        assert frame.text.count("{word}") == frame.text.count("{sentence}") == 1
-        assert '"{sentence}"' in frame.text
-        assert "said" not in frame.text
-        assert frame.masculine != frame.feminine
-    words = Counter(
-        (frame.masculine.lower(), frame.feminine.lower()) for frame in EXTENDED_TEMPLATES.values()
-    )
-    assert len(words) >= 12  # no pair of words decides
-    assert all(count <= 2 for count in words.values())
-    masked, causal, seq2seq = (
-        select_templates(EXTENDED_NAME, kind) for kind in ("masked", "causal", "seq2seq")
-    )
-    assert masked == seq2seq == list(EXTENDED_TEMPLATES.values())
-    assert len(causal) >= 12
-    assert all(frame.text.index("{sentence}") < frame.text.index("{word}") for frame in causal)
-
-
-def test_the_page_lists_them() -> None:
-    page = (ROOT / "docs" / "scoring.md").read_text(encoding="utf-8")
-    for frame in EXTENDED_TEMPLATES.values():
-        text = frame.text.format(word="w", sentence="s")
-        assert f"| {frame.id} | `{text}` | {frame.masculine} | {frame.feminine} |" in page
-
-
-def test_on_the_command_line(tmp_path: Path) -> None:
-    asked = ["score", str(zoo.directory("gpt2")), "--templates", "extended", "--limit", "20", "--json"]
-    told = CliRunner().invoke(app, [*asked, "--device", "cpu", "--output", str(tmp_path / "run")])
-    assert told.exit_code == 0, told.output
-    (run,) = json.loads(told.stdout)["runs"]
-    assert list(run["result"]["by_template"]) == [str(number) for number in range(101, 113)]
-
-
-def test_the_default_is_the_paper() -> None:
-    for kind, numbers in DEFAULTS.items():
-        assert [frame.id for frame in select_templates(None, kind)] == list(numbers)
-        assert set(numbers) <= set(TEMPLATES)
 
 
 def test_a_model_in_all_frames(tmp_path: Path) -> None:
@@ -109,20 +60,6 @@ def test_a_model_in_all_frames(tmp_path: Path) -> None:
     assert both[0] == pytest.approx(both[1], abs=1e-4)
 
 
-def test_by_hand() -> None:
-    """ln P of the two words at the mask of frame 116."""
-    model, tokenizer = well_read()
-    sentence = rows("en", 1)[0]["sentence"]
-    ids = tokenizer(f'A [MASK] wrote to our magazine: "{sentence}"', return_tensors="pt")["input_ids"]
-    with torch.no_grad():
-        logits = model(input_ids=ids).logits[0, ids[0].tolist().index(tokenizer.mask_token_id)]
-    boy, girl = tokenizer.convert_tokens_to_ids(["boy", "girl"])
-    scores = gest_dataset.score((model, tokenizer), "en", templates=[116], limit=1, device="cpu")
-    assert scores.table["log_ratio"][0].as_py() == pytest.approx(
-        (logits[boy] - logits[girl]).item(), abs=1e-4
-    )
-
-
 def test_a_frame_whose_word_is_split_is_left_out() -> None:
     """Of many frames some do not suit a vocabulary: that is said, and the others are scored."""
     scores = gest_dataset.score(zoo.load("bert"), "en", templates="extended", limit=4, device="cpu")
@@ -133,15 +70,6 @@ def test_a_frame_whose_word_is_split_is_left_out() -> None:
     assert len(left_out) == len(EXTENDED_TEMPLATES) - len(numbers)
     assert "template 104 is left out: 'uncle' is " in " ".join(left_out)
     assert set(scores.skipped["template"].to_pylist()) == set(EXTENDED_TEMPLATES) - set(numbers)
-
-
-@pytest.mark.parametrize("animal", ["gpt2", "gpt2-letters", "llama", "t5"])
-def test_others_take_words_of_several_tokens(animal: str) -> None:
-    scores = gest_dataset.score(zoo.load(animal), "en", templates="extended", limit=3, device="cpu")
-    causal = zoo.BY_NAME[animal].family == "causal"
-    assert scores.metadata["templates"] == [
-        frame.id for frame in select_templates(EXTENDED_NAME, "causal" if causal else "masked")
-    ]
 
 
 def test_a_frame_that_is_named_has_to_suit(tmp_path: Path) -> None:
@@ -155,3 +83,24 @@ def test_a_frame_that_is_named_has_to_suit(tmp_path: Path) -> None:
     path.write_text(json.dumps([own]), encoding="utf-8")
     scores = gest_dataset.score(zoo.load("bert"), "en", templates=path, limit=2, device="cpu")
     assert scores.metadata["options"]["templates"].startswith("mine.json#")
+
+
+WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine": "She"}]'
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[" * 100_000 + "]" * 100_000, r"cannot be read \(it is nested too deeply"),
+        (WHOLE.replace("5", "true"), r"has the id True: use a number"),
+        (WHOLE.replace("He", "\\ud800"), r"contains half of a surrogate pair"),
+        (WHOLE.replace("5", "[5]"), r"has the id \[5\]: use a number"),
+    ],
+)
+def test_json_that_is_no_template(tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "templates.json"
+    path.write_text(WHOLE, encoding="utf-8")
+    assert [template.id for template in select_templates(path, "masked")] == [5]
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingError, match=reason):
+        select_templates(path, "masked")
