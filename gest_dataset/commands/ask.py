@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands import options, tables
-from gest_dataset.commands.console import called, err, out, quiet, show_json, show_report
+from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
 from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
 
@@ -84,7 +84,7 @@ def run(
     from gest_dataset.runs.folder import REPORT, default_folder
     from gest_dataset.statistics.checks import UndefinedWarning
 
-    quiet()
+    silence_libraries()
     warnings.simplefilter("ignore", UndefinedWarning)  # the table shows it
     if reread is not None:
         _show(ask.reread(reread, parser, parser_model), as_json, None)
@@ -102,27 +102,12 @@ def run(
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / (
         probe if language == "en" else f"{probe}-{language}"
     )
-    task = ask.prepare(
-        probe,
-        language,
-        prompts=prompts,
-        limit=limit,
-        temperature=temperature,
-        seed=seed,
-        repeats=repeats,
-        max_tokens=max_tokens,
-        stop=stop or (),
-        parser=parser,
-        parser_model=parser_model,
-    )
-    chat_model = ask.open_model(
-        model or served,
-        endpoint,
-        connections or CHAT_CONNECTIONS,
-        device=device,
-        dtype=dtype,
-        revision=revision,
-    )
+    sampling = {"temperature": temperature, "seed": seed, "repeats": repeats, "max_tokens": max_tokens}
+    reading = {"parser": parser, "parser_model": parser_model}
+    task = ask.prepare(probe, language, prompts=prompts, limit=limit, stop=stop or (), **sampling, **reading)
+    parallel = connections or CHAT_CONNECTIONS
+    loading = {"device": device, "dtype": dtype, "revision": revision}
+    chat_model = ask.open_model(model or served, endpoint, parallel, **loading)
     budget = math.inf if max_cost is None else max_cost
     price = ask.make_price(price_in, price_out, budget)
 
@@ -131,7 +116,7 @@ def run(
         if price is not None and not yes:
             typer.confirm("Continue?", abort=True, err=True)
 
-    answers = ask.record(task, chat_model, folder, called(), price, budget, confirm)
+    answers = ask.record(task, chat_model, folder, command_line(), price, budget, confirm)
     report([folder], folder / REPORT)
     _show(answers, as_json, folder)
     if not as_json:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gest_dataset.commands import options, tables
-from gest_dataset.commands.console import called, err, out, quiet, show_json, show_report
-from gest_dataset.commands.several import one_by_one, show_counts, show_failed, show_fields
+from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
+from gest_dataset.commands.several import by_reason, one_by_one, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, target_languages
 from gest_dataset.storage import json_value
@@ -65,6 +65,7 @@ def run(
     verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
     parser model stands for the code.
     """
+    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
     from gest_dataset.statistics import checks
@@ -72,7 +73,7 @@ def run(
     from gest_dataset.translation.masculine_rates import prepare, record, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
-    quiet(models=False)
+    silence_libraries(models=False)
     warnings.simplefilter("ignore", checks.UndefinedWarning)  # the table shows what is undefined
     system = options.system_of(system, translations)
     checks.check_choice("convention", convention, CONVENTIONS)
@@ -80,22 +81,13 @@ def run(
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
+    given = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    given |= {"parser": parser, "revision": revision, "endpoint": endpoint}
     # all of them first, so that a wrong name is an error before anything is translated
-    experiments = {
-        code: prepare(
-            system,
-            code,
-            parser=parser,
-            parser_model=None if parser_model is None else str(parser_model).replace("{language}", code),
-            limit=limit,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            revision=revision,
-            endpoint=endpoint,
-        )
-        for code in languages
-    }
+    experiments = {}
+    for code in languages:
+        path = None if parser_model is None else str(parser_model).replace("{language}", code)
+        experiments[code] = prepare(system, code, parser_model=path, **given)
     folders = {code: run_folder(system, code, revision, limit) for code in languages}
     if output is not None:
         folders = {code: output / code if several else output for code in languages}
@@ -106,46 +98,37 @@ def run(
     failed: dict[str, Any] = {}
 
     def measure(code: str) -> MasculineRates:
-        return record(experiments[code], convention, folders[code], called())
+        return record(experiments[code], convention, folders[code], command_line())
 
     for code, rates in one_by_one(languages, measure, (TranslationStoppedError,), failed):
         done[code] = rates
-        lines.append(_fields(rates))
+        known = f"{rates.metadata['known']:,}/{rates.metadata['samples']:,}"
+        lines.append([code, *tables.headline_fields(MASCULINE_RATE, rates.result()), known])
         if several and not as_json:
             show_fields(lines[-1])
     if failed and not several:
         raise failed[languages[0]]
     runs = {code: read_run(folders[code]) for code in done}
-    page = Path(os.path.commonpath([folders[code] for code in languages])) / REPORT
-    if done:
-        report(list(runs.values()), page)
-    results = {code: runs[code].result["result"] for code in done}
     if as_json:
         entries = [
-            {"signature": rates.signature, **rates.metadata, **results[code]} for code, rates in done.items()
+            {"signature": rates.signature, **rates.metadata, **runs[code].result["result"]}
+            for code, rates in done.items()
         ]
         failures = {code: str(error) for code, error in failed.items()}
         show_json(json_value({"runs": entries, "failed": failures} if several else entries[0]))
     elif several:
         show_counts(lines, "languages", 2)
     else:
-        _show(results[languages[0]], done[languages[0]])
+        _show(runs[languages[0]].result["result"], done[languages[0]])
     for rates in done.values():
         _show_problems(rates, several)
     show_failed("not measured", failed)
     if done:
+        page = Path(os.path.commonpath([folders[code] for code in languages])) / REPORT
+        report(list(runs.values()), page)
         show_report(page)
     if failed:
         raise typer.Exit(1)
-
-
-def _fields(rates: MasculineRates) -> list[str]:
-    """The fields of a run's line."""
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-
-    facts = rates.metadata
-    headline = tables.headline_fields(MASCULINE_RATE, rates.result())
-    return [facts["language"], *headline, f"{facts['known']:,}/{facts['samples']:,}"]
 
 
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
@@ -166,18 +149,15 @@ def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
 
 def _show_problems(rates: MasculineRates, brief: bool) -> None:
     """The number of sentences that were not judged, by reason, with examples unless it is to be brief."""
-    reasons: dict[str, list[dict[str, Any]]] = {}
-    for row in rates.problems:
-        reasons.setdefault(row["problem"], []).append(row)
-    if not reasons:
-        return
-    prefix = f"{rates.metadata['language']}: " if brief else ""
-    err.print(f"{prefix}{len(rates.problems)} sentences count as unknown:", style="yellow")
-    for reason, rows in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        err.print(f"  {len(rows)} x {reason}", soft_wrap=True)
-        for row in [] if brief else rows[:_EXAMPLES_SHOWN]:
-            text = row["translation"].strip() or row["source"]
-            shown = textwrap.shorten(text, _EXAMPLE_LENGTH, placeholder="…")
-            err.print(f"      {row['id']}  {shown}", soft_wrap=True)
-        if not brief and len(rows) > _EXAMPLES_SHOWN:
-            err.print(f"      and {len(rows) - _EXAMPLES_SHOWN} more, in detections.parquet")
+    problems = {row["id"]: row["problem"] for row in rates.problems}
+    if problems:
+        prefix = f"{rates.metadata['language']}: " if brief else ""
+        err.print(f"{prefix}{len(problems)} sentences count as unknown:", style="yellow")
+    texts = {row["id"]: row["translation"].strip() or row["source"] for row in rates.problems}
+    for reason, ids in sorted(by_reason(problems).items(), key=lambda item: -len(item[1])):
+        err.print(f"  {len(ids)} x {reason}", soft_wrap=True)
+        for name in [] if brief else ids[:_EXAMPLES_SHOWN]:
+            shown = textwrap.shorten(texts[name], _EXAMPLE_LENGTH, placeholder="…")
+            err.print(f"      {name}  {shown}", soft_wrap=True)
+        if not brief and len(ids) > _EXAMPLES_SHOWN:
+            err.print(f"      and {len(ids) - _EXAMPLES_SHOWN} more, in detections.parquet")

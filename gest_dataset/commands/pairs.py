@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import called, err, fitted, new_table, out, quiet
+from gest_dataset.commands.console import command_line, err, fit_table, new_table, out, silence_libraries
 from gest_dataset.storage import folder_lock
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run(
     from gest_dataset.translation.sentences import gest_sentences
     from gest_dataset.translation.translator import TranslationError
 
-    quiet(models=False)
+    silence_libraries(models=False)
     experiment = prepare(
         options.system_of(system, translations),
         language,
@@ -87,7 +87,7 @@ def run(
             raise TranslationError(
                 f"No pair could be made; nothing was written.{hint if pairs.left_out[NO_ANSWER] else ''}"
             )
-        write_pairs(output, language, label, pairs, experiment.settings, called())
+        write_pairs(output, language, label, pairs, experiment.settings, command_line())
     out.print(_table(pairs, f"Pairs of {label}, {language}"))
     err.print(f'{output}: load_dataset("{output}", "{config_name(language)}")')
 
@@ -100,4 +100,4 @@ def _table(pairs: Pairs, title: str) -> Table:
         left -= len(ids)
         table.add_row(reason, f"{len(ids):,}", f"{left:,}")
     table.add_row("pairs", "", f"{len(pairs.rows):,}", style="bold")
-    return fitted(table, out)
+    return fit_table(table, out)

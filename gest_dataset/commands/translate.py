@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fitted, new_table, out
+from gest_dataset.commands.console import err, fit_table, new_table, out
 from gest_dataset.commands.several import by_reason, one_by_one, show_failed
 from gest_dataset.storage import STANDARD_OUTPUT, check_output_file
 
@@ -62,7 +61,13 @@ def run(
     """
     from gest_dataset.languages import target_languages
     from gest_dataset.translation import open_translator, translate_all
-    from gest_dataset.translation.sentences import is_file, read_input, read_sentences, write_csv
+    from gest_dataset.translation.sentences import (
+        is_file,
+        problem_of,
+        read_input,
+        read_sentences,
+        write_csv,
+    )
     from gest_dataset.translation.translator import TranslationError, TranslationStoppedError
 
     languages = target_languages(language)
@@ -70,18 +75,9 @@ def run(
     if not sentences:
         raise TranslationError(f"{input_file} has no sentences.")
     # all of them first, so that a wrong name is an error before anything is translated
-    translators = {
-        code: open_translator(
-            system,
-            code,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            revision=revision,
-            endpoint=endpoint,
-        )
-        for code in languages
-    }
+    given: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    given |= {"revision": revision, "endpoint": endpoint}
+    translators = {code: open_translator(system, code, **given) for code in languages}
     names = [system.replace("{language}", code) for code in languages]
     inputs = [Path(name.removeprefix("file:")).expanduser() for name in names if is_file(name)]
     check_output_file(output, *inputs, *([] if input_file is None else [input_file]))
@@ -101,32 +97,21 @@ def run(
         translations = {code: work.translations for code, work in done.items()}
         write_csv(output, {code: translators[code].name for code in done}, sentences, translations)
         console, target = (err, "standard output") if output == STANDARD_OUTPUT else (out, str(output))
-        console.print(_summary(done, target))
+        unit = translators[languages[0]].unit
+        columns = ("language", "texts", "unique", "cached", "new", "failed", f"{unit}/s", "seconds")
+        table = new_table(f"Written to {target}", out, *columns)
         for code, work in done.items():
-            _show_problems(code, work)
+            unique = len({made.source for made in work.translations})
+            counts = (len(work.translations), unique, work.cached, work.new, work.failed)
+            rate = f"{work.units / work.seconds:,.0f}" if work.seconds else ""
+            table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{work.seconds:.1f}")
+        console.print(fit_table(table, out))
+    for code, work in done.items():
+        problems = {made.source: reason for made in work.translations if (reason := problem_of(made, code))}
+        for reason, sources in sorted(by_reason(problems).items(), key=lambda item: -len(item[1])):
+            err.print(f"{code}: {len(sources):,} texts: {reason}", soft_wrap=True)
+            for source in sources[:_EXAMPLES_SHOWN]:
+                err.print(f"    {source[:100]!r}", soft_wrap=True)
     show_failed("not translated, or not completely", failed)
     if failed:
         raise typer.Exit(1)
-
-
-def _summary(done: dict[str, Translated], target: str) -> Table:
-    unit = next(iter(done.values())).unit
-    columns = ("language", "texts", "unique", "cached", "new", "failed", f"{unit}/s", "seconds")
-    table = new_table(f"Written to {target}", out, *columns)
-    for code, work in done.items():
-        unique = len({made.source for made in work.translations})
-        counts = (len(work.translations), unique, work.cached, work.new, work.failed)
-        rate = "" if work.rate is None else f"{work.rate:,.0f}"
-        table.add_row(code, *(f"{count:,}" for count in counts), rate, f"{work.seconds:.1f}")
-    return fitted(table, out)
-
-
-def _show_problems(code: str, work: Translated) -> None:
-    """Missing and suspicious translations by reason, with a few examples."""
-    from gest_dataset.translation.sentences import problem_of
-
-    problems = {made.source: reason for made in work.translations if (reason := problem_of(made, code))}
-    for reason, sources in sorted(by_reason(problems).items(), key=lambda item: -len(item[1])):
-        err.print(f"{code}: {len(sources):,} texts: {reason}", soft_wrap=True)
-        for source in sources[:_EXAMPLES_SHOWN]:
-            err.print(f"    {source[:100]!r}", soft_wrap=True)

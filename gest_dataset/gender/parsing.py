@@ -12,7 +12,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import GestError
 from gest_dataset.gender.parsers import open_parser
 from gest_dataset.gender.parsers.conllu import parse_conllu
-from gest_dataset.gender.parsers.parser import ParserError
+from gest_dataset.gender.parsers.parser import Parser, ParserError
 from gest_dataset.gender.texts import problem, to_latin
 from gest_dataset.gender.tokens import Token, Tree
 
@@ -49,12 +49,10 @@ def parse_texts(
 ) -> list[ParsedText]:
     """The trees of each text, in order."""
     problems = {text: problem(text, language) for text in texts}
-    latin = {
-        text: to_latin(text) if language == "sr" else (text, None)
-        for text, reason in problems.items()
-        if not reason
-    }
-    documents = parse_documents([written for written, _ in latin.values()], language, parser, model, cache)
+    valid = [text for text, reason in problems.items() if not reason]
+    latin = {text: to_latin(text) if language == "sr" else (text, None) for text in valid}
+    unique = list(dict.fromkeys(written for written, _ in latin.values()))
+    documents = _parse(unique, open_parser(parser, language, model), Path(cache or DEFAULT_CACHE))
     parses = {
         text: ParsedText(text, written, positions, parse_conllu(documents[written], written))
         for text, (written, positions) in latin.items()
@@ -63,33 +61,24 @@ def parse_texts(
     return [parses.get(text) or ParsedText(text, problem=problems[text] or "not parsed") for text in texts]
 
 
-def parse_documents(
-    texts: Sequence[str],
-    language: str,
-    parser: str = "udpipe",
-    model: str | Path | None = None,
-    cache: str | Path | None = None,
-) -> dict[str, str]:
+def _parse(texts: Sequence[str], parser: Parser, path: Path) -> dict[str, str]:
     """CoNLL-U of each text: from the cache, or from the parser and then into the cache."""
-    opened = open_parser(parser, language, model)
-    unique = list(dict.fromkeys(texts))
-    if not opened.cached:
-        return {text: document for batch in opened.parse(unique) for text, document in batch.items()}
-    keys = {text: cache_key("parse", opened.signature, text) for text in unique}
-    path = Path(cache) if cache is not None else DEFAULT_CACHE
-    with ResponseCache(path) as responses:
-        stored = responses.get(keys.values())
+    if not parser.cached:
+        return {text: document for batch in parser.parse(texts) for text, document in batch.items()}
+    keys = {text: cache_key("parse", parser.signature, text) for text in texts}
+    with ResponseCache(path) as cache:
+        stored = cache.get(keys.values())
         documents = {text: stored[key] for text, key in keys.items() if key in stored}
-        missing = [text for text in unique if text not in documents]
+        missing = [text for text in texts if text not in documents]
         try:
-            for batch in opened.parse(missing) if missing else ():
+            for batch in parser.parse(missing) if missing else ():
                 for text, document in batch.items():
                     parse_conllu(document, text)  # a damaged parse is not cached
-                responses.put({keys[text]: document for text, document in batch.items()})
+                cache.put({keys[text]: document for text, document in batch.items()})
                 documents.update(batch)
         except GestError as error:
             raise ParserError(
-                f"{error}\n{len(documents)} of {len(unique)} texts are parsed and cached in {path}; run the "
+                f"{error}\n{len(documents)} of {len(texts)} texts are parsed and cached in {path}; run the "
                 f"command again to continue."
             ) from error
     return documents

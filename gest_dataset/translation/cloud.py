@@ -1,23 +1,22 @@
-"""What the paid services share: keys from the environment, batches within their limits, retries.
+"""Translation with a paid service: keys from the environment, batches within its limits, retries.
 
-Each service's module opens its official client and classifies its errors. The clients' own retries are off,
-and the values of keys are removed from every message.
+The clients' own retries are off, and the values of keys are removed from every message.
 """
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter, sleep
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.retry import RetryPolicy, parse_retry_after
+from gest_dataset.translation.services import SERVICES, Service
 from gest_dataset.translation.translator import (
     Batch,
     Translation,
@@ -30,51 +29,25 @@ from gest_dataset.translation.translator import (
 logger = logging.getLogger(__name__)
 RETRY = RetryPolicy(retries=9, first_delay=1.0, longest_delay=60.0)
 _MESSAGE_LENGTH = 600
-
-Send = Callable[[Sequence[str]], Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What an error of a client means: try again (after some seconds), the quota is used up, or a refusal."""
-
-    kind: Literal["retry", "quota", "refused"]
-    retry_after: float | None = None
+# What the clients' errors say, in their class names, codes and messages
+_QUOTA = re.compile(r"QuotaExceeded|dailyLimitExceeded|quotaExceeded|\bLimitExceededException")
+_BUSY = re.compile(r"Throttling|TooManyRequests|RequestLimitExceeded|[rR]ateLimitExceeded")
+_UNREACHABLE = re.compile(r"Connection|Timeout|Transport|HTTPClientError")
 
 
-@dataclass(frozen=True)
-class Service:
-    """A translation service.
-
-    `keys` are alternative groups of environment variables, `secrets` those to hide, `servers` those that
-    name another server than the service's own in `domain`. A request takes `texts` texts with `size` bytes.
-    `connect` opens the client and returns the function that translates a batch; `classify` explains an error.
-    """
-
-    name: str
-    title: str
-    keys: tuple[tuple[str, ...], ...]
-    secrets: tuple[str, ...]
-    servers: tuple[str, ...]
-    domain: str
-    texts: int
-    size: int
-    connect: Callable[[str], Send]
-    classify: Callable[[Exception], Failure]
-
-
-def open_service(service: Service, language: str) -> Translator:
+def open_service(name: str, language: str) -> Translator:
     """The translator of a service; key and client are needed when the first batch is sent."""
+    service = SERVICES[name]
     return Translator(
-        name=service.name,
+        name=name,
         revision="",
-        settings=f"server={server}" if (server := other_server(service)) else "",
+        settings=f"server={server}" if (server := _other_server(service)) else "",
         translate=lambda texts: _translate(texts, service, language),
         unit="characters",
     )
 
 
-def other_server(service: Service) -> str:
+def _other_server(service: Service) -> str:
     """The server that replaces the service's own, if any: its translations are kept apart."""
     value = next((value for name in service.servers if (value := os.environ.get(name, "").strip())), "")
     url = urlsplit(value if "//" in value else f"https://{value}")
@@ -83,26 +56,9 @@ def other_server(service: Service) -> str:
     return f"{url.netloc.rpartition('@')[2]}{url.path.rstrip('/')}"
 
 
-def import_client(module: str, title: str) -> Any:
-    """A module of a service's official client."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise TranslationError(
-            f'The client of {title} is not installed: pip install "gest-dataset[translate]" ({error}).'
-        ) from error
-
-
-def classify_status(status: int | None, headers: Mapping[str, str]) -> Failure:
-    """The meaning of an HTTP status."""
-    if status is None or status == 429 or status >= 500:
-        return Failure("retry", parse_retry_after(headers))
-    return Failure("refused")
-
-
 def _translate(texts: Sequence[str], service: Service, language: str) -> Generator[Batch, None, None]:
-    keys = " or ".join(" and ".join(group) for group in service.keys)
     if not any(all(os.environ.get(name) for name in group) for group in service.keys):
+        keys = " or ".join(" and ".join(group) for group in service.keys)
         raise TranslationError(f"{service.title} needs a key: set {keys} in the environment.")
     send = _with_retries(partial(service.connect, language), service, language)
     for batch in _batches(texts, service):
@@ -113,10 +69,7 @@ def _translate(texts: Sequence[str], service: Service, language: str) -> Generat
         start = perf_counter()
         answers = _with_retries(partial(send, batch), service, language)
         if len(answers) != len(batch) or not all(isinstance(answer, str) for answer in answers):
-            raise TranslationError(
-                f"{service.title} returned {len(answers)} translations for {len(batch)} texts, or not only "
-                f"texts; none of them was stored. Try again, or update its client."
-            )
+            raise TranslationError(f"{service.title} returned {answers!r:.300} for {len(batch)} texts.")
         made = [make_translation(text, answer) for text, answer in zip(batch, answers, strict=True)]
         yield Batch(made, sum(map(len, batch)), perf_counter() - start)
 
@@ -144,27 +97,37 @@ def _with_retries(call: Callable[[], Any], service: Service, language: str) -> A
         except TranslationError:
             raise
         except Exception as error:  # which classes a client raises depends on what it is built on
-            failure = service.classify(error)
-            reason = _without_secrets(f"{type(error).__name__}: {error}", service)[:_MESSAGE_LENGTH]
+            status, headers = _response(error)
+            names = " ".join(cls.__name__ for cls in type(error).__mro__)
+            reason = f"{type(error).__name__}: {error}"
+            details = f"{names} {reason} {getattr(error, 'errors', '')}"
+        for name in service.secrets:
+            if value := os.environ.get(name, "").strip():
+                reason = reason.replace(value, f"<{name}>")
+        reason = reason[:_MESSAGE_LENGTH]
+        quota = status == 456 or (status != 429 and _QUOTA.search(details))  # 456 is DeepL's
+        busy = status == 429 or (status or 0) >= 500 or _BUSY.search(details)
         # raised below the handler, so that the client's error with its request is not chained
-        if failure.kind == "refused":
+        if quota:
+            raise TranslationStoppedError(f"{service.title} has no quota left; resume later.\n{reason}")
+        if not busy and not (status is None and _UNREACHABLE.search(names)):
             raise TranslationError(
                 f"{service.title} refused to translate to {LANGUAGES[language].name} ({language}): {reason}\n"
                 f"Check the key, and that the service offers the language."
             )
-        if failure.kind == "quota" or attempt == RETRY.retries:
-            problem = "has no quota left" if failure.kind == "quota" else "does not answer"
-            raise TranslationStoppedError(
-                f"{service.title} {problem}; the same command resumes later.\n{reason}"
-            )
-        seconds = RETRY.delay(attempt, failure.retry_after)
+        if attempt == RETRY.retries:
+            raise TranslationStoppedError(f"{service.title} does not answer; resume later.\n{reason}")
+        seconds = RETRY.delay(attempt, parse_retry_after(headers))
         logger.warning("%s: waiting %.0f s (%s)", service.title, seconds, reason.partition("\n")[0][:120])
         sleep(seconds)
     raise AssertionError("the last attempt returns or raises")
 
 
-def _without_secrets(text: str, service: Service) -> str:
-    for name in service.secrets:
-        if value := os.environ.get(name, "").strip():
-            text = text.replace(value, f"<{name}>")
-    return text
+def _response(error: Any) -> tuple[int | None, Mapping[str, str]]:
+    """The HTTP status and headers of a client's error: DeepL's, Amazon's or Google's."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        metadata = response.get("ResponseMetadata", {})
+        return metadata.get("HTTPStatusCode"), metadata.get("HTTPHeaders", {})
+    status = getattr(error, "http_status_code", getattr(error, "code", None))
+    return status if isinstance(status, int) else None, getattr(response, "headers", {})

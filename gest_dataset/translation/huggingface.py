@@ -81,22 +81,26 @@ class TargetLanguage:
 
 def target_language(tokenizer: Any, name: str, language: str) -> TargetLanguage:
     """The setting for a model, by its tokenizer's language tokens, so that fine-tuned models work as well."""
+    wanted = LANGUAGES[language]
+    # some tokenizers (M2M100's) do not list their language tokens in the vocabulary
+    unknown = {None, tokenizer.unk_token_id}
     for family in FAMILIES:
-        tokens = {code: token for code in LANGUAGES if (token := _language_token(family, code, tokenizer))}
-        if not tokens:
-            continue
-        if language not in tokens:
+        tokens = {
+            code: token
+            for code, target in LANGUAGES.items()
+            for token in reversed(family.tokens(target))
+            if tokenizer.convert_tokens_to_ids(token) not in unknown
+        }
+        if tokens and language not in tokens:
             others = ", ".join(code for code in tokens if code != "en") or "none of our languages"
             raise TranslationError(
-                f"{name!r} ({family.name}) has no token for {LANGUAGES[language].name} ({language}); it "
-                f"translates to {others}."
+                f"{name!r} ({family.name}) has no token for {wanted.name} ({language}), only for {others}."
             )
-        if family.forced:
-            forced = tokenizer.convert_tokens_to_ids(tokens[language])
-            return TargetLanguage(source=family.source, forced=forced)
-        return TargetLanguage(prefix=f"{tokens[language]} ")
+        if tokens and family.forced:
+            return TargetLanguage(family.source, tokenizer.convert_tokens_to_ids(tokens[language]))
+        if tokens:
+            return TargetLanguage(prefix=f"{tokens[language]} ")
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
-    wanted = LANGUAGES[language]
     if named is None:
         logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
     elif named not in {wanted.code, wanted.iso3}:
@@ -105,13 +109,6 @@ def target_language(tokenizer: Any, name: str, language: str) -> TargetLanguage:
             f"such as Helsinki-NLP/opus-mt-en-{language}."
         )
     return TargetLanguage()
-
-
-def _language_token(family: ModelFamily, code: str, tokenizer: Any) -> str | None:
-    # some tokenizers (M2M100's) do not list their language tokens in the vocabulary
-    unknown = {None, tokenizer.unk_token_id}
-    tokens = family.tokens(LANGUAGES[code])
-    return next((token for token in tokens if tokenizer.convert_tokens_to_ids(token) not in unknown), None)
 
 
 def open_model(
@@ -126,7 +123,12 @@ def open_model(
     is_local = folder.is_dir()
     if is_local and revision is not None:
         raise ConfigError(f"{name!r} is a folder, which has no revisions.")
-    commit = content_hash(folder) if is_local else _commit(name, revision)
+    with convert_errors(partial(_load_error, name)):
+        if not is_local:
+            load_config(name, revision=revision)
+        commit = _content_hash(folder) if is_local else commit_hash(name, revision)
+    if commit is None:
+        raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
     source, version = (str(folder), None) if is_local else (name, commit)
     load = partial(_load, source, version, language, torch_device, torch_dtype)
     budget = batch_tokens or BATCH_TOKENS.get(torch_device.type, BATCH_TOKENS["cuda"])
@@ -139,38 +141,20 @@ def open_model(
     )
 
 
-def content_hash(folder: Path) -> str:
+def _content_hash(folder: Path) -> str:
     """A hash of all files of a local model."""
     digest = hashlib.sha256()
-    try:
-        for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            update_hash(digest, path)
-    except OSError as error:
-        raise ModelError(f"The folder {folder} cannot be read: {error}.") from error
+    for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+        update_hash(digest, path)
     return f"sha256:{digest.hexdigest()[:16]}"
 
 
-def _commit(name: str, revision: str | None) -> str:
-    """The commit of a revision of a Hub model."""
-    with convert_errors(partial(_load_error, name)):
-        load_config(name, revision=revision)
-        commit = commit_hash(name, revision)
-    if commit is None:
-        raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
-    return commit
-
-
 def _load_error(name: str, error: BaseException) -> ModelError:
-    if isinstance(error, ImportError):
-        return ModelError(
-            f'The tokenizer of {name!r} needs another package: pip install "gest-dataset[translate]" '
-            f"({describe_error(error)})."
-        )
+    extra = ' (pip install "gest-dataset[translate]")' if isinstance(error, ImportError) else ""
     return ModelError(
-        f"The model {name!r} cannot be loaded: {describe_error(error)}\n"
-        f"Give the Hub id of a translation model, such as hf:facebook/nllb-200-distilled-600M, or a folder "
-        f"with its config.json, weights and tokenizer."
+        f"The model {name!r} cannot be loaded: {describe_error(error)}{extra}\n"
+        f"Give the Hub id or folder of a translation model, such as hf:facebook/nllb-200-distilled-600M."
     )
 
 
@@ -188,10 +172,7 @@ def _load(
     with convert_errors(partial(_load_error, name)):
         config = load_config(name, revision=revision)
         if not config.is_encoder_decoder:
-            raise TranslationError(
-                f"{name!r} ({config.model_type}) is not a sequence-to-sequence model. Use NLLB, M2M100, "
-                f"OPUS-MT, MADLAD or a similar one."
-            )
+            raise TranslationError(f"{name!r} ({config.model_type}) is not a sequence-to-sequence model.")
         tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
         target = target_language(tokenizer, name, language)
         model, info = from_pretrained(
@@ -222,10 +203,9 @@ def _translate(
     prefixed = [loaded.target.prefix + text for text in texts]
     ids = loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]
     sizes = {text: len(row) for text, row in zip(texts, ids, strict=True)}
-    limit = loaded.limit
-    too_long = [text for text in texts if limit is not None and sizes[text] > limit]
+    too_long = [text for text in texts if loaded.limit is not None and sizes[text] > loaded.limit]
     if too_long:
-        reason = f"tokens, the model takes {limit}"
+        reason = f"tokens, the model takes {loaded.limit}"
         yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
     truncated = 0
@@ -233,6 +213,7 @@ def _translate(
         longest = sizes[waiting[0]]
         batch = waiting[: max(1, budget // longest)]
         start = time.perf_counter()
+        outputs = None
         try:
             outputs = _generate(loaded, batch, [sizes[text] for text in batch])
         except Exception as error:
@@ -243,37 +224,30 @@ def _translate(
                     f"Out of memory with one text of {longest} tokens. Use a smaller model, "
                     f"--dtype bfloat16 or --device cpu."
                 ) from error
-            outputs = None
         if outputs is None:  # outside of the handler, which holds the tensors
             budget = max(longest, longest * len(batch) // 2)
             clear_device_cache(garbage_collection=True)
             logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
-        seconds = time.perf_counter() - start
         waiting = waiting[len(batch) :]
-        truncated += sum(output.truncated for output in outputs)
-        made = [make_translation(text, output.text) for text, output in zip(batch, outputs, strict=True)]
-        yield Batch(made, sum(output.tokens for output in outputs), seconds)
+        truncated += sum(is_truncated for _, _, is_truncated in outputs)
+        made = [make_translation(text, output) for text, (output, _, _) in zip(batch, outputs, strict=True)]
+        yield Batch(made, sum(tokens for _, tokens, _ in outputs), time.perf_counter() - start)
     if truncated:
         logger.warning("%d translations were cut at their longest length.", truncated)
 
 
-@dataclass(frozen=True)
-class _Output:
-    text: str
-    tokens: int
-    truncated: bool
-
-
 @torch.inference_mode()
-def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[_Output]:
-    """Translate one batch; every output ends at its own longest length, whatever its batch."""
+def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int, bool]]:
+    """For each text of a batch its translation, its number of tokens, and whether it was truncated.
+
+    Every output ends at its own longest length, whatever its batch.
+    """
     model, tokenizer = loaded.model, loaded.tokenizer
     prefixed = [loaded.target.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
-    longest = [_FACTOR * size + _EXTRA for size in sizes]
-    if loaded.limit is not None:
-        longest = [min(length, loaded.limit - 1) for length in longest]  # one position is the start token's
+    # one position of the model's limit is the start token's
+    longest = [min(_FACTOR * size + _EXTRA, (loaded.limit or 1 << 30) - 1) for size in sizes]
     ends = model.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     limits = torch.tensor(longest, device=model.device).repeat_interleave(BEAMS)
@@ -297,5 +271,5 @@ def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> li
     for row, length in zip(rows, longest, strict=True):
         end = next(position for position, token in enumerate(row[begin:], start=begin) if token in ends)
         text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
-        outputs.append(_Output(text, end + 1 - begin, end >= length))
+        outputs.append((text, end + 1 - begin, end >= length))
     return outputs

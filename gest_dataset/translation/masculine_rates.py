@@ -77,7 +77,6 @@ class Experiment:
     """A system with its translator, a gender detector, and everything that the numbers depend on.
 
     There is no translator for published translations and for texts with a translation per line (`lines`).
-    `device` is where a model of Hugging Face runs.
     """
 
     system: str
@@ -86,9 +85,9 @@ class Experiment:
     detector: GenderDetector
     limit: int | None
     settings: dict[str, Any]
-    store: str | Path | None = None
-    device: torch.device | None = None
-    lines: Sequence[str] | None = None
+    store: str | Path | None
+    device: torch.device | None
+    lines: Sequence[str] | None
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error if the translator could not finish."""
@@ -114,20 +113,16 @@ def prepare(
 ) -> Experiment:
     """Open translator and parser; every wrong setting is an error here, before anything is translated.
 
-    `system` is one of `systems.SYSTEMS`, or `published:` and a system of the config LANGUAGE_translations;
-    `loading` are arguments of `open_translator`.
+    The arguments are those of `masculine_rates`; `loading` are arguments of `open_translator`.
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
     detector = open_detector(language, parser, parser_model, cache)
-    translator, lines, data = None, None, "en"
+    translator, lines, data, torch_device = None, None, "en", None
     if system.startswith(PUBLISHED):
-        name, offered = system.removeprefix(PUBLISHED), LANGUAGES[language].systems
-        if name not in offered:
-            raise ConfigError(
-                f"There are no published translations to {LANGUAGES[language].name} by {name!r}; choose "
-                f"one of {', '.join(offered)}."
-            )
+        offered = LANGUAGES[language].systems
+        if system.removeprefix(PUBLISHED) not in offered:
+            raise ConfigError(f"There are no translations {system!r}; choose one of {', '.join(offered)}.")
         data, identity = f"{language}_translations", (system, "", "")
     elif path := text_file(system.replace("{language}", language)):
         lines = read_aligned_lines(path, limit)
@@ -136,6 +131,10 @@ def prepare(
     else:
         translator = open_translator(system, language, device=device, **loading)
         identity = (translator.name, translator.revision, translator.settings)
+    if system.startswith("hf:"):
+        from gest_dataset.models.device import pick_device  # imports torch
+
+        torch_device = pick_device(device)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
@@ -145,18 +144,7 @@ def prepare(
         "data_fingerprint": fingerprint_of(data),
         **({"rules": rules} if (rules := rules_hash(language)) else {}),
     }
-    return Experiment(
-        system, language, translator, detector, limit, settings, store, _device(system, device), lines
-    )
-
-
-def _device(system: str, device: str) -> torch.device | None:
-    """The device of a model of Hugging Face; None for other systems."""
-    if not system.startswith("hf:"):
-        return None
-    from gest_dataset.models.device import pick_device  # imports torch
-
-    return pick_device(device)
+    return Experiment(system, language, translator, detector, limit, settings, store, torch_device, lines)
 
 
 @dataclass(frozen=True)
@@ -325,24 +313,20 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
 
 def _samples(experiment: Experiment) -> list[TranslatedSentence]:
     if experiment.system.startswith(PUBLISHED):
-        return _published(experiment)
+        name = experiment.system.removeprefix(PUBLISHED)
+        label = list(FOLDER_OF_SYSTEM).index(name)
+        rows = [row for row in rows_of(experiment.settings["data"]).to_list() if row["system"] == label]
+        # the ids of the sentences, so that runs of several systems can be paired
+        ending = f"-{experiment.language}-{name}"
+        return [
+            TranslatedSentence(r["id"].removesuffix(ending), r["stereotype"], r["source"], r["translation"])
+            for r in rows[: experiment.limit]
+        ]
     sentences = gest_sentences(experiment.limit)
     if experiment.lines is not None:
         return align(sentences, experiment.lines, experiment.settings["system"].removeprefix("file:"))
     texts = texts_to_translate(sentences, experiment.system)
     return join_translations(sentences, experiment.translate(texts))
-
-
-def _published(experiment: Experiment) -> list[TranslatedSentence]:
-    name = experiment.system.removeprefix(PUBLISHED)
-    label = list(FOLDER_OF_SYSTEM).index(name)
-    rows = [row for row in rows_of(experiment.settings["data"]).to_list() if row["system"] == label]
-    # the ids of the sentences, so that runs of several systems can be paired
-    ending = f"-{experiment.language}-{name}"
-    return [
-        TranslatedSentence(r["id"].removesuffix(ending), r["stereotype"], r["source"], r["translation"])
-        for r in rows[: experiment.limit]
-    ]
 
 
 def run_folder(system: str, language: str, revision: str | None, limit: int | None) -> Path:

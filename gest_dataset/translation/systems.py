@@ -17,8 +17,9 @@ from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.storage import file_lock
-from gest_dataset.translation import amazon, cloud, deepl, google
+from gest_dataset.translation.cloud import open_service
 from gest_dataset.translation.file import open_file
+from gest_dataset.translation.services import SERVICES
 from gest_dataset.translation.translator import (
     EMPTY,
     Translation,
@@ -29,7 +30,6 @@ from gest_dataset.translation.translator import (
 
 # How users write each system
 SYSTEMS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "chat:MODEL", "file:PATH")
-_SERVICES = {service.name: service for service in (deepl.SERVICE, google.SERVICE, amazon.SERVICE)}
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def open_translator(
         return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
-    if system in _SERVICES:
-        return cloud.open_service(_SERVICES[system], language)
+    if system in SERVICES:
+        return open_service(system, language)
     raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SYSTEMS)}.")
 
 

@@ -199,6 +199,6 @@ def test_repository_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.M
     with HTTPServer(("127.0.0.1", 0), _Handler) as closed:
         port = closed.server_port  # nobody listens there after this
     monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"http://127.0.0.1:{port}/new",))
-    monkeypatch.setattr(sources, "_PAUSES", ())
+    monkeypatch.setattr(sources, "_PAUSES", (0.0,))
     with pytest.raises(SourceError, match=r"(?s)cannot be downloaded.*give its path as the model"):
         udpipe.published_model("sk", tmp_path)

@@ -40,12 +40,6 @@ def test_both_orders_of_a_pair() -> None:
     ]
 
 
-def test_repeats_are_prompts_of_their_own() -> None:
-    asked = list(choice.make_prompts(ROW, choice.read_wordings("en")[0], repeats=3))
-    assert sorted({p.repeat for p in asked}) == [0, 1, 2]
-    assert len(asked) == 18
-
-
 def test_a_prompt_in_full() -> None:
     """A wording of one's own: what stands in it, and how a variant is called."""
     row = {"id": "7", "sentence": "I never cry."}
@@ -135,10 +129,6 @@ def test_what_names_no_option_is_counted_with_its_reason(said: str, problem: str
     assert (found.option, found.position, found.problem) == ("other", None, problem)
 
 
-def test_an_empty_answer() -> None:
-    assert choice.parse_choice(prompt(), Answer("", 1, 0, EMPTY)).problem == EMPTY
-
-
 def test_a_letter_is_the_option_that_stood_there() -> None:
     for order in ("neither-female-male", "female-male-neither"):
         names = [choice.parse_choice(prompt(order), Answer(f"({letter})", 1, 1)).option for letter in "abc"]
@@ -224,15 +214,6 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         choice.Wording("x", "sk", "?"),
         choice.Wording("z", "sk", "?"),
     )
-
-
-def test_options_of_ones_own_beside_pairs(tmp_path: Path) -> None:
-    """There is no sentence to put into the text: it would be asked without one."""
-    path = tmp_path / "prompts.json"
-    entry = {"name": "x", "language": "sk", "text": "Kto povedal: {sentence}", **dict.fromkeys(NAMES, "M")}
-    path.write_text(json.dumps([entry]))
-    with pytest.raises(SettingError, match="the two variants of a pair"):
-        choice.read_wordings("sk", path)
 
 
 @pytest.mark.parametrize(("said", "option"), [("Som silný", "male"), ("Som silná!", "female")])

@@ -83,10 +83,9 @@ def translated(name: str, texts: Sequence[str], store: Path, **settings: Any) ->
 
 
 @pytest.mark.parametrize("name", list(WAYS))
-@pytest.mark.parametrize("budget", [40, 4096])
-def test_batches_translate_as_one_text_at_a_time(name: str, budget: int, tmp_path: Path) -> None:
+def test_batches_translate_as_one_text_at_a_time(name: str, tmp_path: Path) -> None:
     expected = naive(name, TEXTS)
-    work = translated(name, TEXTS, tmp_path, batch_tokens=budget)
+    work = translated(name, TEXTS, tmp_path, batch_tokens=40)
     assert [made.source for made in work.translations] == list(TEXTS)
     assert [made.translation for made in work.translations] == [text for text, _ in expected]
     assert len({made.translation for made in work.translations}) > 3
@@ -108,8 +107,8 @@ def test_the_language_changes_the_output(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "language", "said"),
     [
-        ("madlad", "pl", r"\(MADLAD\) has no token for Polish \(pl\); it translates to cs, sk"),
-        ("marian-sla", "pl", "it translates to sr, cs, sk"),
+        ("madlad", "pl", r"\(MADLAD\) has no token for Polish \(pl\), only for cs, sk"),
+        ("marian-sla", "pl", "only for sr, cs, sk"),
         ("marian-sk", "cs", "translates to 'sk', not to Czech"),
     ],
 )
@@ -184,26 +183,6 @@ def test_out_of_memory_halves_the_batch(
     assert "Out of memory: continuing with" in caplog.text
 
 
-def test_out_of_memory_with_one_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(number: int, texts: Sequence[str]) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
-
-    Spy(monkeypatch, no_room)
-    with pytest.raises(TranslationError, match=r"Out of memory with one text of \d+ tokens.*smaller model"):
-        translated("nllb", TEXTS, tmp_path)
-
-
-def test_an_error_that_is_not_about_memory_is_not_hidden(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(number: int, texts: Sequence[str]) -> None:
-        raise RuntimeError("shapes do not fit")
-
-    Spy(monkeypatch, broken)
-    with pytest.raises(RuntimeError, match="shapes do not fit"):
-        translated("nllb", TEXTS, tmp_path)
-
-
 def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [text for text, _ in naive("nllb", TEXTS)]
 
@@ -220,18 +199,6 @@ def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [made.translation for made in work.translations] == expected
     assert (len(first.batches), len(second.batches)) == (3, 4)
     assert (work.cached, work.new, work.failed) == (3, 4, 0)
-
-
-def test_what_is_in_the_store_needs_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = translated("nllb", TEXTS, tmp_path)
-
-    def unwanted(*_: object) -> None:
-        raise AssertionError("the model was loaded")
-
-    monkeypatch.setattr(huggingface, "_load", unwanted)
-    after = translated("nllb", TEXTS, tmp_path)
-    assert after.translations == before.translations
-    assert (after.cached, after.new, after.units, after.rate) == (len(TEXTS), 0, 0, None)
 
 
 def test_the_key_has_dtype_and_content(tmp_path: Path) -> None:

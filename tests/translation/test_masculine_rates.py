@@ -18,7 +18,6 @@ from datasets import load_dataset
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.accuracy import Accuracy
-from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.masculine_rate import describe_uncertainty
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import correct_f_s
@@ -117,20 +116,6 @@ def test_limit_and_signature() -> None:
     assert len(parts["revision"]) == 12
 
 
-@pytest.mark.usefixtures("mirror")
-def test_rates_read_well_in_a_repl() -> None:
-    rates = of(f"file:{DEEPL}")
-    result = rates.result()
-    value, low, high = (format_number(result[f"f_s{end}"]) for end in ("", "_low", "_high"))
-    assert repr(rates) == (
-        f"MasculineRates(system='file:translations.csv', language='sk', known=33, samples=34, "
-        f"f_s={value} ({low} to {high}))"
-    )
-    few = repr(of(f"file:{DEEPL}", limit=2))
-    assert few.endswith("samples=2, f_s=too few samples)")
-    assert "\n" not in few
-
-
 def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:
     for system, language, options, told in (
         (f"file:{DEEPL}", "de", {}, "no rules for 'de'"),
@@ -138,7 +123,7 @@ def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None
             "published:deepl",
             "hr",
             {"parser": "conllu", "parser_model": PARSED},
-            "by 'deepl'; choose one of amazon, google, nllb",
+            "'published:deepl'; choose one of amazon, google, nllb",
         ),
         (f"file:{DEEPL}", "sk", {"limit": 0}, "must be 1 or more"),
         (f"file:{DEEPL}", "sk", {"parser": "x"}, "no parser 'x'"),

@@ -250,24 +250,6 @@ def test_a_file_is_read_with_the_frame_that_it_was_made_with() -> None:
     assert [row["feminine_word"] for row in found.rows] == ["smelá", "milá"]
 
 
-def test_older_texts_of_a_file_count() -> None:
-    """A file that was made with GEST 1.0 is joined by the text that it has."""
-
-    def ask(texts: Sequence[str]) -> dict[str, Translation]:
-        known = {"old": "Som smelý.", 'The woman said: "old"': "Žena povedala: „Som smelá.“"}
-        return {
-            text: Translation(text, known.get(text, ""), "" if text in known else "none") for text in texts
-        }
-
-    def find(texts: Sequence[str]) -> list[Detection]:
-        return [Detection("male" if "ý" in text else "female", "test", (), False) for text in texts]
-
-    given = [GestSentence("1", 1, "new", "old")]
-    (row,) = make_pairs(given, "file:x.csv", "file:x.csv", "sk", ask, find).rows
-    assert row["source"] == "old"
-    assert make_pairs(given, "hf:x", "hf:x", "sk", ask, find).left_out[pairs.NO_TRANSLATION] == ["1"]
-
-
 @pytest.mark.upstream
 @pytest.mark.slow
 @needs(MODELS)

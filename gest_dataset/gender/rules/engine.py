@@ -102,9 +102,9 @@ def _decide_outside(
             genders = {finding.gender for _, finding in found}
             tokens = {(place, finding.token.id): finding.token for place, finding in found}
             return Decision(
-                gender=genders.pop() if len(genders) == 1 else UNKNOWN,
+                gender=UNKNOWN if len(genders) > 1 else min(genders),
                 rule=min((finding.rule for _, finding in found), key=ranked.index).name,
                 tokens=tuple(tokens[key] for key in sorted(tokens)),
-                conflict=len({finding.gender for _, finding in found}) > 1,
+                conflict=len(genders) > 1,
             )
     return NOTHING

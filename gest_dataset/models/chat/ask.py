@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from datasets import Dataset
 
 from gest_dataset.builders import CONFIGS
@@ -27,11 +26,14 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
 from gest_dataset.probes.prompts import CUT, Prompt
-from gest_dataset.runs.folder import Run, new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
+_TASK_ARGUMENTS = (
+    *("prompts", "limit", "temperature", "seed", "repeats", "max_tokens", "stop", "parser", "parser_model"),
+)
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 
 
@@ -149,19 +151,7 @@ def ask(
         output: the directory of the run; the same call resumes an interrupted run.
     """
     arguments = dict(locals())
-    task = prepare(
-        probe,
-        language,
-        prompts=prompts,
-        limit=limit,
-        temperature=temperature,
-        seed=seed,
-        repeats=repeats,
-        max_tokens=max_tokens,
-        stop=stop,
-        parser=parser,
-        parser_model=parser_model,
-    )
+    task = prepare(probe, language, **{name: arguments[name] for name in _TASK_ARGUMENTS})
     chat_model = open_model(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
     price = make_price(price_in, price_out, max_cost)
     command = python_command(ask, arguments)
@@ -209,6 +199,11 @@ def record(
     """
     if path is None:
         return _answers(task, model, None, price, max_cost, on_estimate)
+    if isinstance(model, ServedModel):
+        settings = model.chat_settings()
+    else:
+        template = {"chat_template": model.tokenizer.chat_template}
+        settings = {"revision": model.revision, **model.settings(None), **template}
     manifest = new_manifest(
         measure=task.probe.measure.name,
         model=model.name,
@@ -217,7 +212,7 @@ def record(
         data_fingerprint=task.fingerprint,
         table=ANSWERS,
         settings={
-            **_model_settings(model),
+            **settings,
             "prompts": task.wordings,
             "sampling": task.sampling.facts(),
             "limit": task.limit,
@@ -228,15 +223,10 @@ def record(
     )
     with open_run(path, manifest) as run:
         if run.finished:
-            return from_run(run.finished)
+            return Answers(run.finished.table.replace_schema_metadata(None), run.finished.manifest.metadata)
         answers = _answers(task, model, run.cache, price, max_cost, on_estimate)
         run.finish(answers)
     return answers
-
-
-def from_run(run: Run) -> Answers:
-    """The answers of a finished run."""
-    return Answers(run.table.replace_schema_metadata(None), run.manifest.metadata)
 
 
 def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | None = None) -> Answers:
@@ -272,7 +262,14 @@ def _answers(
     stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
     stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
     table = answer_table(task.probe, task.detector, task.prompts, answers, stereotypes)
-    counts = _checked_counts(table, model.name)
+    counts = count_readings(table)
+    if not counts["scored"]:
+        problems = Counter(counts["skipped"]).most_common(3)
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
+        shown = [repr(text) for reason, _ in problems for text in counts["examples"][reason][:1]]
+        examples = f" (for example {', '.join(shown)})" if shown else ""
+        advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
+        raise ScoringError(f"No answer of {model.name} could be read: {reasons}{examples}.{advice}")
     metadata = {
         "measure": task.probe.measure.name,
         "config": task.config,
@@ -298,23 +295,3 @@ def _answers(
         "gest_dataset": __version__,
     }
     return Answers(table, metadata)
-
-
-def _model_settings(model: Model) -> dict[str, Any]:
-    if isinstance(model, ServedModel):
-        return model.chat_settings()
-    template = {"chat_template": model.tokenizer.chat_template}
-    return {"revision": model.revision, **model.settings(None), **template}
-
-
-def _checked_counts(table: pa.Table, name: str) -> dict[str, Any]:
-    """The counts of readings; an error if no answer could be read."""
-    counts = count_readings(table)
-    if not counts["scored"]:
-        problems = Counter(counts["skipped"]).most_common(3)
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        shown = [repr(text) for reason, _ in problems for text in counts["examples"][reason][:1]]
-        examples = f" (for example {', '.join(shown)})" if shown else ""
-        advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
-        raise ScoringError(f"No answer of {name} could be read: {reasons}{examples}.{advice}")
-    return counts
