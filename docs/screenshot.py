@@ -1,4 +1,4 @@
-"""The picture of a report for the README: `python docs/screenshot.py REPORT.html docs/images/report.png`.
+"""Take the screenshot for the README: `python docs/screenshot.py REPORT.html docs/images/report.png`.
 
 Needs Chromium and the Python package playwright.
 """
@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 WIDTH, HEIGHT = 1180, 1720
-COLOURS = 128  # a palette makes the file a third as large
+COLOURS = 128  # a palette makes the file three times smaller
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -22,10 +22,10 @@ FLAGS = (
 
 
 def main(page: Path, picture: Path) -> None:
-    """The top of the page in light colours, as a small PNG."""
+    """Take the top of the page in light colours as a small PNG."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
-        sys.exit("There is no Chromium. On Debian: apt-get install chromium")
+        sys.exit("Chromium is not installed. On Debian: apt-get install chromium")
     with tempfile.TemporaryDirectory() as profile, sync_playwright() as browsers:
         context = browsers.chromium.launch_persistent_context(
             profile,

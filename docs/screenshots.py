@@ -1,7 +1,7 @@
-"""The pictures of the report's explorer for the docs: `python docs/screenshots.py docs/images`.
+"""Take the screenshots of the report's explorer for the docs: `python docs/screenshots.py docs/images`.
 
-Scores of three models are planted on the sentences of the demo, so that the same pictures come out each time.
-Needs Chromium and playwright.
+The scores of three models are planted on the demo sentences, so the pictures are reproducible. Needs
+Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from page import english  # noqa: E402
 
 from tests.support.browser import chromium, ready  # noqa: E402
 
-COLOURS = 96  # a palette makes the file a third as large
-# The picture's name -> the link that is opened, the theme, the window, and what the picture begins with
+COLOURS = 96  # a palette makes the files three times smaller
+# Name: link, theme, window, and the element at the top of the picture
 PICTURES: dict[str, tuple[str, str, tuple[int, int], str]] = {
     "report-samples": ("#samples?sort=score&q=people", "light", (1180, 1000), "#samples"),
-    "report-beside": ("#beside", "light", (1180, 1080), "#beside"),
+    "report-beside": ("#comparisons", "light", (1180, 1080), "#comparisons"),
     "report-profiles": ("#profiles", "dark", (1180, 800), "#profiles"),
     "report-phone": ("#samples?sort=spread", "dark", (400, 860), "#found"),
 }
@@ -34,7 +34,7 @@ PICTURES: dict[str, tuple[str, str, tuple[int, int], str]] = {
 def take(
     browser: Any, page: Path, picture: Path, link: str, theme: str, size: tuple[int, int], at: str
 ) -> None:
-    """One picture as a small PNG."""
+    """Take one screenshot as a small PNG."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
     tab = context.new_page()
     tab.goto(page.as_uri() + link)
@@ -42,7 +42,7 @@ def take(
     if "samples?" in link:
         tab.locator("#rows button.sample").first.click()
     tab.locator(at).evaluate("(one) => one.scrollIntoView({behavior: 'instant'})")
-    tab.wait_for_timeout(300)  # figures are drawn when they come near
+    tab.wait_for_timeout(300)  # figures are drawn when they become visible
     tab.screenshot(path=picture)
     context.close()
     with Image.open(picture) as image:
@@ -55,8 +55,8 @@ def main(folder: Path) -> None:
         english(Path(scratch) / "runs", 3, "demo_en")
         gest_dataset.report([Path(scratch) / "runs"], page)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, asked in PICTURES.items():
-            take(browser, page, folder / f"{name}.png", *asked)
+        for name, options in PICTURES.items():
+            take(browser, page, folder / f"{name}.png", *options)
 
 
 if __name__ == "__main__":

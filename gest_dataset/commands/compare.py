@@ -108,8 +108,8 @@ def _flat_rows(one: Difference) -> Iterator[dict[str, Any]]:
     counts = {"n": one.n, "missing": one.missing, "unknown": one.unknown}
     yield names | {"template": template} | _flat_comparison(one.comparison, one.p_holm) | counts
     for part in one.by_template:
-        counts = {"template": str(part.template), "n": part.n, "missing": part.missing}
-        yield names | _flat_comparison(part.comparison, part.p_holm) | counts
+        entry = names | {"template": str(part.template)} | _flat_comparison(part.comparison, part.p_holm)
+        yield entry | {"n": part.n, "missing": part.missing}
     for stereotype in one.by_stereotype:
         where = {"template": template, "stereotype": stereotype.stereotype, "measure": "q"}
         yield names | where | _flat_values(stereotype)

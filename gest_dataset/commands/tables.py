@@ -1,4 +1,4 @@
-"""Results in a terminal: the grid of a measure as a table, with bars where there is room for them."""
+"""Results in the terminal: the grid of a measure as a table, with bars if the terminal is wide enough."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
 from gest_dataset.measures.result import template_results
 
 _STYLES = {"female": "magenta", "male": "cyan"}
-# From so many columns of a terminal on, bars have so many cells: odd, so that 1 is in the middle
-_CELLS = {92: 25, 82: 15, 72: 9}
-_ROOM_FOR_NAMES = 48
+# Width of the terminal -> width of a bar, which is odd so that 1 is in the middle
+_BAR_WIDTHS = {92: 25, 82: 15, 72: 9}
+_MIN_WIDTH_FOR_NAMES = 48
 
 
 def tables(measure: Measure, result: Result, title: str, console: Console) -> Iterator[Table]:
-    """The tables of a run's result, of each template where there are several, and their mean."""
+    """The tables of a result: one per template, and their mean if there are several."""
     for template, part in template_results(result).items():
         yield drawn(measure.grid(part), f"{title}, template {template}" if template else title, console)
     if "by_template" in result:
@@ -31,7 +31,7 @@ def tables(measure: Measure, result: Result, title: str, console: Console) -> It
 
 
 def _over_templates(measure: Measure, result: Result) -> Grid:
-    """The headline of each template, and the mean of them."""
+    """The headline of each template and their mean."""
     name = measure.headline(result).name
     *lines, last = (
         Line(f"template {template}", (Estimate.of(part, name),))
@@ -42,10 +42,10 @@ def _over_templates(measure: Measure, result: Result) -> Grid:
 
 
 def drawn(grid: Grid, title: str, console: Console) -> Table:
-    """A grid as a table: estimates with their intervals, the number of samples, bars."""
-    named = console.width >= _ROOM_FOR_NAMES or not any(line.short_name for line in grid.lines)
+    """A grid as a table: estimates with intervals, sample counts and bars."""
+    named = console.width >= _MIN_WIDTH_FOR_NAMES or not any(line.short_name for line in grid.lines)
     counted = named and any(line.count is not None for line in grid.lines)
-    width = next((cells for room, cells in _CELLS.items() if console.width >= room), 0)
+    width = next((bar_width for least, bar_width in _BAR_WIDTHS.items() if console.width >= least), 0)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
     table = new_table(title, console, "", *headings, *(["n"] if counted else []))
     axis = grid.axis if width else None
@@ -60,8 +60,8 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     for line in grid.lines:
         cells: list[str | Text] = [line.name if named or not line.short_name else line.short_name]
         for estimate in line.estimates:
-            shown = number(estimate.value, grid.digits), span(estimate, grid.digits)
-            cells += ("", "") if estimate is EMPTY else shown  # a column that is not for this line
+            texts = number(estimate.value, grid.digits), span(estimate, grid.digits)
+            cells += ("", "") if estimate is EMPTY else texts
         if counted:
             cells.append("" if line.count is None else f"{line.count:,}")
         if axis is not None:
@@ -73,7 +73,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
 
 
 def _ends(axis: Axis, grid: Grid) -> tuple[float, float]:
-    """The ends of an axis: those of its own, or symmetric about 1 and as far as the farthest value."""
+    """The ends of an axis: fixed ones, or symmetric around 1 and wide enough for all values."""
     if axis.ends is not None:
         return axis.ends
     values = [line.estimates[0].value for line in grid.lines]
@@ -92,7 +92,7 @@ def span(estimate: Estimate, digits: int = 2) -> str:
 def bar(
     estimate: Estimate, ends: tuple[float, float], ratio: bool, width: int, ascii_only: bool = False
 ) -> str:
-    """An interval and its value on a line; of ratios the line is logarithmic and 1 is marked.
+    """Draw an interval and its value as text; ratios get a logarithmic axis with a mark at 1.
 
     >>> bar(Estimate(0.5, 0.2, 0.8), (0, 1), ratio=False, width=11)
     '··━━━●━━━··'
@@ -125,7 +125,7 @@ def bar(
 
 
 def headline_fields(measure: Measure, result: Result) -> list[str]:
-    """The headline of a run with its interval, and what it says in a word or two."""
+    """The headline of a run with its interval and its verdict."""
     head = measure.headline(result)
     digits = measure.grid(next(iter(template_results(result).values()))).digits
     estimate = Estimate.of(result, head.name)
@@ -140,17 +140,17 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
 
 
 def verdict_lines(measure: Measure, result: Result) -> list[str]:
-    """What a run says in words, beside the zone of negligible effects and the twins; none of nothing."""
+    """The verdict in words, with the zone of negligible effects and the random baselines."""
     head = measure.headline(result)
     estimate = Estimate.of(result, head.name)
     if any(map(math.isnan, estimate)):
         return []
     marks = head.null, result["zone_low"], result["zone_high"]
     (low, high), (_, least, most) = format_distinct(estimate[1:], marks)
-    said = head.verdict_labels[result["verdict"]]
-    lines = [f"{said}: {head.symbol} lies in {low} to {high}, negligible is {least} to {most}."]
-    twins = result.get("null")
-    if twins:
-        band = " to ".join(format_number(twins[end]) for end in ("low", "high"))
-        lines.append(f"{len(twins['values'])} twins with fresh weights: {head.symbol} {band}.")
+    label = head.verdict_labels[result["verdict"]]
+    lines = [f"{label}: {head.symbol} {low} to {high} (negligible range {least} to {most})."]
+    baseline = result.get("null")
+    if baseline:
+        band = " to ".join(format_number(baseline[end]) for end in ("low", "high"))
+        lines.append(f"{len(baseline['values'])} randomly initialised copies: {head.symbol} {band}.")
     return lines

@@ -120,16 +120,16 @@ def interval_figure(
         if column.boxes is not None and len(column.boxes):
             _draw_boxes(ax, column.boxes, colours)
         for dots in column.dots:
-            y = count - np.asarray(dots.rows)
+            heights = count - np.asarray(dots.rows)
             if dots.low is not None:
-                ax.hlines(y, dots.low, dots.high, colors=dots.style["color"], linewidth=1, alpha=0.4)
-            plots.draw_dots(ax, dots.values, y, dots.text, **dots.style)
+                ax.hlines(heights, dots.low, dots.high, colors=dots.style["color"], linewidth=1, alpha=0.4)
+            plots.draw_dots(ax, dots.values, heights, dots.text, **dots.style)
         for one in column.intervals:
             y = count - one.row
             if one.result is not None:
                 plots.draw_bands(ax, one.result, y)
             if one.outer is not None and np.isfinite(one.outer).all():
-                outer = {"linewidth": 1.1, "alpha": 0.55, "solid_capstyle": "butt"}
+                outer: dict[str, Any] = {"linewidth": 1.1, "alpha": 0.55, "solid_capstyle": "butt"}
                 ax.plot(one.outer, [y, y], color=one.style["color"], **outer)
             plots.draw_interval(ax, one.estimate, y, one.text, **one.style)
         if several:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,13 +97,8 @@ def label_runs(runs: Sequence[Run]) -> list[LabelledRun]:
     if len(set(labels)) < len(runs):
         folders = [one_line(run.path.resolve().name) for run in runs]
         labels = [f"{label} ({folder})" for label, folder in zip(labels, folders, strict=True)]
-    seen: Counter[str] = Counter()
-    labelled = []
-    for number, (run, label) in enumerate(zip(runs, labels, strict=True)):
-        seen[label] += 1
-        unique = f"{label} {seen[label]}" if seen[label] > 1 else label
-        labelled.append(LabelledRun(run, unique, number))
-    return labelled
+    repeated = [label if labels.index(label) == n else f"{label} {n + 1}" for n, label in enumerate(labels)]
+    return [LabelledRun(run, label, n) for n, (run, label) in enumerate(zip(runs, repeated, strict=True))]
 
 
 def short_name(model: str) -> str:

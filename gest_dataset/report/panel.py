@@ -200,10 +200,7 @@ def _use_theme(element: XML.Element, prefix: str) -> None:
     """Colours become CSS variables, styles attributes (as the page's CSP demands), ids get a prefix."""
     declarations = element.attrib.pop("style", "").split(";")
     for key, _, value in (declaration.partition(":") for declaration in declarations):
-        if key.strip() == "font":  # matplotlib before 3.10: weight size family
-            element.set("font-size", value.split("px")[0].split()[-1])
-            element.set("font-weight", "700" if {"bold", "700"} & set(value.split()) else "400")
-        elif key.strip():
+        if key.strip():
             element.set(key.strip(), value.strip())
     element.attrib.pop("font-family", None)
     for key, value in list(element.attrib.items()):

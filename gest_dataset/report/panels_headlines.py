@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -107,7 +107,8 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         line = sorted((millions[name], g_s) for (name, _), g_s in models.items() if name in members)
         if len(line) > 1:
             style = {"color": LIGHT["published"], "linewidth": 0.8, "alpha": 0.55}
-            curves.append(Curve(*zip(*line, strict=True), style, family))
+            x, y = zip(*line, strict=True)
+            curves.append(Curve(x, y, style, family))
     for (model, kind), g_s in models.items():
         text = f"{model}: g_s {format_number(g_s)}, {format_number(millions[model])} million parameters"
         points.append(Point(millions[model], g_s, text, _KINDS[kind], _LABELS.get(model, "")))
@@ -116,8 +117,8 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     for run in runs:
         parameters = run.facts.get("parameters")
         own = Estimate.of(run.result, "g_s")
-        x = parameters / 1e6 if parameters else len(unsized)
-        point = Point(x, own, f"{run.label}: g_s {own}", _run_style(run.number), result=run.result)
+        place = parameters / 1e6 if parameters else len(unsized)
+        point = Point(place, own, f"{run.label}: g_s {own}", _run_style(run.number), result=run.result)
         (points if parameters else unsized).append(point)
         entries.append(plots.legend_entry(run.label, **_run_style(run.number, 7)))
         rows.append([OWN, run.label, run.kind, parameters / 1e6 if parameters else None, *own])
@@ -333,12 +334,15 @@ def stereoset(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     for (name, language), own in groups.items():
         models = []
         for run in own:
-            numbers = [number for score in _STEREOSET_SCORES for number in Estimate.of(run.result, score)]
+            numbers: list[Any] = []
+            for score in _STEREOSET_SCORES:
+                numbers += Estimate.of(run.result, score)
             models.append(_ModelRow([OWN, run.label, *numbers], run.label, run))
         for row in published.load(name)["rows"]:
             if row["language"] == language:
-                numbers = [cell for score in _STEREOSET_SCORES for cell in (row[score], None, None)]
-                cells = [PUBLISHED, f"{row['model']} ({row['handle']})", *numbers]
+                cells: list[Any] = [PUBLISHED, f"{row['model']} ({row['handle']})"]
+                for score in _STEREOSET_SCORES:
+                    cells += [row[score], None, None]
                 models.append(_ModelRow(cells, row["model"]))
         columns = []
         for number, (score, title) in enumerate(_STEREOSET_SCORES.items()):
@@ -421,28 +425,19 @@ def genderbench(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 # --- scores of single samples
 
 
-class Regression(NamedTuple):
-    """A least-squares line, and the 95 % band of its mean at the points `x`."""
+def regression(x: Floats, y: Floats) -> tuple[float, Floats, Floats, Floats]:
+    """Least squares: the slope, points along the line, their heights, and half the width of its 95 % band.
 
-    slope: float
-    intercept: float
-    x: Floats
-    low: Floats
-    high: Floats
-
-
-def regression(x: Floats, y: Floats) -> Regression:
-    """Ordinary least squares with the pointwise band of the line (not of single samples)."""
+    The band is that of the mean at each point, not of single samples.
+    """
     centred, freedom = x - x.mean(), float(len(x) - 2)
     slope = float(centred @ y / (centred @ centred))
-    intercept = float(y.mean()) - slope * float(x.mean())
-    rest = y - intercept - slope * x
+    rest = y - y.mean() - slope * centred
     error = math.sqrt(float(rest @ rest) / freedom / float(centred @ centred))  # of the slope
     places = np.linspace(x.min(), x.max(), 60)
     # Not scipy.stats, whose import takes longer than drawing the report
     half = special.stdtrit(freedom, (1 + LEVEL) / 2) * error * np.sqrt(x.var() + (places - x.mean()) ** 2)
-    middle = intercept + slope * places
-    return Regression(slope, intercept, places, middle - half, middle + half)
+    return slope, places, y.mean() + slope * (places - x.mean()), half
 
 
 def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
@@ -459,18 +454,18 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             if finite.sum() <= 2 or np.ptp(x[finite]) == 0:
                 continue
             x, y, ids = x[finite], y[finite], np.array(run.run.table["id"].to_pylist())[finite]
-            line = regression(x, y)
+            slope, places, heights, half = regression(x, y)
             colour = plots.series_style(run.number)["color"]
             size, alpha = (3, 0.2) if len(x) > _MANY_SAMPLES else (4.5, 0.5)
             style = {"marker": "o", "markersize": size, "markeredgewidth": 0, "alpha": alpha, "color": colour}
             ends = [min(x.min(), y.min()), max(x.max(), y.max())]
-            middle = line.intercept + line.slope * line.x
-            band = Curve(line.x, middle, {"color": colour, "linewidth": 2}, "", line.low, line.high)
+            solid = {"color": colour, "linewidth": 2}
+            band = Curve(places, heights, solid, low=heights - half, high=heights + half)
             axes = (f"{score}, original group", f"{score}, control group")
             curves = [Curve(ends, ends, DOTTED), band]
             scatters.append(Scatter(*axes, curves=curves, samples=(x, y, style), title=run.label))
             rho = format_number(run.result[f"{score}_rho"])
-            texts.append(f"{run.label}: ρ {rho}, slope {format_number(line.slope)}, {len(x):,} samples")
+            texts.append(f"{run.label}: ρ {rho}, slope {format_number(slope)}, {len(x):,} samples")
             samples = zip(ids.tolist(), x.tolist(), y.tolist(), strict=True)
             rows += [[run.label, *sample] for sample in samples]
         if scatters:
@@ -487,46 +482,39 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 
 def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """The ratios of the samples by the stereotypical gender of the occupation, with q_f and q_m."""
-    if not runs:
-        return
-    columns, rows = [], []
+    columns: list[Column] = []
+    rows: list[list[Any]] = []
     for run in runs:
-        genders = np.array(run.run.table["occupation_gender"].to_pylist())
-        ratios = np.exp(run.run.table["log_ratio"].to_numpy())
+        table = run.run.table.to_pandas()
         dots, intervals = [], []
         for row, (gender, symbol) in enumerate(zip(GENDERS, ("q_f", "q_m"), strict=True)):
-            samples = ratios[genders == gender]
-            style = {"marker": "|", "color": LIGHT[gender], "alpha": 0.35, "markersize": 16}
-            dots.append(Dots(np.full(len(samples), row), samples, f"{run.label}: samples", style))
+            ratios = np.exp(table.loc[table["occupation_gender"] == gender, "log_ratio"].to_numpy())
+            ticks = {"marker": "|", "color": LIGHT[gender], "alpha": 0.35, "markersize": 16}
+            dots.append(Dots(np.full(len(ratios), row), ratios, f"{run.label}: samples", ticks))
             mean = Estimate.of(run.result, symbol)
             style = {"color": LIGHT[gender], "linewidth": 5, "markersize": 9}
             intervals.append(Interval(row, mean, f"{run.label}: {symbol} {mean}", style))
-            rows.append([run.label, f"{gender} occupations", len(samples), *mean])
+            rows.append([run.label, f"{gender} occupations", len(ratios), *mean])
         axis = "P(masculine pronoun) / P(feminine pronoun)"
         columns.append(Column(run.label, axis, intervals, dots, null=1.0, ratio=True))
-    entries = [
-        plots.legend_entry("a sample", marker="|", markersize=10, color=LIGHT["quiet"]),
-        plots.legend_entry("geometric mean, 95 % interval", marker="o", linewidth=4, color=LIGHT["quiet"]),
-    ]
-    names = Rows([f"{gender} occupations" for gender in GENDERS])
-    figure, note = interval_figure(columns, names, 2.2, entries, per_row=1)
-    paper = published.load("winobias")["rows"][0]
-    known = [row for row in rows if not math.isnan(row[3])]
-    values = "; ".join(f"{row[0]}, {row[1]}: {format_number(row[3])}" for row in known)
-    words = {"models": paper["models"], "rho": paper["pearson"], "note": note, "values": values}
-    yield make_panel("winobias", figure, rows, **words)
+    if columns:
+        names = Rows([f"{gender} occupations" for gender in GENDERS])
+        figure, note = interval_figure(columns, names, 2.2, per_row=1)
+        paper = published.load("winobias")["rows"][0]
+        known = [row for row in rows if not math.isnan(row[3])]
+        values = "; ".join(f"{row[0]}, {row[1]}: {format_number(row[3])}" for row in known)
+        words = {"models": paper["models"], "rho": paper["pearson"], "note": note, "values": values}
+        yield make_panel("winobias", figure, rows, **words)
 
 
 # --- one result
 
 
 def result_figure(run: LabelledRun) -> Figure:
-    """The figure of one result, for notebooks: the lines of its grid, or its headline in each template."""
+    """The figure of one result, for notebooks: the lines of its grid in each template."""
     grids = {number: run.measure.grid(part) for number, part in run.templates.items()}
     first = next(iter(grids.values()))
-    if first.axis is None:
-        return _headline_figure(run)
-    ratio = first.axis.ratio
+    ratio = first.axis is not None and first.axis.ratio
     columns = []
     for number, grid in grids.items():
         intervals = []
@@ -547,21 +535,4 @@ def result_figure(run: LabelledRun) -> Figure:
         for name, colour in zip(first.headings, SERIES, strict=False):
             entries.append(plots.legend_entry(name, color=colour, marker="o", linewidth=2.6))
     figure, _ = interval_figure(columns, rows, 0.9 + 0.27 * len(first.lines), entries)
-    return figure
-
-
-def _headline_figure(run: LabelledRun) -> Figure:
-    """The headline of each template, and of all of them, with its bands."""
-    head = run.measure.headline(run.result)
-    parts = {f"template {number}": part for number, part in run.templates.items() if number}
-    results = {**(parts if len(parts) > 1 else {}), run.label: run.result}
-    intervals = []
-    for row, (name, part) in enumerate(results.items()):
-        estimate = Estimate.of(part, head.name)
-        style = {"color": SERIES[0], "markersize": 8}
-        intervals.append(Interval(row, estimate, f"{name}: {head.symbol} {estimate}", style, result=part))
-    axis = f"{head.symbol} (dashed: none)"
-    rows = Rows(list(results))
-    column = Column("", axis, intervals, null=head.null, ratio=head.ratio)
-    figure, _ = interval_figure([column], rows, rows.height(0.54), plots.band_entries([run.result]))
     return figure

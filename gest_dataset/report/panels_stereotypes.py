@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -277,8 +277,7 @@ def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 # --- ways of asking, side by side
 
 
-@dataclass(frozen=True)
-class _Way:
+class _Way(NamedTuple):
     """A way of asking a model: what it shows, and the axis of its numbers (without limits: ratios)."""
 
     shows: str
@@ -357,7 +356,12 @@ def profile_panels(profile: Profiles) -> Iterator[Panel]:
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     labels = [run.label for run in runs]
     rate = profile.name.removeprefix("ln ")[0]
-    texts = {"unit": profile.unit, "rate": profile.name, "runs": len(runs), "numbered": NUMBERED}
+    texts: dict[str, Any] = {
+        "unit": profile.unit,
+        "rate": profile.name,
+        "runs": len(runs),
+        "numbered": NUMBERED,
+    }
     texts |= {"low": format_number(-largest), "high": format_number(largest), "chance": format_number(CHANCE)}
     rows: list[list[Any]] = []
     for run, numbers in zip(runs, json_value(values), strict=True):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import datasets
 import numpy as np
@@ -231,8 +231,7 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
 # --- the table of the page
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One line of the table; a warning is highlighted."""
 
     what: str
@@ -241,8 +240,7 @@ class Row:
     warning: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """The lines of one run."""
 
     label: str
@@ -273,7 +271,8 @@ def _row(key: str, warning: bool = False, **values: Any) -> Row:
         name: format_number(value) if isinstance(value, (int, float)) else value
         for name, value in values.items()
     }
-    return Row(*(_TEXTS[key][part].format_map(texts) for part in ("what", "number", "meaning")), warning)
+    what, number, meaning = (_TEXTS[key][part].format_map(texts) for part in ("what", "number", "meaning"))
+    return Row(what, number, meaning, warning)
 
 
 def _listed(values: dict[str, float], separator: str) -> str:

@@ -127,15 +127,6 @@ def test_answers_have_their_prompts_and_likely_tokens(tmp_path: Path) -> None:
     assert columns["scores"] == [[expected[option] for option in table["option"].to_pylist()]]
 
 
-def test_custom_templates_have_no_text(runs: list[LabelledRun]) -> None:
-    """A run stores the name of a file of templates: its number 1 is not the built-in number 1."""
-    manifest = runs[0].run.manifest
-    options = {"templates": "mine.json#12345678"}
-    changed = replace(manifest, metadata={**manifest.metadata, "options": options})
-    custom = replace(runs[0], run=replace(runs[0].run, manifest=changed))
-    assert samples_of([custom])["runs"][0]["frames"] == {}
-
-
 def test_repeated_ids_are_separate_samples(runs: list[LabelledRun]) -> None:
     table = runs[0].run.table
     content = samples_of([replace(runs[0], run=replace(runs[0].run, table=table.take([0, 0, 1])))])
@@ -161,14 +152,6 @@ def test_profiles_are_ln_q_around_the_middle(runs: list[LabelledRun]) -> None:
     for line, values in enumerate(found.values):
         parts = [rows[line] for caption, _, rows in tables if not caption.startswith("Correlations")]
         assert [value for _, own in parts for value in own] == values.tolist()
-
-
-def test_profiles_of_translators_are_shares(tmp_path: Path) -> None:
-    with report_runs.small_world():
-        paths = [report_runs.translated(tmp_path / name) for name in ("first", "second")]
-        [found] = profiles_of(label_runs(find_runs(paths)))
-    result = found.runs[0].result
-    assert found.values[0] == pytest.approx(np.array(result["p"]) - result["f_m"])
 
 
 def test_similar_profiles_are_neighbours() -> None:

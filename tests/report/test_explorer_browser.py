@@ -99,7 +99,7 @@ def test_typing_finds_sentences(browser: Any, page_file: Path) -> None:
         assert search(tab, "zzzz") == 0
 
 
-def test_sorting_by_score(browser: Any, page_file: Path, runs: list[Run]) -> None:
+def test_sorting_by_score_difference_and_disagreement(browser: Any, page_file: Path, runs: list[Run]) -> None:
     expected = sorted(means(runs[0]).values())
     with opened(browser, page_file) as tab:
         open_samples(tab)
@@ -107,20 +107,16 @@ def test_sorting_by_score(browser: Any, page_file: Path, runs: list[Run]) -> Non
         assert first_scores(tab)[:5] == pytest.approx(expected[::-1][:5], abs=6e-4)
         choose(tab, "sort", "score-up")
         assert first_scores(tab)[:5] == pytest.approx(expected[:5], abs=6e-4)
+        choose(tab, "against", "2")
+        second = means(runs[1])
+        apart = sorted((value - second[name] for name, value in means(runs[0]).items()), key=abs)
+        assert first_scores(tab, "difference")[:5] == pytest.approx(apart[::-1][:5], abs=6e-4)
+        choose(tab, "against", "")
         choose(tab, "sort", "spread")
         frame = runs[0].table.to_pandas().groupby("id")["log_ratio"]
         widest = (frame.max() - frame.min()).max()
         told = tab.locator("#rows .cell.templates").first.text_content()
         assert float(told.removeprefix("templates differ by ")) == pytest.approx(widest, abs=6e-4)
-
-
-def test_differences_between_two_runs(browser: Any, page_file: Path, runs: list[Run]) -> None:
-    first, second = means(runs[0]), means(runs[1])
-    apart = sorted((first[name] - second[name] for name in first), key=abs, reverse=True)
-    with opened(browser, page_file) as tab:
-        open_samples(tab)
-        choose(tab, "against", "2")
-        assert first_scores(tab, "difference")[:5] == pytest.approx(apart[:5], abs=6e-4)
 
 
 def test_filter_by_reason_of_a_missing_score(browser: Any, page_file: Path) -> None:
@@ -176,68 +172,6 @@ def test_a_link_opens_its_view(browser: Any, page_file: Path) -> None:
         assert tab.locator("#rows button[aria-expanded=true]").is_visible()
         tab.evaluate("location.hash = '#samples?q=zzzz'")  # and a link within the page
         tab.wait_for_function("() => document.documentElement.dataset.rows === '0'")
-
-
-GARBLED = (
-    "run=99",
-    "run=x",
-    "template=99",
-    "about=zzzz",
-    "sort=apart",  # a difference from no run
-    "against=1",  # from itself
-    "against=2&box=a,b,c,d",
-    "open=9.9.9",
-    "__proto__=1&constructor=2&open=%",
-)
-
-
-def test_invalid_links_are_ignored(browser: Any, page_file: Path) -> None:
-    """Only the valid parts of a link are used."""
-    number = len(rows_of("en"))
-    with opened(browser, page_file, f"#samples?{GARBLED[0]}") as tab:
-        ready(tab)
-        for garbled in GARBLED:
-            tab.evaluate("(link) => { location.hash = link; }", f"#samples?sort=score&q=zzzz&{garbled}")
-            tab.wait_for_function("() => document.documentElement.dataset.rows === '0'")
-            tab.evaluate("(link) => { location.hash = link; }", f"#samples?{garbled}")
-            tab.wait_for_function(
-                "(all) => document.documentElement.dataset.rows === String(all)", arg=number
-            )
-            chosen = tab.locator("#filters select").evaluate_all(
-                "(all) => all.map((one) => one.selectedIndex)"
-            )
-            assert min(chosen) >= 0, garbled
-        tab.locator("#heat-0").scroll_into_view_if_needed()
-        tab.wait_for_selector("#heat-0 svg[role=img]")
-
-
-def test_another_run_keeps_the_filters_that_it_has(
-    browser: Any, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A causal model was asked in templates 3 and 4 alone; StereoSet has none, and other topics."""
-    with opened(browser, report_runs.made(tmp_path_factory) / "r.html") as tab:
-        open_samples(tab)
-        named = {
-            words: value
-            for value, words in tab.locator("#filters select[name=run] option").evaluate_all(
-                "(all) => all.map((one) => [one.value, one.text])"
-            )
-        }
-        choose(tab, "run", named["bert · en"])
-        choose(tab, "template", "1")
-        choose(tab, "group", "male")
-        some = rows(tab)
-        choose(tab, "run", named["gpt2 · en"])
-        assert tab.locator("#filters select[name=template]").input_value() == "mean"
-        assert tab.locator("#filters select[name=group]").input_value() == "male"
-        assert rows(tab) == some
-        choose(tab, "run", named["bert · stereoset_en_intrasentence"])
-        assert rows(tab) == 16
-        assert tab.locator("#filters select[name=template]").count() == 0
-        tab.locator("#rows button.sample").first.click()
-        told = tab.locator(".variant .quiet").all_text_contents()
-        assert len(told) == 3
-        assert all(0 < float(one.removeprefix("its score: ").replace("−", "-")) < 1 for one in told)
 
 
 def test_keyboard(browser: Any, page_file: Path) -> None:
@@ -367,46 +301,6 @@ def test_accessible(browser: Any, page_file: Path, scheme: str, size: dict[str, 
         found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
     assert len(found["passes"]) > 25  # it did look
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
-
-
-def test_print_has_all_rows_and_figures(browser: Any, page_file: Path) -> None:
-    number = len(rows_of("en"))
-    with opened(browser, page_file) as tab:
-        open_samples(tab)
-        tab.emulate_media(media="print")
-        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert tab.locator(".paper .row").count() == number
-        assert tab.locator(".paper .row").last.is_visible()
-        assert not tab.locator("#rows").is_visible()
-        for place in ("board-charts", "ratios-0", "scatter-0", "heat-0", "correlations-0"):
-            assert tab.locator(f"#{place} svg").first.is_visible()
-        assert tab.locator("#comparisons details table").first.is_visible()
-        tab.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert tab.locator(".paper").count() == 0
-
-
-def test_policy_refuses_every_request(browser: Any, page_file: Path) -> None:
-    context = browser.new_context()
-    tab = context.new_page()
-    requests: list[str] = []
-    tab.on("requestfinished", lambda request: requests.append(request.url))
-    tab.goto(page_file.as_uri())
-    ready(tab)
-    refused = tab.evaluate(
-        """async () => {
-          const refused = [];
-          addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));
-          await fetch("http://127.0.0.1:9/").catch(() => null);
-          new Image().src = "http://127.0.0.1:9/i.png";
-          document.head.append(Object.assign(document.createElement("script"), { textContent: "evil = 1" }));
-          document.body.insertAdjacentHTML("beforeend", "<p style='color: red'>x</p>");
-          await new Promise((done) => setTimeout(done, 200));
-          return [...refused, typeof globalThis.evil];
-        }"""
-    )
-    assert sorted(refused) == ["connect-src", "img-src", "script-src-elem", "style-src-attr", "undefined"]
-    assert requests == [page_file.as_uri()]
-    context.close()
 
 
 NASTY = "</template><img src=x onerror=document.title='evil'><b>=HYPERLINK(1)</b> &amp; {word} \u202e"

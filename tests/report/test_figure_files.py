@@ -26,8 +26,7 @@ from gest_dataset.report.explorer.profiles import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.panels_stereotypes import profile_panels, ratio_panels
-from gest_dataset.report.plots import new_figure, series_style
-from gest_dataset.report.style import COLUMNS, DOUBLE, PAGE, RC, SINGLE, Layout, use_layout
+from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import Run, find_runs, read_run
 from tests.support import explored, fits, report_runs
@@ -125,14 +124,6 @@ def test_unknown_formats_are_refused(runs: Path, tmp_path: Path, formats: list[s
 # --- the layout
 
 
-def test_a_layout_applies_in_its_block_only() -> None:
-    with use_layout(SINGLE):
-        assert new_figure(2)[0].get_figwidth() == SINGLE.width
-    assert new_figure(2)[0].get_figwidth() == PAGE.width
-    for column in COLUMNS:
-        assert column.scale * RC["font.size"] >= 7
-
-
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_no_text_is_cut_off_or_overlaps(runs: Path, column: Layout) -> None:
     others = ("stereoset_control_gender", "stereoset_en_intrasentence", "winobias_type1_test")
@@ -157,10 +148,6 @@ def test_narrow_figures_have_numbers_instead_of_names(runs: Path) -> None:
     assert "Stereotypes: 1 Emotional and irrational, " in single.caption
     assert double.figure.axes[0].get_yticklabels()[6].get_text() == "7  Beautiful"
     assert "Stereotypes: 1" not in double.caption
-
-
-def test_runs_of_one_colour_have_different_markers() -> None:
-    assert len({tuple(series_style(number).values()) for number in range(36)}) == 36
 
 
 # --- several runs

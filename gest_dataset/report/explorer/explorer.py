@@ -8,9 +8,8 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -29,8 +28,7 @@ _UNKNOWN = "not known"
 _FAMILY = re.compile(r"[^\W\d_]+")
 
 
-@dataclass(frozen=True)
-class BoardRow:
+class BoardRow(NamedTuple):
     """A run in the table of all runs."""
 
     verdict: RunVerdict
@@ -93,8 +91,7 @@ def _size(parameters: Any) -> tuple[str, float | None]:
     return next(name for most, name in _SIZES if millions <= most), millions
 
 
-@dataclass(frozen=True)
-class Explorer:
+class Explorer(NamedTuple):
     """The interactive part of a page: `packed` is the data for its `script`."""
 
     samples: int
