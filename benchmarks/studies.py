@@ -4,8 +4,8 @@
 
 A BERT base with random weights is scored on all control sets: by `gest_dataset.score`, and by `gest study
 controls`, which adds tables, figures and a page; then the study is repeated from its finished runs. Each runs
-in its own process; wall-clock and CPU seconds are measured. Without --limit the scoring runs take minutes on a
-GPU and hours on two cores.
+in its own process; wall-clock and CPU seconds are measured. Without --limit the scoring runs take minutes on
+a GPU and hours on two cores.
 """
 
 from __future__ import annotations
