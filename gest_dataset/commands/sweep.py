@@ -102,37 +102,37 @@ def run(
         raise ConfigError("--address needs --engine ray.")
     quiet()
     suite_file = find_suite(suite)
-    found = read_suite(suite_file)
+    selected = read_suite(suite_file)
     if estimate:
         with interruptible("Nothing was started."):
-            _estimate(found, Output(output) if output else None)
+            _estimate(selected, Output(output) if output else None)
         return
     if output is None:
         raise ConfigError("Give the folder or URL of the sweep with --output.")
     place = Output(output)
     if check_published:
-        _check_published(found, place)
+        _check_published(selected, place)
         return
     if engine is EngineName.SLURM:
-        ids = cluster.submit_to_slurm(found, suite_file, place)
+        ids = cluster.submit_to_slurm(selected, suite_file, place)
         out.print(
             f"Submitted {', '.join(ids)}. The last job builds {output}/{PAGE}; logs are in {output}/slurm."
         )
         return
     if leaderboard:
         with place.local_copy() as folder:
-            cells = list_cells(found, folder)
+            cells = list_cells(selected, folder)
     else:
         if task is not None:
-            if not 0 <= task < len(found.models):
-                raise ConfigError(f"--task {task}: the suite has models 0 to {len(found.models) - 1}.")
-            found = replace(found, models=(found.models[task],))
+            if not 0 <= task < len(selected.models):
+                raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
+            selected = replace(selected, models=(selected.models[task],))
         with interruptible(f"Rerun the same command to resume from {output}."):
             workers = cluster.RayEngine(address) if engine is EngineName.RAY else Engine()
             with closing(workers):
-                cells = _run(found, place, workers)
+                cells = _run(selected, place, workers)
     if task is None:
-        cells = _build_leaderboard(found, place, cells)
+        cells = _build_leaderboard(selected, place, cells)
     for reason, cell_names in by_reason({c.name: c.reason for c in cells if c.status == FAILED}).items():
         show_error(f"failed: {_some(cell_names)}\n{reason}")
     if any(cell.status == FAILED for cell in cells):
@@ -182,14 +182,14 @@ def _build_leaderboard(suite: Suite, output: Output, cells: Sequence[Cell]) -> l
 
 
 def _show_scores(scores: Mapping[str, Sequence[Score]]) -> None:
-    for config, own in scores.items():
-        symbol = own[0].headline.symbol
+    for config, best in scores.items():
+        symbol = best[0].headline.symbol
         table = new_table(f"{config}: {symbol}", out, "model", symbol, INTERVAL, "verdict")
-        for score in own[:_LISTED]:
+        for score in best[:_LISTED]:
             table.add_row(score.name, number(score.estimate.value), span(score.estimate), score.verdict)
         out.print(fitted(table, out))
-        if len(own) > _LISTED:
-            out.print(f"and {len(own) - _LISTED:,} more in the leaderboard")
+        if len(best) > _LISTED:
+            out.print(f"and {len(best) - _LISTED:,} more in the leaderboard")
 
 
 def _some(names: Sequence[str]) -> str:

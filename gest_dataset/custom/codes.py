@@ -23,8 +23,12 @@ def language_of(
     language = LANGUAGES.get(code) or Language(
         code, tag.display_name(), tag.to_alpha3(), script=str(tag.maximize().script or "")
     )
-    given = {"name": name, "family": family, "script": script}
-    language = replace(language, **{key: value for key, value in given.items() if value is not None})
+    language = replace(
+        language,
+        name=name or language.name,
+        family=language.family if family is None else family,
+        script=script or language.script,
+    )
     if not is_script(language.script):
         raise ConfigError(f"{language.script!r} is not a script of ISO 15924. Use --script, such as Deva.")
     return language

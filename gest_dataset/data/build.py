@@ -25,6 +25,7 @@ from gest_dataset.data.folder import (
     SUMS,
     config_path,
     is_intact,
+    read_checksums,
     write_config,
 )
 from gest_dataset.errors import DataError, OutputError
@@ -101,8 +102,10 @@ def check_build_folder(out: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    if path.name in {LOCK, SUMS, ".git", ".gitattributes"}:
+    if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
+    if path.name == SUMS:
+        return bool(read_checksums(path.parent))
     if path.is_dir():
         return path.name in CONFIGS and all(
             child.name == DATA_FILE or is_temporary(child) for child in path.iterdir()

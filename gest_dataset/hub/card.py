@@ -69,9 +69,9 @@ def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
         text = card.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid_card(repo, "it is not UTF-8") from error
-    if found := _HEADER.match(text):
-        start, end = found.span("yaml")
-        return text[:start], found["yaml"], text[end : found.end()], text[found.end() :]
+    if match := _HEADER.match(text):
+        start, end = match.span("yaml")
+        return text[:start], match["yaml"], text[end : match.end()], text[match.end() :]
     if text.lstrip("\ufeff \t\r\n").startswith("---"):
         raise _invalid_card(repo, "the header has no closing line of ---")
     return "---\n", "", "\n---\n", text
@@ -165,9 +165,9 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
     """Replace the lines of the changed keys, and check that the result is what was intended."""
     pieces: list[tuple[str, str]] = [("", "")]  # the lines of each key, with those that follow it
     for line in text.split("\n") if text else ():
-        found = _KEY.match(line)
-        if found:
-            pieces.append((found["key"], ""))
+        match = _KEY.match(line)
+        if match:
+            pieces.append((match["key"], ""))
         pieces[-1] = (pieces[-1][0], f"{pieces[-1][1]}{line}\n")
     keys = [key for key, _ in pieces]
     dumped = {
@@ -217,10 +217,10 @@ def _merge_sections(text: str, sections: Iterable[tuple[str, str, bool]], newlin
         section = f"{begin}\n{content}\n{end}".replace("\n", newline)
         start = re.escape(begin.partition(" (")[0])  # the hint in brackets may differ
         pattern = rf"^{start} [^\n]*-->\r?\n.*?^{re.escape(end)}(?=\r?$)"
-        found = re.search(pattern, text, re.DOTALL | re.MULTILINE)
-        if found:
-            text = f"{text[: found.start()]}{section}{text[found.end() :]}"
-            position = found.start() + len(section)
+        match = re.search(pattern, text, re.DOTALL | re.MULTILINE)
+        if match:
+            text = f"{text[: match.start()]}{section}{text[match.end() :]}"
+            position = match.start() + len(section)
         elif is_new_card or not only_new_card:
             if position is None:
                 gap = newline if not text or text.endswith("\n") else newline * 2

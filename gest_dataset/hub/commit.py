@@ -1,7 +1,7 @@
 """Make one commit on the Hub, or none: retried on errors, and based on the newest state of the branch.
 
 `HfApi.create_commit` names its parent, so the Hub answers 412 if someone else has committed meanwhile. Every
-attempt reads the branch again and asks what is to change there. A commit whose answer was lost leaves nothing
+attempt reads the branch again and computes the changes again. A commit whose answer was lost leaves nothing
 to change; a pull request is recognised by a digest of its changes in its description.
 """
 

@@ -187,9 +187,9 @@ def _dataset_changes(branch: Branch, configs: Sequence[ConfigCard]) -> tuple[Pla
         parts.append(Part(config.name, status, config.built.path.stat().st_size, config.built.rows))
         if status != UNCHANGED:
             operations.append(CommitOperationAdd(path, config.built.path))
-    own_files = [f"{config.name}/test-*.parquet" for config in configs]
+    patterns = [f"{config.name}/test-*.parquet" for config in configs]
     removed = sorted(
-        path for path in branch.files.keys() - paths if any(fnmatch(path, own) for own in own_files)
+        path for path in branch.files.keys() - paths if any(fnmatch(path, own) for own in patterns)
     )
     operations += [CommitOperationDelete(path) for path in removed]
     new_card = merge_card(card, configs, branch.repo.id)

@@ -72,7 +72,7 @@ def push_results(
         report_url: The address of a report.
         dry_run: Make the files, but send nothing.
     """
-    found = find_runs([runs] if isinstance(runs, (str, Path, Run)) else runs)
+    all_runs = find_runs([runs] if isinstance(runs, (str, Path, Run)) else runs)
     name = dataset or hub_repository()
     if not name:
         raise ConfigError(f"Specify the Hub dataset with --dataset NAMESPACE/NAME or {REPO_VARIABLE}.")
@@ -82,12 +82,12 @@ def push_results(
         raise ConfigError(f"{report_url!r} is not a web address.")
     model, source = Repo(to, "model"), Repo(name, "dataset", revision)
     by_task: dict[str, Run] = {}
-    for run in found:
+    for run in all_runs:
         other = by_task.setdefault(task_of(run.manifest), run)
         if other is not run:
             raise ConfigError(f"{other.path} and {run.path} have the same task; choose one of them.")
-    notes = [note for run in found for note in _check_run(run, to)]
-    configs = {run.manifest.config for run in found}
+    notes = [note for run in all_runs for note in _check_run(run, to)]
+    configs = {run.manifest.config for run in all_runs}
     data, contents = with_retries(source, lambda _: _read_dataset(source, configs))
     if BENCHMARK not in data.files:
         notes.append(f"{source} has no {BENCHMARK} with the names of its tasks; `gest build` writes one.")
@@ -167,15 +167,15 @@ def _check_rows(run: Run, source: Repo, content: bytes) -> None:
         theirs = read_table(pa.BufferReader(content))
         if run.manifest.data_fingerprint == hash_of(datasets.Dataset(theirs)):
             return  # the run has read the rows from the Hub (GEST_REPO)
-    known = CONFIGS.get(config)
-    if known is None or run.manifest.data_fingerprint != fingerprint(known):
+    current = CONFIGS.get(config)
+    if current is None or run.manifest.data_fingerprint != fingerprint(current):
         version = run.manifest.versions["gest_dataset"]
         raise HubError(
             f"{run.path} was measured on other rows of {config} than this version of gest-dataset "
             f"({__version__}) builds; it was made with {version}. Score the model again."
         )
     with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
-        ours = read_table(build_config(known, Path(folder))[0].path)
+        ours = read_table(build_config(current, Path(folder))[0].path)
     if not ours.equals(theirs):
         raise HubError(
             f"{source} has other rows in {config} than {run.path}. Run `gest push {source.id} --config "

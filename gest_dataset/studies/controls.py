@@ -21,7 +21,6 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.control_bias import sample_scores
-from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.probes.author_rules import OWN_NEGATION
@@ -161,8 +160,7 @@ def controls_study(found: Sequence[ControlRun], sources: dict[str, str]) -> Stud
         "Do word-filling measures measure a stereotype?",
         tuple(table for table in tables if table.rows),
         tuple(_figures(found)),
-        (*_sentences(groups), MANY_INTERVALS_NOTE),
-        (*_notes(found), *notes),
+        (*limitations([one.run for one in found], [one.model for one in found]), *notes),
         sources,
     )
 
@@ -262,51 +260,3 @@ def _figures(found: Sequence[ControlRun]) -> Iterator[Panel]:
         own = [one.labelled for one in found if one.model == model]
         for panel in (*control_scatters(own), *control_differences(own)):
             yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")
-
-
-def _sentences(found: Sequence[ControlRun]) -> Iterator[str]:
-    """What the paper criticises, for each model; "above 0" means the whole interval."""
-    for model in dict.fromkeys(one.model for one in found):
-        own = [one for one in found if one.model == model]
-        ss = [one for one in own if one.has("ss_mu_control")]
-        if ss:
-            above = sum(one.estimate("ss_mu_control").low > 0 for one in ss)
-            yield (
-                f"{model}: ss is above 0 for the control group as well in {above} of {len(ss)} sets"
-                f"{_range('; correlation with the control', ss, 'ss_rho')}"
-                f"{_range('; false positive rate', ss, 'false_positive_rate')}."
-            )
-        if any(one.has("cs_rho") for one in own):
-            yield f"{model}:{_range(' correlation of cs of original and control', own, 'cs_rho')} ({GROUPS})."
-        f = [one.estimate("f_mu") for one in own if one.has("f_mu")]
-        if f:
-            above, below = sum(value.low > 0 for value in f), sum(value.high < 0 for value in f)
-            agreement = _range("; share of samples with the same sign of f and ss", own, "f_ss_agreement")
-            yield f"{model}: f is above 0 in {above}, below 0 in {below} of {len(f)} sets{agreement}."
-
-
-def _range(label: str, found: Sequence[ControlRun], statistic: str) -> str:
-    """The smallest and the largest value of a statistic; nothing without one."""
-    values = [one.estimate(statistic).value for one in found if one.has(statistic)]
-    if not values:
-        return ""
-    low, high = format_number(min(values)), format_number(max(values))
-    return f"{label} {low}" if low == high else f"{label} {low} to {high}"
-
-
-def _notes(found: Sequence[ControlRun]) -> Iterator[str]:
-    yield from limitations([one.run for one in found], [one.model for one in found])
-    for one in found:
-        options = {k: v for k, v in one.run.manifest.metadata["options"].items() if k != "cs"}
-        if options and one.reading == GROUPS:
-            text = ", ".join(f"{name} {value}" for name, value in options.items())
-            yield f"{one.model} on {SETS[one.config]} was scored with {text}."
-    without = {SETS[one.config]: None for one in found if one.config in _SLOW_CS and not one.result["n_cs"]}
-    if without:
-        yield f"{' and '.join(without)} have no cs, which takes ten times as long as the rest (--cs)."
-    for config in TWO_READINGS:
-        if len({one.reading for one in found if one.config == config}) == 1:
-            yield (
-                f"{SETS[config]} has one reading only. gest score MODEL --config {config} with and without "
-                f"--rules {OWN_NEGATION.name} gives both."
-            )

@@ -126,8 +126,9 @@ def gest_and_winobias(table: Table) -> Panel:
                 points.append(Point(gest, winobias, f"{model}: {gest}, {winobias}", style))
                 rows.append([model, config, *gest, *winobias])
         title = config.removeprefix("winobias_").replace("_", ", ")
-        scales = {"x_scale": "ratio", "y_scale": "ratio"}
-        scatters.append(Scatter("g_s, GEST", "g_s, WinoBias", points, title=title, **scales))
+        scatters.append(
+            Scatter("g_s, GEST", "g_s, WinoBias", points, title=title, x_scale="ratio", y_scale="ratio")
+        )
     figure, cut_off = draw_scatter(scatters, 4.4, _legend(models))
     return Panel(
         "validity-figure",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
@@ -100,7 +99,6 @@ def heuristics(sheet: str | Path) -> Study:
         "heuristics",
         "How accurate are the heuristics?",
         tuple(table for table in tables if table.rows),
-        sentences=tuple(_sentences(labelled)),
         sources={path.name: sha256(path.read_bytes())},
     )
 
@@ -201,34 +199,3 @@ def _yield(labelled: LabelledSheet) -> Table:
         percent, times = (Estimate(*(factor * value for value in share)) for factor in (100, number))
         rows.append((question, number, percent, times))
     return Table.create("yield", rows)
-
-
-def _sentences(labelled: LabelledSheet) -> Iterator[str]:
-    if labelled.kind.name == SWAPS:
-        accepted, rejected = (
-            _percent(_share_right(labelled, {outcome: "C"})) for outcome in ("positive", "negative")
-        )
-        yield (
-            f"Of the accepted pairs {accepted} are gender-swapped with the same words, of the rejected ones "
-            f"{rejected}; the paper's table 5 has 79 of 80 and none of 80."
-        )
-        return
-    right = _percent(_share_right(labelled, {"M": "M", "F": "F"}))
-    yield (
-        f"If a gender is predicted, it is right in {right} of the "
-        f"labelled samples; the paper reports 98.8 % (its table has 356 of 360, which is 98.9 %)."
-    )
-    hidden, unknown = weighted_share(labelled, {"U": "MF"})
-    decided = sum(number for (_, outcome), number in labelled.population.items() if outcome != "U")
-    if decided and not math.isnan(hidden.value):
-        more, low, high = (format_percent(value * unknown / decided) for value in hidden)
-        yield (
-            f"Deciding all unknown samples that show a gender would give {more} more samples ({low} to "
-            f"{high}); the paper expects 2.0 % to 3.9 %."
-        )
-
-
-def _percent(share: Estimate) -> str:
-    if math.isnan(share.value):
-        return "– %"
-    return f"{format_number(share.value)} % ({format_number(share.low)} to {format_number(share.high)})"

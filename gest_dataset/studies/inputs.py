@@ -73,8 +73,7 @@ def collect_runs(
 ) -> list[Run]:
     """The finished runs and those of the models, less those that do not suit the study (with a warning).
 
-    A model that cannot be scored is skipped with a warning as long as there are other runs. In a `group` each
-    model may have one run only.
+    In a `group` each model may have one run only.
     """
     inputs = Inputs.of(inputs)
     found = find_runs(inputs.runs)
@@ -82,18 +81,8 @@ def collect_runs(
         if inputs.folder is None:
             raise ConfigError("A study needs a folder for the runs of its models. Set it with --output.")
         check_study_folder(inputs.folder, study)
-    failures: dict[str, GestError] = {}
     for model in inputs.models:
-        try:
-            found += _score_model(inputs, model, [b for b in batches if not b.models or model in b.models])
-        except (ConfigError, OutputError):
-            raise
-        except GestError as error:
-            failures[model] = error
-            if model == inputs.models[-1] and not found:
-                raise
-    for model, failure in failures.items():
-        logger.warning("%s is skipped: %s", model, failure)
+        found += _score_model(inputs, model, [b for b in batches if not b.models or model in b.models])
     for run in found:
         if not suitable(run):
             about = run.manifest.measure, run.manifest.about
@@ -116,12 +105,17 @@ def require_runs(found: Sequence[Any], study: str) -> None:
 
 def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[Run]:
     """The runs of a model; those that are finished are read."""
+    # only studies that score models need torch
+    from gest_dataset.models.loading import name_and_kind
+    from gest_dataset.models.score import score_configs
+
     loading = {"device": "auto", "dtype": "auto", **dict(inputs.loading)}
     revision = loading.get("revision")
     home = (inputs.folder or Path()) / RUNS / default_folder(model, revision, inputs.limit).name
+    kind = name_and_kind(model, revision, loading.get("trust_remote_code", False))[1]
     runs: list[Run] = []
     for batch in batches:
-        if batch.kinds and _kind(model, runs, loading) not in batch.kinds:
+        if batch.kinds and kind not in batch.kinds:
             continue
         folder = home.with_name(f"{home.name}+{batch.suffix}") if batch.suffix else home
         missing = select_configs(batch.configs)
@@ -134,8 +128,6 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
                 del missing[name]
         if not missing:
             continue
-        from gest_dataset.models.score import score_configs  # imports torch, which finished runs do not need
-
         # a config that does not suit the model is an error only if it is the only one
         configs = {name: named and not several for name, named in missing.items()}
         scoring = batch.options, inputs.limit, inputs.batch_tokens
@@ -156,15 +148,6 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
         for name, reason in {**outcome.left_out, **outcome.failed}.items():
             logger.warning("%s on %s is skipped: %s", model, name, reason)
     return runs
-
-
-def _kind(model: str, runs: Sequence[Run], loading: dict[str, Any]) -> str:
-    """The kind of a model, from one of its runs or its configuration."""
-    if runs:
-        return str(runs[0].manifest.settings["kind"])
-    from gest_dataset.models.loading import name_and_kind  # imports torch
-
-    return name_and_kind(model, loading.get("revision"), loading.get("trust_remote_code", False))[1]
 
 
 def _finished_run(path: Path, config: str, model: str, inputs: Inputs) -> Run | None:

@@ -94,8 +94,7 @@ def papers_study(scores: str | Path | None = None) -> Study:
         "all",
         "What can be reproduced of the papers",
         tuple(table for table in tables if table.rows),
-        sentences=tuple(_sentences(items, results)),
-        notes=tuple(f"{name}: {one.unavailable}" for name, one in results.items() if one.unavailable),
+        notes=tuple(_notes(items, results)),
         sources={name: str(one) for name, one in results.items()},
     )
 
@@ -132,7 +131,7 @@ def _checks(results: Mapping[str, CheckResult]) -> Table:
     return Table.create("checks", rows)
 
 
-def _sentences(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Iterator[str]:
+def _notes(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Iterator[str]:
     counts = [f"{sum(item.status == key for item in items)} {text}" for key, text in STATUSES.items()]
     yield f"{len(items)} tables and figures: {'; '.join(counts)}."
     pairs = [pair for result in results.values() for pair in result.pairs]
@@ -142,6 +141,6 @@ def _sentences(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Ite
         f"{agree:,} of {len(pairs):,} numbers that released data allow to compute agree to the last printed "
         f"digit; of the other {len(pairs) - agree:,}, {format_number(unexplained)} have no explanation."
     )
-    unavailable = sum(bool(result.unavailable) for result in results.values())
-    if unavailable:
-        yield f"{unavailable} of {len(results)} checks could not be made; the notes have the reasons."
+    for name, result in results.items():
+        if result.unavailable:
+            yield f"{name}: {result.unavailable}"

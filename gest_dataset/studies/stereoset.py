@@ -7,7 +7,7 @@ and table 7 (discriminative against generative scoring between sentences) for an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,8 @@ from gest_dataset.builders.families import STEREOSET as FAMILY
 from gest_dataset.builders.stereoset import TESTS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.languages import LANGUAGES, STEREOSET
+from gest_dataset.languages import STEREOSET
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, NO_CONTROL_NOTE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.models.names import normalized_name
@@ -43,10 +42,8 @@ from gest_dataset.studies.stereoset_results import (
     BETWEEN,
     CAUSAL,
     METHOD_TABLE,
-    NSP,
     RATIO,
     TABLES,
-    WITHIN,
     Entry,
     Scored,
     Source,
@@ -93,8 +90,7 @@ def stereoset(
         "How stereotypical are models across languages?",
         tuple(table for table in tables if table.rows),
         tuple(_figures(found)),
-        tuple(_sentences(found, by_method)),
-        tuple(_notes(found)),
+        tuple(limitations(runs, model_names(runs))),
         sources,
     )
 
@@ -185,55 +181,3 @@ def _figures(found: Sequence[Entry]) -> list[Panel]:
     single = [one.parts[0] for one in found if len(one.parts) == 1]
     runs = [LabelledRun(part.run, part.model, numbers[part.model]) for part in single if part.run is not None]
     return list(panels_headlines.stereoset(runs))
-
-
-def _sentences(found: Sequence[Entry], by_method: Sequence[Entry]) -> Iterator[str]:
-    for test, where in ((WITHIN, "Within"), (BETWEEN, "Between")):
-        ss = [Estimate.of(one.result, "ss") for one in found if one.tests == (test,)]
-        if ss:
-            above, below = sum(one.low > 50 for one in ss), sum(one.high < 50 for one in ss)
-            yield (
-                f"{where} sentences the whole interval of SS is above 50 in {above} and below 50 in {below} "
-                f"of {len(ss)} results (a model in a language)."
-            )
-    yield MANY_INTERVALS_NOTE
-    yield "A model that guesses at random has LMS 50, SS 50 and ICAT 50; ICAT alone hides what moved it."
-    for head in (one for one in by_method if one.method == NSP):
-        for other in by_method:
-            if (head.model, head.language) == (other.model, other.language) and other is not head:
-                lms, other_lms, ss, other_ss = (
-                    Estimate.of(one.result, name) for name in ("lms", "ss") for one in (head, other)
-                )
-                yield (
-                    f"{head.model} in {LANGUAGES[head.language].name}, between sentences: LMS {lms} with the "
-                    f"next-sentence head, {other_lms} {other.method}; SS {ss} and {other_ss}."
-                )
-    yield NO_CONTROL_NOTE
-
-
-def _notes(found: Sequence[Entry]) -> Iterator[str]:
-    parts = [(part.model, part.run) for one in found for part in one.parts if part.run is not None]
-    yield from limitations([run for _, run in parts], [model for model, _ in parts])
-    for model, run in {(model, run.manifest.config): (model, run) for model, run in parts}.values():
-        metadata = run.manifest.metadata
-        skipped = sum(metadata["skipped"].values())
-        if skipped:
-            yield (
-                f"{model} on {run.manifest.config}: {skipped:,} of {metadata['asked']:,} samples have no "
-                f"score (see result.json)."
-            )
-        if metadata["options"].get("rules"):
-            yield f"{model} on {run.manifest.config} used the authors' rules {metadata['options']['rules']}."
-    complete = {(one.model, one.language) for one in found if len(one.tests) == len(TESTS)}
-    for one in found:
-        if (one.model, one.language) not in complete:
-            language = LANGUAGES[one.language].name
-            yield f"{one.model} in {language}: {one.tests[0]} only, so not in tables 4 and 5."
-    between = [one for one in found if one.tests == (BETWEEN,)]
-    generative = {one.model: None for one in between if one.parts[0].kind == "seq2seq"}
-    if generative:
-        yield (
-            f"{', '.join(generative)}: tables 3, 4, 5 and 9 have the generative score, where the paper's T5 "
-            f"have that of a next-sentence head. Make one with gest study nsp and give it with --nsp "
-            f"MODEL=CHECKPOINT."
-        )

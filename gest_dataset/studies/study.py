@@ -1,4 +1,4 @@
-"""What a study produces: tables next to the papers' numbers, figures and sentences, written to a folder.
+"""What a study produces: tables next to the papers' numbers, and figures, written to a folder.
 
     DIR/study.json  everything but the drawings, with the signature, the versions and the command
     DIR/study.html  one self-contained page
@@ -121,15 +121,14 @@ class Table:
 class Study:
     """The outcome of a study.
 
-    `sentences` state what the numbers show, `notes` what was left out and why. `sources` are the runs and
-    files that it was made from, with a signature or hash of each.
+    `notes` state what was left out and why. `sources` are the runs and files that it was made from, with a
+    signature or hash of each.
     """
 
     name: str
     title: str
     tables: tuple[Table, ...]
     figures: tuple[Panel, ...] = ()
-    sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -155,7 +154,6 @@ class Study:
                 "name": self.name,
                 "title": self.title,
                 "tables": [asdict(table) | {"rows": table.rows} for table in self.tables],
-                "sentences": self.sentences,
                 "notes": self.notes,
                 "sources": dict(self.sources),
                 "signature": self.signature,

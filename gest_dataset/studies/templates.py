@@ -11,7 +11,7 @@ all pairs of models and templates would give 0.82. Correlations of samples use t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from itertools import combinations
 from pathlib import Path
@@ -79,37 +79,9 @@ def templates_study(
         "Do the templates agree?",
         tuple(table for table in tables if table.rows),
         tuple(panels),
-        tuple(_sentences(tables)),
-        (*notes, *_notes(models)),
+        notes,
         sources,
     )
-
-
-def _sentences(tables: Sequence[Table]) -> Iterator[str]:
-    pairs = {
-        "between-templates": "two templates of one model",
-        "between-models": "two models in one template",
-    }
-    for table in tables:
-        if table.name in pairs and table.rows:
-            yield (
-                f"Between {pairs[table.name]} the 16 rates q_i correlate by {table.rows[-1][2]} on average; "
-                f"in the paper by {_PRINTED[table.name]}."
-            )
-
-
-def _notes(models: Sequence[GestScores]) -> Iterator[str]:
-    single = [model.name for model in models if len(model.templates) == 1]
-    if single:
-        yield f"In one template only, so not compared between templates: {', '.join(single)}."
-    if len(models) == 1:
-        yield "There is one model, so models are not compared."
-    partial = [model.name for model in models if not np.isfinite(model.ln_q()).all()]
-    if partial:
-        yield (
-            f"Some stereotypes have no score in some templates, which the correlations of q_i leave out: "
-            f"{', '.join(partial)}."
-        )
 
 
 def _between_templates(models: Sequence[GestScores]) -> Table:

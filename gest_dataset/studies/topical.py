@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
@@ -139,7 +138,6 @@ def topical(
         "Is it the topic?",
         tuple(table for table in tables if table.rows),
         (topic_rates(topic),),
-        tuple(_sentences(topic)),
         notes,
         sources,
     )
@@ -256,24 +254,3 @@ def _parts(models: Sequence[Scores]) -> Table:
                 g_s = Estimate.of(result, "g_s")
             rows.append((one.name, name, int(chosen.sum()), g_s))
     return Table.create("parts", rows)
-
-
-def _sentences(topic: Table) -> Iterator[str]:
-    """Whether the rate on the topic differs from that of all male samples."""
-    for name, _, number, male, on_topic, _, _, expected in topic.rows:
-        if not isinstance(male, Estimate) or not isinstance(on_topic, Estimate):
-            continue
-        if not on_topic.low < on_topic.high:
-            yield f"{name}: too few male samples ({number}) have one of the words for an interval."
-        elif on_topic.high < male.low or on_topic.low > male.high:
-            side = "less" if on_topic.high < male.low else "more"
-            yield (
-                f"{name}: male samples with one of the words are {side} masculine, {on_topic}, than all male "
-                f"samples, {format_number(male.value)}; other samples of the same stereotypes have "
-                f"{format_number(expected)}."
-            )
-        else:
-            yield (
-                f"{name}: male samples with one of the words ({on_topic}) do not differ measurably from all "
-                f"male samples ({format_number(male.value)})."
-            )

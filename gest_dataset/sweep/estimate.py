@@ -122,9 +122,9 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> Estimate:
 
 def total_hours(estimates: Sequence[Estimate], devices: int) -> tuple[float, float]:
     """Return device-hours, and hours on some devices: at least those of the longest model."""
-    known = [one.seconds for one in estimates if one.seconds is not None]
-    hours = sum(known) / 3600
-    return hours, max(hours / max(devices, 1), max(known, default=0.0) / 3600)
+    seconds = [one.seconds for one in estimates if one.seconds is not None]
+    hours = sum(seconds) / 3600
+    return hours, max(hours / max(devices, 1), max(seconds, default=0.0) / 3600)
 
 
 def count_operations(shape: Shape, queries: Queries) -> float:

@@ -125,7 +125,7 @@ def write_leaderboard(
     rows = [[line.get(name) for name in COLUMNS] for line in lines]
     columns = {name: pa.array([line.get(name) for line in lines], kind) for name, kind in COLUMNS.items()}
     write_table(folder / "leaderboard.parquet", pa.table(columns))
-    differences = [_difference_row(one) for own in pairs for one in own.differences]
+    differences = [_difference_row(one) for group in pairs for one in group.differences]
     for name, text in {
         "leaderboard.csv": csv_text(list(COLUMNS), rows),
         "differences.csv": csv_text(_DIFFERENCE_COLUMNS, differences),
@@ -150,8 +150,8 @@ def read_scores(cells: Sequence[Cell], folder: Path) -> tuple[list[Cell], dict[s
                 score = Score(cell, run.manifest, run.result["result"])
                 scores.setdefault(cell.config, []).append(score)
         checked.append(cell)
-    for own in scores.values():
-        own.sort(key=lambda score: (math.isnan(score.estimate.value), -score.estimate.value, score.name))
+    for group in scores.values():
+        group.sort(key=lambda score: (math.isnan(score.estimate.value), -score.estimate.value, score.name))
     return checked, scores
 
 
@@ -161,7 +161,7 @@ def _read(cell: Cell, folder: Path) -> Run:
 
 def table_lines(cells: Sequence[Cell], scores: Mapping[str, Sequence[Score]]) -> list[dict[str, Any]]:
     """Return the lines of leaderboard.csv: one for each cell, and one for each of its templates."""
-    by_cell = {score.cell.name: score for own in scores.values() for score in own}
+    by_cell = {score.cell.name: score for group in scores.values() for score in group}
     lines: list[dict[str, Any]] = []
     for cell in cells:
         model = cell.model
@@ -194,16 +194,16 @@ def compare_models(
     for cell in cells:
         if cell.status == DONE:
             by_config.setdefault(cell.config, []).append(cell)
-    total = sum(math.comb(min(MAX_COMPARED, len(own)), 2) for own in by_config.values())
+    total = sum(math.comb(min(MAX_COMPARED, len(group)), 2) for group in by_config.values())
     number = 0
     pairs: list[Pairs] = []
-    for config, own in by_config.items():
-        if len(own) < 2:
+    for config, group in by_config.items():
+        if len(group) < 2:
             continue
-        runs = [_read(cell, folder) for cell in own[:MAX_COMPARED]]
+        runs = [_read(cell, folder) for cell in group[:MAX_COMPARED]]
         named = [
             replace(run, manifest=replace(run.manifest, model=cell.model.name))
-            for run, cell in zip(runs, own, strict=False)
+            for run, cell in zip(runs, group, strict=False)
         ]
         differences: list[Difference] = []
         problem = "no two models were scored with the same templates"
@@ -217,16 +217,23 @@ def compare_models(
         if differences:
             p_values = holm([one.comparison.p_value for one in differences])
             differences = [replace(one, p_holm=p) for one, p in zip(differences, p_values, strict=True)]
-        pairs.append(Pairs(config, differences, [cell.model.name for cell in own[MAX_COMPARED:]], problem))
+        pairs.append(Pairs(config, differences, [cell.model.name for cell in group[MAX_COMPARED:]], problem))
     return pairs
 
 
 def _difference_row(one: Difference) -> list[Any]:
-    found = one.comparison
+    comparison = one.comparison
     templates = "+".join(map(str, one.templates))
-    values = (found.a, found.b, found.difference, found.low, found.high, *found.times)
-    tested = (found.p_value, one.p_holm, one.n, one.missing)
-    return [one.config, one.run, one.baseline, templates, found.measure, *values, *tested]
+    values = (
+        comparison.a,
+        comparison.b,
+        comparison.difference,
+        comparison.low,
+        comparison.high,
+        *comparison.times,
+    )
+    tested = (comparison.p_value, one.p_holm, one.n, one.missing)
+    return [one.config, one.run, one.baseline, templates, comparison.measure, *values, *tested]
 
 
 def render_page(
@@ -237,8 +244,8 @@ def render_page(
     command: Sequence[str],
 ) -> str:
     """Render leaderboard.html, a self-contained page in the style of the report."""
-    pairs_of = {own.config: own for own in pairs}
-    toys = [score.name for own in scores.values() for score in own if score.manifest.metadata.get("toy")]
+    pairs_of = {group.config: group for group in pairs}
+    toys = [score.name for group in scores.values() for score in group if score.manifest.metadata.get("toy")]
     template = load_template(Path(__file__).parent / "leaderboard.html.jinja")
     return template.render(
         title=title,
@@ -246,7 +253,7 @@ def render_page(
         counts=Counter(cell.status for cell in cells if cell.status != LEFT_OUT),
         toys=list(dict.fromkeys(toys)),
         toy_note=TOY_NOTE,
-        sections=[_section(own, pairs_of.get(config, Pairs(config))) for config, own in scores.items()],
+        sections=[_section(group, pairs_of.get(config, Pairs(config))) for config, group in scores.items()],
         panels=checkpoint_panels(scores),
         failed=[cell for cell in cells if cell.status == FAILED],
         left_out=[cell for cell in cells if cell.status == LEFT_OUT],
@@ -305,9 +312,11 @@ def _lines(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 def _difference(one: Difference) -> dict[str, Any]:
     """Return one line of the table of differences; a ratio if the headline is one."""
-    found = one.comparison
-    value, low, high = found.times if found.ratio else (found.difference, found.low, found.high)
-    bounds, _ = format_distinct((low, high), (1.0 if found.ratio else 0.0,))
+    comparison = one.comparison
+    value, low, high = (
+        comparison.times if comparison.ratio else (comparison.difference, comparison.low, comparison.high)
+    )
+    bounds, _ = format_distinct((low, high), (1.0 if comparison.ratio else 0.0,))
     return {
         "name": one_line(one.run),
         "baseline": one_line(one.baseline),
@@ -321,9 +330,9 @@ def _difference(one: Difference) -> dict[str, Any]:
 def checkpoint_panels(scores: Mapping[str, Sequence[Score]]) -> list[Panel]:
     """Draw the headline over training steps, for each config and model with several checkpoints."""
     panels: list[Panel] = []
-    for config, own in scores.items():
+    for config, group in scores.items():
         families: dict[str, list[Score]] = {}
-        for score in sorted(own, key=lambda score: score.cell.model.step or 0):
+        for score in sorted(group, key=lambda score: score.cell.model.step or 0):
             if score.cell.model.step is not None and not math.isnan(score.estimate.value):
                 families.setdefault(score.cell.model.family, []).append(score)
         for family, members in families.items():

@@ -149,8 +149,8 @@ def _word_filling(run: Run) -> Iterator[Comparison]:
 def _stereoset(runs: Sequence[Run]) -> Iterator[Comparison]:
     """Tables 2 to 5 and 7 to 9 of the multilingual StereoSet paper."""
     families = {config.name: config.family for config in CONFIGS.values()}
-    own = [run for run in runs if families.get(run.manifest.config) is STEREOSET]
-    scored = scores_of_runs(own)
+    stereoset_runs = [run for run in runs if families.get(run.manifest.config) is STEREOSET]
+    scored = scores_of_runs(stereoset_runs)
     one_method, by_method = entries(scored), method_entries(scored)
     for table in TABLES:
         for entry in by_method if table is METHOD_TABLE else one_method:

@@ -303,9 +303,9 @@ def _remove_unusable(run: Path, model: SuiteModel, device: str) -> None:
 
 def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> list[str]:
     """Return a line for each setting in which a run differs from what the suite asks for."""
-    settings, there = model.settings, manifest.settings
+    settings, existing = model.settings, manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
-    kind = there["kind"]
+    kind = existing["kind"]
     file = gguf_path(model.model)
     expected = {
         "model": model.model if file is None else file.name,
@@ -316,14 +316,14 @@ def setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> l
         "limit": settings.limit,
         "null": settings.null,
         "quantization": settings.quantization,
-        "dtype": there["dtype"] if settings.dtype == "auto" else settings.dtype,
-        "batch_tokens": settings.batch_tokens or there.get("batch_tokens"),
+        "dtype": existing["dtype"] if settings.dtype == "auto" else settings.dtype,
+        "batch_tokens": settings.batch_tokens or existing.get("batch_tokens"),
     }
-    found = {"null": 0, **there, "model": manifest.model, "data": manifest.data_fingerprint}
+    actual = {"null": 0, **existing, "model": manifest.model, "data": manifest.data_fingerprint}
     if manifest.done:
         expected["revision"] = model.revision
-        found["revision"] = manifest.metadata["requested_revision"]
-    return differences({name: found.get(name) for name in expected}, expected)
+        actual["revision"] = manifest.metadata["requested_revision"]
+    return differences({name: actual.get(name) for name in expected}, expected)
 
 
 def _kind(model: SuiteModel) -> str | GestError:

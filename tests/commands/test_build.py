@@ -124,7 +124,7 @@ def test_sentences_as_csv(gest: Gest, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sentences_are_utf_8_in_any_locale(gest_process: Gest) -> None:
+def test_sentences_are_utf_8_in_any_locale(mirror: Path, gest_process: Gest) -> None:
     shown = gest_process("build", "--format", "txt", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.splitlines() == load_dataset("gest", "en", split="test")["sentence"][:]

@@ -104,15 +104,14 @@ def test_checks_without_data_are_listed(monkeypatch: pytest.MonkeyPatch, mirror:
     assert any("gest-rates-masked" in note and "GEST_PAPER_SCORES" in note for note in found.notes)
     differing = {row[1]: row for row in found.table("differences").rows}
     assert differing["all samples"][2:4] == (34, "3565")
-    assert "checks could not be made" in found.sentences[-1]
-    assert re.match(r"72 tables and figures: \d+ reproduced", found.sentences[0])
+    assert re.match(r"72 tables and figures: \d+ reproduced", found.notes[0])
 
 
 def test_a_difference_without_a_reason_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CheckResult((Pair("a", 1, "1"), Pair("b", 1, "2"), Pair("c", 1, "3", "known")))
     missing = CheckResult(unavailable="no")
     monkeypatch.setattr(papers, "run_check", lambda name, _: result if name == "gest-samples" else missing)
-    assert "of the other 2, 1 have no explanation" in papers.papers_study().sentences[1]
+    assert "of the other 2, 1 have no explanation" in papers.papers_study().notes[1]
 
 
 def test_checks_of_print_alone_need_no_data() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.runs import read_run
 from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.stereoset import stereoset
-from gest_dataset.studies.stereoset_results import read_authors_scores
 from tests.conftest import in_one_thread
 from tests.support import zoo
 
@@ -88,17 +86,6 @@ def test_planted_scores_of_the_authors_have_their_numbers(tmp_path: Path) -> Non
     assert [row[-2] for row in study.table("table-7").rows] == ["76.57", "52", "73.5"]
 
 
-def test_the_class_of_a_file_tells_the_way(tmp_path: Path) -> None:
-    name = "bert-base-multilingual-cased_BertLM_BertNextSentence_tr.json"
-    authors(tmp_path / "scores", name, "tr", WORST, WORST)
-    scored, hashes = read_authors_scores(tmp_path / "scores")
-    assert [(one.language, one.test, one.method) for one in scored] == [
-        ("tr", "intrasentence", ""),
-        ("tr", "intersentence", "nsp"),
-    ]
-    assert list(hashes) == [name]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stereoset")
@@ -123,7 +110,6 @@ def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
             ("t5", "nsp"),
         }
         assert {key[0] for key in cells(study, "table-2", language=language)} == {"gpt2", "t5", "bert"}
-    assert any(note.startswith("bert in English: intrasentence only") for note in study.notes)
 
 
 def test_tables_are_those_of_the_scores(study: studies.Study, folder: Path) -> None:
@@ -213,9 +199,3 @@ def test_a_checkpoint_is_of_a_model_that_is_asked(study: studies.Study, folder: 
     runs = folder / "runs" / gest_folder(gpt2)
     with pytest.raises(ConfigError, match=r"There is no run of .*bert-nsp, the checkpoint of .*gpt2"):
         stereoset([runs], nsp={gpt2: head})
-
-
-def test_two_answers_to_one_question_are_refused(study: studies.Study, folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder / "runs" / gest_folder(str(zoo.directory("gpt2"))), tmp_path / "copy")
-    with pytest.raises(ConfigError, match="two runs of gpt2 on stereoset_en_int"):
-        stereoset([folder / "runs", tmp_path / "copy"])

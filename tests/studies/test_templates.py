@@ -103,17 +103,6 @@ def test_planted_agreement_and_shares_are_found() -> None:
     medians = [row[2] for row in ranks.rows]
     order = np.argsort(np.random.default_rng(99).standard_normal(16))
     assert medians[order[0]] < medians[order[-1]]  # type: ignore[operator]
-    assert found.notes == ("There is one model, so models are not compared.",)
-
-
-def test_one_template_and_missing_stereotypes_are_noted() -> None:
-    single = scores("single", 6, (3,), each=2)
-    lost = scores("lost", 7, (3, 4), each=2)
-    lost.scores.loc[lost.scores.index.get_level_values("stereotype") == 5, 4] = np.nan
-    found = templates_study([single, lost], {})
-    assert any("In one template only" in note and "single" in note for note in found.notes)
-    assert any("Some stereotypes have no score" in note and "lost" in note for note in found.notes)
-    assert "between-templates" not in [table.name for table in found.tables]
 
 
 @pytest.mark.usefixtures("mirror")
@@ -159,11 +148,6 @@ def test_damaged_files(tmp_path: Path, files: dict[str, int | str], said: str) -
         (tmp_path / name).write_text("0.1\n" * content if isinstance(content, int) else content)
     with pytest.raises((ConfigError, DataError), match=said):
         read_authors_scores(tmp_path)
-
-
-def test_without_runs() -> None:
-    with pytest.raises(ConfigError, match="There are no runs"):
-        studies.templates([])
 
 
 @pytest.mark.upstream

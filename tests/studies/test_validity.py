@@ -82,7 +82,6 @@ def test_planted_rates_correlate_as_they_were_planted(five_models: list[Path]) -
     assert first[1][0] == pytest.approx(math.exp(GEST[0]))  # type: ignore[index]
     assert first[3][0] == pytest.approx(math.exp(WINOBIAS[0]))  # type: ignore[index]
     assert len(found.sources) == 10
-    assert any("Over 5 models" in sentence and "0.95" in sentence for sentence in found.sentences)
 
 
 @pytest.mark.usefixtures("mirror")
@@ -120,8 +119,6 @@ def test_few_models_have_no_interval(five_models: list[Path], number: int, has_r
         assert math.isnan(r.value) != has_r
         assert math.isnan(r.low)
         assert math.isnan(float(row[5]))  # type: ignore[arg-type]
-    assert "allows no conclusion" in found.sentences[0]
-    assert len(found.sentences) == 1
 
 
 @pytest.mark.usefixtures("mirror")

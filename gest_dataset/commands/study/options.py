@@ -61,7 +61,7 @@ def _report_run(run: Run) -> None:
 
 
 def show(study: Study, folder: Path, as_json: bool) -> None:
-    """Write a study, and print its tables and sentences."""
+    """Write a study, and print its tables."""
     page = study.write(folder, called())
     if as_json:
         show_json(study.to_json())
@@ -74,8 +74,6 @@ def show(study: Study, folder: Path, as_json: bool) -> None:
             out.print(fitted(shown, out))
             if table.note:
                 out.print(table.note)
-        for sentence in study.sentences:
-            out.print(sentence)
         out.print(study.signature, style="dim", soft_wrap=True)
     for note in study.notes:
         err.print(f"Note: {note}", soft_wrap=True)

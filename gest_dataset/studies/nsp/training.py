@@ -289,7 +289,7 @@ def _fit_and_test(
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=_last_checkpoint(work))
     test = pairs.read_pairs(work / pairs.TEST)
-    logits = trainer.predict(test).predictions
+    logits = np.asarray(trainer.predict(test).predictions)
     if not np.isfinite(logits).all():
         raise ModelError(
             "The training diverged: the outputs are not finite. Use a lower learning rate, or float32, "

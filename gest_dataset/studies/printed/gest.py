@@ -74,7 +74,7 @@ def _table_3(scale: Callable[[Floats], Floats], printed: Mapping[str, Sequence[s
     """
     mlm, glm = (_printed_models(f"gest_english_{kind}") for kind in ("mlm", "glm"))
     p = np.array([row["p"] for row in published_rows("gest_mt_masculine_rates")])
-    values = {
+    values: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
         "MT systems": (p, np.asarray),
         "English MLMs": (np.array([row["mean_log10_ratio"] for row in mlm]), scale),
         "English GLMs": (np.array([row["mean_log10_ratio"] for row in glm]), scale),

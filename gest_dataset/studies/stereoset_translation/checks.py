@@ -45,7 +45,7 @@ _LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao
 _JOINED = regex.compile(rf"(?V1){_LETTER}{BLANK}|{BLANK}{_LETTER}")
 _AFTER_END = regex.compile(rf"[.!?…।。][\"'”»“]?\s+{BLANK}\W*$")
 _BROKEN = regex.compile(r"\s[,.](?!\.|\d)|[,;:]\s*[,;:.]|(?<!\.)\.\.(?!\.)|[!?]\.(?!\.)")
-_BRACKETS = ("()", "[]")
+_BRACKETS = (("(", ")"), ("[", "]"))
 _QUOTES = ('"', "“”„", "«»")  # languages differ in which one opens
 _PUNCTUATION = regex.compile(r"[.,;:!?…।。]")
 

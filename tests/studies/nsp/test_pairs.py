@@ -168,17 +168,3 @@ def test_missing_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
     with pytest.raises(DataError, match=r"nobody/nothing:de cannot be read: .* Check the name"):
         list(read_documents([parse_source("nobody/nothing:de", "text")], seed=0))
-
-
-def test_local_data_have_a_hash(tmp_path: Path) -> None:
-    """A file, a folder of files; of a data set on the Hub nothing is known."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    file = folder / "train.jsonl"
-    hashes = []
-    for text in ("One.", "Two.", "One."):
-        file.write_text(json.dumps({"text": text}), encoding="utf-8")
-        hashes.append([parse_source(str(place), "text").sha256 for place in (file, folder)])
-    assert hashes[0] == hashes[2]
-    assert not {*hashes[0]} & {*hashes[1]}
-    assert parse_source("wikimedia/wikipedia:20231101.de", "text").sha256 is None
