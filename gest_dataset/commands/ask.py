@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands import options, tables
+from gest_dataset.commands import options
 from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
 from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
@@ -136,6 +136,7 @@ def _estimate_text(estimate: Estimate) -> str:
 
 
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
+    from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.storage import json_value
 
