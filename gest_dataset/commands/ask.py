@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -102,9 +102,9 @@ def run(
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / (
         probe if language == "en" else f"{probe}-{language}"
     )
-    sampling = {"temperature": temperature, "seed": seed, "repeats": repeats, "max_tokens": max_tokens}
-    reading = {"parser": parser, "parser_model": parser_model}
-    task = ask.prepare(probe, language, prompts=prompts, limit=limit, stop=stop or (), **sampling, **reading)
+    given: dict[str, Any] = {"temperature": temperature, "seed": seed, "repeats": repeats}
+    given |= {"max_tokens": max_tokens, "parser": parser, "parser_model": parser_model}
+    task = ask.prepare(probe, language, prompts=prompts, limit=limit, stop=stop or (), **given)
     parallel = connections or CHAT_CONNECTIONS
     loading = {"device": device, "dtype": dtype, "revision": revision}
     chat_model = ask.open_model(model or served, endpoint, parallel, **loading)

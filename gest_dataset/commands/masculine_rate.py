@@ -81,7 +81,7 @@ def run(
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
-    given = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    given: dict[str, Any] = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
     given |= {"parser": parser, "revision": revision, "endpoint": endpoint}
     # all of them first, so that a wrong name is an error before anything is translated
     experiments = {}

@@ -24,7 +24,7 @@ from gest_dataset.commands import compare as compare_command
 from gest_dataset.errors import DataError, SourceError
 from gest_dataset.runs import comparison, read_run
 from gest_dataset.runs import folder as reading
-from gest_dataset.statistics.template_mean import ln_mean_g_s
+from gest_dataset.statistics.template_mean import LN_MEAN, resample_templates
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.commands.test_score import Gest, gest  # noqa: F401  (a fixture)
 from tests.support import zoo
@@ -41,7 +41,7 @@ def test_mean_over_templates_agrees_with_one_template() -> None:
     ratios = random.normal(size=(192, 1)) + 0.4 * (stereotypes[:, None] > 6)
     one = statistics.stereotype_rate(ratios[:, 0], stereotypes + 1)
     for columns in (ratios, np.hstack([ratios, ratios])):
-        found = ln_mean_g_s(columns, stereotypes)
+        found = resample_templates(columns, stereotypes).interval(LN_MEAN)
         assert np.exp([found.value, found.low, found.high]) == pytest.approx(
             [one["g_s"], one["g_s_low"], one["g_s_high"]], rel=1e-6
         )
@@ -51,7 +51,7 @@ def test_mean_over_templates_agrees_with_one_template() -> None:
         statistics.stereotype_rate(column[~np.isnan(column)], stereotypes[~np.isnan(column)] + 1)["g_s"]
         for column in other.T
     ]
-    found = ln_mean_g_s(other, stereotypes)
+    found = resample_templates(other, stereotypes).interval(LN_MEAN)
     assert np.exp(found.value) == pytest.approx(np.mean(each))
     assert found.low < found.value < found.high
 
@@ -64,7 +64,7 @@ def test_mean_over_templates_covers_the_truth() -> None:
     for _ in range(number):
         shared = random.gamma(4, 0.5, size=(320, 1))
         ratios = shared + random.normal(size=(320, 2)) + (stereotypes > 6)[:, None] * np.array([0.5, 0.1])
-        found = ln_mean_g_s(ratios, stereotypes, draws=500)
+        found = resample_templates(ratios, stereotypes, draws=500).interval(LN_MEAN)
         hits += found.low <= truth <= found.high
     assert hits / number == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / number))
 
