@@ -116,6 +116,7 @@ def test_a_file_called_like_a_config_is_none(gest: Gest) -> None:
     assert reading.read_run("gest-runs/bert/own-en").manifest.config == "own-en"
 
 
+@pytest.mark.slow
 def test_other_fields_of_a_probe(gest: Gest) -> None:
     """Control sets and WinoBias as files: lists and genders come back as they are in the config."""
     for config, model in (

@@ -199,7 +199,7 @@ def published() -> list[dict[str, str]]:
 def test_metric_says_what_it_cannot_translate() -> None:
     metric = evaluate.load("gest_masculine_rate")
     for options, told in (
-        ({"model_id": "m"}, "the language to translate to or its config"),
+        ({"model_id": "m"}, "a target language or its config"),
         ({"model_id": "m", "config": "sk_pairs"}, "'sk_pairs' is none"),
         ({"model_id": object(), "config": "sk"}, "give a model's id or folder"),
         ({"model_id": "m", "config": "sk", "predictions": ["male"]}, "not both"),
