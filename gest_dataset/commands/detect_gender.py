@@ -13,7 +13,6 @@ import typer
 
 from gest_dataset.commands.console import err, interruptible, out
 from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, Parser, ParserModel
-from gest_dataset.data import tables
 from gest_dataset.errors import ConfigError, DataError
 
 EXAMPLES = (
@@ -76,6 +75,8 @@ def run(
 
 def _sentences(path: Path, column: str | None) -> list[str]:
     """The lines of a text or the column of a table; blank ones stay, so that rows keep their numbers."""
+    from gest_dataset.data import tables
+
     if not tables.is_table(path):
         if column is not None:
             raise ConfigError(f"{path} is read as lines of text, which has no columns: leave out --column.")
