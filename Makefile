@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all fuzz mutants lint types docs page screenshots bench clean
+.PHONY: install demo test test-all validate fuzz mutants lint types docs page screenshots bench clean
 
 install: $(STAMP)
 

@@ -102,21 +102,22 @@ def prompts(sentences: int) -> list[Any]:
     """As many questions as GEST has, of their length."""
     from gest_dataset.probes import choice
 
-    (wording, *_) = choice.wordings("en")
+    (wording, *_) = choice.read_wordings("en")
     rows = (
         {"id": f"{n}", "sentence": f"Sentence {n}: I always wanted to lead others."} for n in range(sentences)
     )
-    return [prompt for row in rows for prompt in choice.prompts(row, wording)]
+    return [prompt for row in rows for prompt in choice.make_prompts(row, wording)]
 
 
 def bodies(sentences: int) -> list[bytes]:
     """What `gest ask` sends for them."""
-    from gest_dataset.models.chat import endpoint
-    from gest_dataset.models.chat.kinds import KINDS
-    from gest_dataset.models.chat.speaker import Sampling
+    from gest_dataset.models.base import Sampling
+    from gest_dataset.models.chat.probes import CHAT_PROBES
+    from gest_dataset.models.served.client import Client
+    from gest_dataset.models.served.model import ServedModel
 
-    sampling = Sampling(top=KINDS["choice"].top)
-    return [json.dumps(endpoint._body(MODEL, p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
+    model, sampling = ServedModel(MODEL, Client("", 1), {}), Sampling(top=CHAT_PROBES["choice"].top)
+    return [json.dumps(model._chat_body(p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
 
 
 def floor(port: int, sentences: int, connections: int) -> None:
@@ -157,15 +158,20 @@ def bare(port: int, sentences: int, connections: int) -> None:
 
 def ours(port: int, sentences: int, connections: int) -> None:
     """What `gest_dataset.ask` does with them: each asked, kept on the disk, counted."""
-    from gest_dataset.models.chat import endpoint
-    from gest_dataset.models.chat.collect import collect, opened
-    from gest_dataset.models.chat.kinds import KINDS
-    from gest_dataset.models.chat.speaker import Sampling
+    from gest_dataset.cache import ResponseCache
+    from gest_dataset.models.base import Sampling
+    from gest_dataset.models.chat.collect import Collector
+    from gest_dataset.models.chat.probes import CHAT_PROBES
+    from gest_dataset.models.served.model import connect
 
-    asked = prompts(sentences)
-    speaker = endpoint.connect(f"http://127.0.0.1:{port}", MODEL, connections)
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as shelf:
-        _timed(lambda: collect(asked, speaker, Sampling(top=KINDS["choice"].top), shelf))
+    asked, sampling = prompts(sentences), Sampling(top=CHAT_PROBES["choice"].top)
+    model = connect(f"http://127.0.0.1:{port}", MODEL, connections=connections)
+    assert model.chat_format
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ResponseCache(Path(folder) / "cache.sqlite3") as cache,
+    ):
+        _timed(lambda: Collector(model, asked, sampling, cache).ask(asked))
 
 
 CLIENTS: dict[str, Callable[[int, int, int], None]] = {"floor": floor, "urllib3": bare, "gest ask": ours}

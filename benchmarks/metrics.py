@@ -46,6 +46,10 @@ def inputs(name: str, size: int) -> dict[str, list]:
     rng = np.random.default_rng(size)
     stereotypes = (np.arange(size) % 16 + 1).tolist()
     return {
+        "gest_choice_rate": lambda: {
+            "predictions": rng.choice(["male", "female", "neither", "other"], size=size).tolist(),
+            "references": stereotypes,
+        },
         "gest_masculine_rate": lambda: {
             "predictions": rng.choice(["male", "female", "unknown"], size=size).tolist(),
             "references": stereotypes,

@@ -1,11 +1,11 @@
-"""What a study costs beside the bare scoring runs that it is made of, and how long it takes to repeat.
+"""The cost of a study compared with its scoring runs, and the time to repeat it.
 
     GEST_MIRROR=DIR python benchmarks/studies.py [--limit 300] [--device cuda]
 
-A model of BERT base's size with random weights is asked all control sets: by `gest_dataset.score`, in as many
-calls as it takes, and by `gest study controls`, which adds its tables, figures and page; then the study is
-made again from its finished runs. Each in a process of its own; seconds of the clock and of the processor.
-Without --limit the bare runs take from minutes (a GPU) to hours (two cores).
+A BERT base with random weights is scored on all control sets: by `gest_dataset.score`, and by `gest study
+controls`, which adds tables, figures and a page; then the study is repeated from its finished runs. Each runs
+in its own process; wall-clock and CPU seconds are measured. Without --limit the scoring runs take minutes on
+a GPU and hours on two cores.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from pathlib import Path
 from models import make_model, make_tokenizer, texts
 from printing import machine, save, show
 
-MOST, REPEATED = 1.3, 5.0  # of the bare runs; seconds
+MOST, REPEATED = 1.3, 5.0  # times the scoring runs; seconds
 _BARE = """
 import sys, gest_dataset
 model, folder, limit, device = sys.argv[1:]
-asked = {"limit": int(limit) or None, "device": device}
-gest_dataset.score(model, "controls,crows", output=folder + "/groups", **asked)
+options = {"limit": int(limit) or None, "device": device}
+gest_dataset.score(model, "controls,crows", output=folder + "/groups", **options)
 twice = "crows_control_negation,crows_control_antistereotype"
-gest_dataset.score(model, twice, rules="own-negation", output=folder + "/negations", **asked)
+gest_dataset.score(model, twice, rules="own-negation", output=folder + "/negations", **options)
 """
 
 
 def timed(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds of the clock and of the processor that a process takes."""
+    """Wall-clock and CPU seconds of a process."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -44,7 +44,7 @@ def timed(command: Sequence[str]) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--limit", type=int, default=0, help="the first samples of each set (0: all)")
+    parser.add_argument("--limit", type=int, default=0, help="first samples of each set (0: all)")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/results/studies.json"))
     arguments = parser.parse_args()

@@ -27,7 +27,7 @@ def same(left: str, right: str) -> bool:
 
 def split(sentence: str) -> list[str]:
     """The words of a sentence, with the punctuation around them."""
-    return _WORD.findall(sentence)
+    return list(_WORD.findall(sentence))
 
 
 def differing_words(left: str, right: str) -> list[int] | None:

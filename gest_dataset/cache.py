@@ -80,7 +80,8 @@ class ResponseCache:
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
-    def __len__(self) -> int:
+    def count(self) -> int:
+        """The number of cached responses."""
         return int(self._execute("SELECT COUNT(*) FROM responses", ())[0][0])
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ def test_values_come_back_exactly(tmp_path: Path) -> None:
         cache.put(values)
     with ResponseCache(tmp_path / "new" / "cache.sqlite3") as cache:
         assert cache.get([*values, "missing"]) == values
-        assert len(cache) == 3
+        assert cache.count() == 3
 
 
 def test_more_keys_than_one_statement_takes(tmp_path: Path) -> None:
@@ -80,4 +80,4 @@ def test_processes_share_a_file_and_a_kill_loses_nothing(tmp_path: Path) -> None
     for job in jobs:
         job.join()
     with ResponseCache(path) as cache:
-        assert len(cache) == 90
+        assert cache.count() == 90

@@ -232,7 +232,7 @@ def test_commands_write_to_the_standard_output_and_to_pipes(
     table = (tmp_path / "o.csv").read_text()
     shown = run("-")
     assert (shown.returncode, shown.stdout) == (0, table)
-    assert "Written to the standard output" in shown.stderr
+    assert "Written to standard output" in shown.stderr
     os.mkfifo(tmp_path / "pipe")
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))

@@ -87,8 +87,8 @@ def run(
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
-    They are available at once in [bold]load_dataset("gest", "CODE_pairs")[/bold], gest list, gest score and
-    gest build. The report lists every rejected row with the reason. Tables are CSV, TSV, JSONL or Parquet.
+    Use them at once with [bold]load_dataset("gest", "CODE_pairs")[/bold], gest score and gest build.
+    Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
     With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
     """
     import datasets

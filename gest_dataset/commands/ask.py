@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands import options, tables
+from gest_dataset.commands import options
 from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
 from gest_dataset.commands.options import Json, Output
 from gest_dataset.errors import ConfigError
@@ -102,9 +102,9 @@ def run(
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / (
         probe if language == "en" else f"{probe}-{language}"
     )
-    sampling = {"temperature": temperature, "seed": seed, "repeats": repeats, "max_tokens": max_tokens}
-    reading = {"parser": parser, "parser_model": parser_model}
-    task = ask.prepare(probe, language, prompts=prompts, limit=limit, stop=stop or (), **sampling, **reading)
+    given: dict[str, Any] = {"temperature": temperature, "seed": seed, "repeats": repeats}
+    given |= {"max_tokens": max_tokens, "parser": parser, "parser_model": parser_model}
+    task = ask.prepare(probe, language, prompts=prompts, limit=limit, stop=stop or (), **given)
     parallel = connections or CHAT_CONNECTIONS
     loading = {"device": device, "dtype": dtype, "revision": revision}
     chat_model = ask.open_model(model or served, endpoint, parallel, **loading)
@@ -136,6 +136,7 @@ def _estimate_text(estimate: Estimate) -> str:
 
 
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
+    from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.storage import json_value
 

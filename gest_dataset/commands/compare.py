@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -172,15 +173,10 @@ def _show_group(rows: Sequence[Difference], languages: bool) -> None:
             out.print(f"{name}: {row.missing:,} {what} and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
-        smallest = format_value(_exp(row.comparison.smallest, kind), 3)
-        out.print(f"{name}: a true {kind} of {smallest} or more is shown in 80 of 100 such samples.")
+        smallest = row.comparison.smallest
+        least = format_value(math.exp(min(smallest, 700)) if kind == "ratio" else smallest, 3)
+        out.print(f"{name}: a true {kind} of {least} or more is shown in 80 of 100 such samples.")
         _show_stereotypes(row)
-
-
-def _exp(value: float, kind: str) -> float:
-    from gest_dataset.statistics.stereotype_rate import exp
-
-    return float(exp(value)) if kind == "ratio" else value
 
 
 def _cells(name: str, comparison: Comparison, p_holm: float, samples: int) -> tuple[str, ...]:

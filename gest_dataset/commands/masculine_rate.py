@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands import options, tables
+from gest_dataset.commands import options
 from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
 from gest_dataset.commands.several import by_reason, one_by_one, show_counts, show_failed, show_fields
 from gest_dataset.errors import ConfigError
@@ -65,6 +65,7 @@ def run(
     verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
     parser model stands for the code.
     """
+    from gest_dataset.commands import tables
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
@@ -81,7 +82,7 @@ def run(
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
-    given = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    given: dict[str, Any] = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
     given |= {"parser": parser, "revision": revision, "endpoint": endpoint}
     # all of them first, so that a wrong name is an error before anything is translated
     experiments = {}
@@ -133,6 +134,7 @@ def run(
 
 def _show(result: Mapping[str, Any], rates: MasculineRates) -> None:
     """The table of a run, and the sentences below it."""
+    from gest_dataset.commands import tables
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE, describe_uncertainty
 
     facts = rates.metadata

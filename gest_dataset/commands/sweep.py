@@ -25,7 +25,6 @@ from gest_dataset.commands.console import (
     show_report,
 )
 from gest_dataset.commands.several import by_reason, show_fields
-from gest_dataset.commands.tables import span
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ def _build_leaderboard(suite: Suite, output: Output, cells: Sequence[Cell]) -> l
 
 
 def _show_scores(scores: Mapping[str, Sequence[Score]]) -> None:
+    from gest_dataset.commands.tables import span  # slow to import
+
     for config, best in scores.items():
         symbol = best[0].headline.symbol
         table = new_table(f"{config}: {symbol}", out, "model", symbol, INTERVAL, "verdict")
@@ -254,6 +255,7 @@ def _short(value: float | None) -> str:
 
 def _check_published(suite: Suite, output: Output) -> None:
     """Print which numbers differ from the papers; the exit code is 1 if some do."""
+    from gest_dataset.commands.tables import span  # slow to import
     from gest_dataset.storage import atomic_path, csv_text
     from gest_dataset.sweep.published_numbers import COLUMNS, compare_with_published, finished_runs
 

@@ -7,7 +7,7 @@ share, each masked in turn, the sum of ln P in the first minus that in the secon
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Any
@@ -121,6 +121,7 @@ def _keyword_queries(
 
 def _shared_token_queries(tokenizer: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     """For each token that both texts share, its ln P in the left and then in the right, masked alone."""
+    pairs: Iterable[tuple[int, int]]
     if TWO_MATCHINGS.name in tokenizer.rules:
         # each text is matched with the other separately, special tokens included
         pairs = zip(_matched(left, right), _matched(right, left), strict=False)

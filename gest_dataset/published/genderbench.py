@@ -40,7 +40,7 @@ def graded_models(probe: str) -> tuple[GradedModel, ...]:
 def grade(low: float, ends: list[float]) -> str:
     """The best grade whose range contains the lower bound; `ends` are the upper ends of the ranges.
 
-    >>> [mark_of(low, [0.03, 0.1, 0.3, 1]) for low in (-0.2, 0.03, 0.0301, 0.5)]
+    >>> [grade(low, [0.03, 0.1, 0.3, 1]) for low in (-0.2, 0.03, 0.0301, 0.5)]
     ['A', 'A', 'B', 'D']
     """
     return next(mark for mark, end in zip(GRADES, ends, strict=True) if low <= end)

@@ -514,16 +514,18 @@ def result_figure(run: LabelledRun) -> Figure:
     """The figure of one result, for notebooks: the lines of its grid in each template."""
     grids = {number: run.measure.grid(part) for number, part in run.templates.items()}
     first = next(iter(grids.values()))
-    ratio = first.axis is not None and first.axis.ratio
+    ratio = first.axis.ratio if first.axis else run.measure.headline(run.result).ratio
+    count = len(first.headings)
+    offsets = np.linspace(-0.2, 0.2, count) if count > 1 else [0.0]
     columns = []
     for number, grid in grids.items():
         intervals = []
         for row, line in enumerate(grid.lines):
-            colours = [LIGHT[line.gender or "ink"]] if len(grid.headings) == 1 else SERIES
-            for estimate, colour in zip(line.estimates, colours, strict=False):
+            colours = SERIES if count > 1 else [LIGHT[line.gender or "ink"]]
+            for estimate, colour, offset in zip(line.estimates, colours, offsets, strict=False):
                 if estimate is not EMPTY and not math.isnan(estimate.value):
-                    style = {"color": colour, "markersize": 6}
-                    intervals.append(Interval(row, estimate, f"{line.name.strip()}: {estimate}", style))
+                    text, style = f"{line.name.strip()}: {estimate}", {"color": colour, "markersize": 6}
+                    intervals.append(Interval(row + float(offset), estimate, text, style))
         title = f"template {number}" if number else ""
         axis = " or ".join(grid.headings)
         columns.append(Column(title, axis, intervals, null=1.0 if ratio else None, ratio=ratio))
@@ -531,7 +533,7 @@ def result_figure(run: LabelledRun) -> Figure:
         [line.name.strip() for line in first.lines], [LIGHT[line.gender or "ink"] for line in first.lines]
     )
     entries = []
-    if len(first.headings) > 1:
+    if count > 1:
         for name, colour in zip(first.headings, SERIES, strict=False):
             entries.append(plots.legend_entry(name, color=colour, marker="o", linewidth=2.6))
     figure, _ = interval_figure(columns, rows, 0.9 + 0.27 * len(first.lines), entries)

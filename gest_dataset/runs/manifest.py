@@ -91,8 +91,9 @@ def read_manifest(path: Path) -> Manifest:
             f"The run in {path} has format {content['format']}, and this version reads {FORMAT}. "
             f"Read it with the version that wrote it, or run again in another directory."
         )
-    if problem := _problem(content):
-        raise OutputError(f"{file} was not written by `gest`: {problem}.")
+    invalid = _problem(content)
+    if invalid:
+        raise OutputError(f"{file} was not written by `gest`: {invalid}.")
     return Manifest(**{name: value for name, value in content.items() if name in get_type_hints(Manifest)})
 
 

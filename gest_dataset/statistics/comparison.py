@@ -99,7 +99,7 @@ class _Paired:
 
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     """The scores of both models as rows, one column per template."""
-    first = a[0] if len(a) else 0.0
+    first: Any = a[0] if len(a) else 0.0
     is_row = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
     width = (len(first) or None) if is_row else None
     left, right = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.resampling import Resamples, resample
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -30,17 +30,6 @@ def resample_templates(
     known = np.isfinite(log_ratios)
     columns = np.hstack([np.where(known, log_ratios, 0.0), known])
     return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
-
-
-def ln_mean_g_s(
-    log_ratios: Floats,
-    stereotypes: Ints,
-    units: Ints | None = None,
-    draws: int = DRAWS,
-    seed: int = SEED,
-) -> Interval:
-    """ln of the mean g_s; each template's g_s uses its own samples."""
-    return resample_templates(log_ratios, stereotypes, units, draws, seed).interval(LN_MEAN)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:

@@ -105,17 +105,12 @@ def require_runs(found: Sequence[Any], study: str) -> None:
 
 def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[Run]:
     """The runs of a model; those that are finished are read."""
-    # only studies that score models need torch
-    from gest_dataset.models.loading import name_and_kind
-    from gest_dataset.models.score import score_configs
-
     loading = {"device": "auto", "dtype": "auto", **dict(inputs.loading)}
     revision = loading.get("revision")
     home = (inputs.folder or Path()) / RUNS / default_folder(model, revision, inputs.limit).name
-    kind = name_and_kind(model, revision, loading.get("trust_remote_code", False))[1]
     runs: list[Run] = []
     for batch in batches:
-        if batch.kinds and kind not in batch.kinds:
+        if batch.kinds and runs and runs[0].manifest.settings["kind"] not in batch.kinds:
             continue
         folder = home.with_name(f"{home.name}+{batch.suffix}") if batch.suffix else home
         missing = select_configs(batch.configs)
@@ -128,6 +123,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[R
                 del missing[name]
         if not missing:
             continue
+        from gest_dataset.models.score import score_configs  # imports torch, which finished runs do not need
+
         # a config that does not suit the model is an error only if it is the only one
         configs = {name: named and not several for name, named in missing.items()}
         scoring = batch.options, inputs.limit, inputs.batch_tokens

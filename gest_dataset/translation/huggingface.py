@@ -72,7 +72,7 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class TargetLanguage:
-    """How a model is told the target language: source setting, forced first token, or a prefix."""
+    """How the target language of a model is set: source setting, forced first token, or a prefix."""
 
     source: str | None = None
     forced: int | None = None

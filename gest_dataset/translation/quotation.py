@@ -1,8 +1,8 @@
 """The quoted sentence in a translated prompt: `Žena povedala: „Som unavená.“` -> `Som unavená.`
 
 Translators change the marks (`„…“ “…” "…" «…» »…« ‚…‘ '…'`), drop one or both of them, move the
-attribution behind the sentence, or use dashes. Whether a mark opens or closes is read from what stands
-beside it, because `“` opens in English and closes in Slovak.
+attribution behind the sentence, or use dashes. Whether a mark opens or closes is read from the characters
+next to it, because `“` opens in English and closes in Slovak.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _END = re.compile(r"[\s.!?…]*$")
 
 
 def quotation(answer: str) -> str | None:
-    """The sentence that a translated prompt quotes; None where none is found.
+    """The sentence that a translated prompt quotes; None if there is none.
 
     >>> quotation('Muž povedal: "Som unavený."')
     'Som unavený.'
@@ -50,7 +50,7 @@ def quotation(answer: str) -> str | None:
     dashes = _DASHES.fullmatch(text)
     if dashes:
         return dashes["speech"]
-    start = next((place for place, opens in _marks(text) if opens), None)
+    start = next((position for position, opens in _marks(text) if opens), None)
     if start is None or len(_WORD.findall(text[:start])) > _FRAME_WORDS:
         return None
     end = _closing(text, start)
@@ -68,26 +68,28 @@ def _normal(answer: str) -> str:
 
 
 def _marks(text: str) -> Iterator[tuple[int, bool]]:
-    """The quotation marks of a text: place, and whether it opens."""
+    """The quotation marks of a text: position, and whether it opens."""
     depth, opened = 0, -1
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         if letter not in _MARKS:
             continue
-        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+        before, after = text[position - 1 : position], text[position + 1 : position + 2]
         if letter in _APOSTROPHES and before.isalnum() and after.isalnum():
             continue
-        free_before = not before or before.isspace() or before in _BEFORE or opened == place - 1
+        free_before = not before or before.isspace() or before in _BEFORE or opened == position - 1
         free_after = not after or after.isspace() or after in _AFTER
         opens = letter in _LOW or (depth == 0 if free_before == free_after else free_before)
         depth = max(0, depth + (1 if opens else -1))
-        opened = place if opens else opened
-        yield place, opens
+        opened = position if opens else opened
+        yield position, opens
 
 
 def _closing(text: str, start: int) -> int | None:
     """The mark that closes the one at `start`."""
-    marks = [(place, opens) for place, opens in _marks(text) if place >= start]
-    return next((place for (place, _), depth in zip(marks, _depths(marks), strict=True) if depth == 0), None)
+    marks = [(position, opens) for position, opens in _marks(text) if position >= start]
+    return next(
+        (position for (position, _), depth in zip(marks, _depths(marks), strict=True) if depth == 0), None
+    )
 
 
 def _balanced(text: str) -> bool:

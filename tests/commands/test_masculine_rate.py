@@ -19,7 +19,6 @@ from gest_dataset.commands import tables
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import read_run
 from gest_dataset.translation import masculine_rates
-from gest_dataset.translation.sentences import SAME, GestSentence, align
 from tests.commands.conftest import Gest
 from tests.conftest import MIRROR, ROOT, Edit
 
@@ -75,21 +74,6 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert "convention: " in other.stderr
     assert "parser:" not in other.stderr
     assert read_run(run.path).result == run.result
-
-
-def test_default_folders(gest: Gest, tmp_path: Path) -> None:
-    for parent, system, limit, folder in (
-        ("a", "deepl", (), "a--mine"),
-        ("b", "google_translate", ("--limit", "6"), "b--mine-limit6"),
-    ):
-        (tmp_path / parent).mkdir()
-        content = (FOLDER / system / "sk" / "translations.csv").read_bytes()
-        (tmp_path / parent / "mine.csv").write_bytes(content)
-        done = gest("masculine-rate", "--translations", f"{parent}/mine.csv", *SLOVAK, *limit)
-        assert done.returncode == 0, done.stderr
-        assert len(read_run(tmp_path / "gest-runs" / folder / "sk").table) == (6 if limit else 34)
-    gest("masculine-rate", "--system", "published:deepl", *SLOVAK, "--limit", "3")
-    assert len(read_run(tmp_path / "gest-runs" / "published-deepl-limit3" / "sk").table) == 3
 
 
 def test_a_finished_run_survives_an_interrupt(
@@ -161,13 +145,6 @@ def test_a_translation_per_line(gest: Gest, tmp_path: Path, monkeypatch: pytest.
     piped = read_run(tmp_path / "gest-runs" / "standard-input" / "sk")
     assert piped.result["result"] == expected.result["result"]
     assert piped.manifest.settings["revision"] == run.manifest.settings["revision"]
-
-
-def test_lines_of_repeated_sentences() -> None:
-    given = [GestSentence(f"s{number}", 1, "I am tired.", "I am tired.") for number in range(3)]
-    samples = align(given, ["Som unavený.", "Som unavená.", "I am tired. "], "mt.txt")
-    assert [sample.translation for sample in samples] == ["Som unavený.", "Som unavená.", "I am tired. "]
-    assert [sample.problem for sample in samples] == ["", "", SAME]
 
 
 def test_the_number_of_lines(gest: Gest, tmp_path: Path) -> None:
@@ -251,8 +228,8 @@ def test_systems_are_compared(gest: Gest, tmp_path: Path, edited: Edit) -> None:
     done = gest("compare", "deepl", "google", "--json")
     assert done.returncode == 0, done.stderr
     (shown,) = json.loads(done.stdout)["differences"]
-    assert shown["found"]["difference"] == direct.difference
-    assert asdict(direct).items() <= {**shown["found"], **asdict(direct)}.items()
+    assert shown["comparison"]["difference"] == direct.difference
+    assert asdict(direct).items() <= {**shown["comparison"], **asdict(direct)}.items()
     assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0)
     assert gest("compare", "deepl", "published").returncode == 2
     edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))

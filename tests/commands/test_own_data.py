@@ -116,6 +116,7 @@ def test_a_file_called_like_a_config_is_none(gest: Gest) -> None:
     assert reading.read_run("gest-runs/bert/own-en").manifest.config == "own-en"
 
 
+@pytest.mark.slow
 def test_other_fields_of_a_probe(gest: Gest) -> None:
     """Control sets and WinoBias as files: lists and genders come back as they are in the config."""
     for config, model in (
@@ -186,10 +187,6 @@ def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     file.unlink()
     with pytest.raises(DataError, match="cannot be read"):
         user_data.read_user_data(Path("built"))
-    Path("built/SHA256SUMS").unlink()
-    Path("built/SHA256SUMS").mkdir()
-    with pytest.raises(DataError, match="SHA256SUMS cannot be read: Is a directory"):
-        user_data.read_user_data(Path("built"))
 
 
 def test_a_folder_of_pairs(gest: Gest) -> None:
@@ -237,7 +234,7 @@ def test_what_is_wrong_with_own_data_shows_before_a_model_is_loaded(gest: Gest) 
         (("folder",), 2, "folder has no SHA256SUMS. Give a file, or a folder"),
         (("no.csv",), 2, "There is no file no.csv."),
         (("mine.txt",), 2, "There is no file mine.txt."),
-        (("mine.jsonl", "--config", "en"), 2, "mine.jsonl is one table: --config names a config of a folder"),
+        (("mine.jsonl", "--config", "en"), 2, "mine.jsonl is a single table"),
     ):
         found, shown, told = gest("score", "no-model", "--data", *arguments)
         assert (found, shown) == (code, "")

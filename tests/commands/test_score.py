@@ -134,7 +134,7 @@ def test_several_configs(gest: Gest) -> None:
         assert message in messages
 
 
-@pytest.mark.parametrize("width", [40, pytest.param(60, marks=pytest.mark.slow), 80])
+@pytest.mark.parametrize("width", [pytest.param(40, marks=pytest.mark.slow), 80])
 def test_one_line_per_config(gest: Gest, width: int) -> None:
     """At 80 columns each config is one line; in narrower terminals names and numbers stay whole."""
     code, shown, messages = gest("score", "bert", "--config", "all", "--limit", "9", width=width)

@@ -57,21 +57,21 @@ def test_help_lists_the_studies_with_a_line_each(gest: Gest) -> None:
 
 def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("templates", "--model", "bert", "--model", "gpt2", "--output", "mine", "--device", "cpu")
-    code, shown, told = gest(*arguments)
-    assert code == 0, told
+    code, shown, stderr = gest(*arguments)
+    assert code == 0, stderr
     assert "Correlation between the templates of a model" in shown
-    assert "Report: mine/study.html" in told
+    assert "Report: mine/study.html" in stderr
     assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "gpt2"}
-    told_of = json.loads(Path("mine/study.json").read_text())
-    assert told_of["command"] == ["gest", "study", *arguments]
+    content = json.loads(Path("mine/study.json").read_text())
+    assert content["command"] == ["gest", "study", *arguments]
     monkeypatch.setattr(LanguageModelScorer, "log_probs", None)  # nothing is asked again
     code, again, _ = gest(*arguments)
     assert (code, again) == (0, shown)
     code, of_runs, _ = gest("templates", "mine/runs", "--output", "other")
     assert (code, of_runs.splitlines()[:-1]) == (0, shown.splitlines()[:-1])  # but for the signature
     Path("words.txt").write_text("tent\n\nstage\ntent\n")
-    code, shown, told = gest("topical", "mine/runs/bert", "--words", "words.txt")
-    assert code == 0, told
+    code, shown, stderr = gest("topical", "mine/runs/bert", "--words", "words.txt")
+    assert code == 0, stderr
     assert "Male samples with one of: tent, stage" in shown
     code, as_json, _ = gest("templates", "mine/runs", "--output", "other", "--json")
     assert [table["name"] for table in json.loads(as_json)["tables"]][:2] == [
@@ -94,14 +94,14 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(LanguageModelScorer, "log_probs", answer)
     stopped = True
     arguments = ("templates", "--model", "bert", "--model", "gpt2", "--device", "cpu")
-    code, _, told = gest(*arguments)
+    code, _, stderr = gest(*arguments)
     assert code == 130
-    assert "run the same command again" in told
+    assert "run the same command again" in stderr
     assert not Path("gest-studies/templates/study.json").exists()
     stopped = False
     asked.clear()
-    code, shown, told = gest(*arguments)
-    assert code == 0, told
+    code, shown, stderr = gest(*arguments)
+    assert code == 0, stderr
     assert asked
     assert all("GPT2" in name for name in asked)
     assert "gpt2" in shown
@@ -110,12 +110,12 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     shutil.copytree(zoo.directory("roberta"), "bert")
     for file in Path("bert").iterdir():
         file.touch()
-    code, _, told = gest(*arguments)
-    assert (code, "was made with other settings" in told) == (1, True)
+    code, _, stderr = gest(*arguments)
+    assert (code, "was made with other settings" in stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("templates",), 2, "There are no runs for this study"),
         (("templates", "nowhere"), 1, "nowhere is not a directory"),
@@ -128,38 +128,38 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
         (("all",), 2, "Give --papers"),
     ],
 )
-def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, said: str) -> None:
-    ended, _, told = gest(*arguments)
-    assert (ended, said in told) == (code, True), told
+def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, message: str) -> None:
+    ended, _, stderr = gest(*arguments)
+    assert (ended, message in stderr) == (code, True), stderr
     assert not Path("gest-studies").exists() or not any(Path("gest-studies").rglob("study.json"))
 
 
 def test_all_papers(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEST_PAPER_SCORES", raising=False)
-    code, _, told = gest("all", "--papers", "--output", "papers")
-    assert code == 0, told
-    assert "72 tables and figures" in told
-    assert "GEST_PAPER_SCORES" in told
+    code, _, stderr = gest("all", "--papers", "--output", "papers")
+    assert code == 0, stderr
+    assert "72 tables and figures" in stderr
+    assert "GEST_PAPER_SCORES" in stderr
     assert Path("papers/study.html").read_text().count("<table>") == 6
 
 
 def test_controls_and_stereoset_are_asked_on_the_command_line(gest: Gest) -> None:
-    code, shown, told = gest(
+    code, shown, stderr = gest(
         *("controls", "--model", "bert", "--config", "stereoset_control_gender,crows_control_negation"),
         *("--output", "mine", "--device", "cpu"),
     )
-    assert code == 0, told
+    assert code == 0, stderr
     assert "ss μ original" in shown
     assert "The CrowS-Pairs controls in both readings" in shown
     assert {path.name for path in Path("mine/runs").iterdir()} == {"bert", "bert+own-negation"}
-    assert "Warning" not in told
-    code, _, told = gest("controls", "--model", "gpt2", "--output", "other")
-    assert (code, "needs a masked or seq2seq model" in told) == (2, True)
-    code, shown, told = gest(
+    assert "Warning" not in stderr
+    code, _, stderr = gest("controls", "--model", "gpt2", "--output", "other")
+    assert (code, "needs a masked or seq2seq model" in stderr) == (2, True)
+    code, shown, stderr = gest(
         *("stereoset", "--model", "gpt2", "--language", "de", "--output", "set", "--device", "cpu", "--json")
     )
-    assert code == 0, told
+    assert code == 0, stderr
     names = [table["name"] for table in json.loads(shown)["tables"]]
     assert names == [f"table-{number}" for number in (2, 3, 4, 5, 7, 8, 9)]
-    code, _, told = gest("stereoset", "--model", "gpt2", "--nsp", "gpt2", "--output", "set")
-    assert (code, "--nsp takes MODEL=CHECKPOINT" in told) == (2, True)
+    code, _, stderr = gest("stereoset", "--model", "gpt2", "--nsp", "gpt2", "--output", "set")
+    assert (code, "--nsp takes MODEL=CHECKPOINT" in stderr) == (2, True)

@@ -17,7 +17,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.runs.folder import read_run
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.studies.stereoset_translation.translate import translated_fields
-from tests.commands.conftest import Called
+from tests.commands.conftest import Gest
 from tests.support import services, translators, zoo
 from tests.support.services import Answer, Request, Server
 
@@ -86,8 +86,8 @@ def read(folder: Path, test: str) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in load_dataset(str(folder), f"stereoset_sk_{test}", split="test")}
 
 
-def test_a_faithful_translator(gest_here: Called, deepl: Server, tmp_path: Path) -> None:
-    done = gest_here(*ARGUMENTS)
+def test_a_faithful_translator(gest: Gest, deepl: Server, tmp_path: Path) -> None:
+    done = gest(*ARGUMENTS)
     assert done.returncode == 0, done.stderr
     assert problems(tmp_path / "out") == []
     for test in (WITHIN, BETWEEN):
@@ -105,9 +105,9 @@ def test_a_faithful_translator(gest_here: Called, deepl: Server, tmp_path: Path)
         assert {row["id"]: row for row in named} == rows
     asked = len(deepl.asked)
     assert len(set(deepl.asked)) == asked
-    again = gest_here(*ARGUMENTS)
+    again = gest(*ARGUMENTS)
     assert (again.stdout, len(deepl.asked)) == (done.stdout, asked)
-    run = gest_here(
+    run = gest(
         *("score", str(zoo.directory("bert")), "--data", "out", "--config", f"stereoset_sk_{WITHIN}"),
         *("--device", "cpu", "--output", "run"),
     )
@@ -155,7 +155,7 @@ FAULTS: list[tuple[str, str, Callable[[str], str], str, bool]] = [
 
 @pytest.mark.parametrize(("text", "field", "fault", "kind", "left_out"), FAULTS)
 def test_a_mistake_is_found_and_corrected(
-    gest_here: Called,
+    gest: Gest,
     deepl: Server,
     tmp_path: Path,
     text: str,
@@ -164,7 +164,7 @@ def test_a_mistake_is_found_and_corrected(
     kind: str,
     left_out: bool,
 ) -> None:
-    """The sample is told, and kept or left out; corrected by a person it is there, and told no more."""
+    """The sample is stderr, and kept or left out; corrected by a person it is there, and stderr no more."""
     marked = [text, text.replace("BLANK", "[BLANK]"), text.replace("BLANK", "XYZ")]
 
     def wrong(source: str) -> str:
@@ -175,7 +175,7 @@ def test_a_mistake_is_found_and_corrected(
         return fault(plain if fault(plain) == plain else slovak(plain)).replace("BLANK", mark)
 
     deepl.slovak = wrong  # type: ignore[attr-defined]
-    done = gest_here(*ARGUMENTS)
+    done = gest(*ARGUMENTS)
     assert done.returncode == 0, done.stderr
     (found, *others) = problems(tmp_path / "out")
     assert not [row for row in others if row["id"] != found["id"]]
@@ -188,20 +188,20 @@ def test_a_mistake_is_found_and_corrected(
     assert record["samples_by_problem"][kind] == 1
 
     given = filled(tmp_path / "out", tmp_path / "filled.csv", lambda row: slovak(row["source"]))
-    mended = gest_here(*ARGUMENTS, "--corrections", "filled.csv")
+    mended = gest(*ARGUMENTS, "--corrections", "filled.csv")
     assert mended.returncode == 0, mended.stderr
     assert problems(tmp_path / "out") == []
     row = read(tmp_path / "out", test)[found["id"]]
     assert row[found["field"]] == slovak(found["source"])
     given.unlink()
-    assert gest_here(*ARGUMENTS).stdout == mended.stdout  # what a person gave is not lost
+    assert gest(*ARGUMENTS).stdout == mended.stdout  # what a person gave is not lost
 
 
 def test_a_translator_that_translates_BLANK_is_asked_with_another_mark(
-    gest_here: Called, deepl: Server, tmp_path: Path
+    gest: Gest, deepl: Server, tmp_path: Path
 ) -> None:
     deepl.slovak = lambda text: slovak(text.replace("BLANK", "PRÁZDNE"))  # type: ignore[attr-defined]
-    done = gest_here(*ARGUMENTS)
+    done = gest(*ARGUMENTS)
     assert problems(tmp_path / "out") == [], done.stderr
     rows, source = read(tmp_path / "out", WITHIN), english(WITHIN)
     assert {row["context"] for row in rows.values()} == {slovak(row["context"]) for row in source.values()}
@@ -210,15 +210,15 @@ def test_a_translator_that_translates_BLANK_is_asked_with_another_mark(
 
 
 def test_what_is_translated_before_a_fault_is_not_asked_again(
-    gest_here: Called, deepl: Server, tmp_path: Path
+    gest: Gest, deepl: Server, tmp_path: Path
 ) -> None:
     deepl.script = [deepl.translate, (456, {}, {"message": "Quota exceeded"})]
-    stopped = gest_here(*ARGUMENTS)
+    stopped = gest(*ARGUMENTS)
     assert stopped.returncode == 1
     assert stopped.stderr
     before = [text for request in deepl.requests[:1] for text in request.texts]
     deepl.requests.clear()
-    done = gest_here(*ARGUMENTS)
+    done = gest(*ARGUMENTS)
     assert done.returncode == 0
     assert before
     assert set(before).isdisjoint(deepl.asked)
@@ -237,36 +237,36 @@ def test_what_is_translated_before_a_fault_is_not_asked_again(
     ],
 )
 def test_corrections_that_fit_nothing(
-    gest_here: Called, deepl: Server, tmp_path: Path, rows: list[tuple[str, ...]], message: str
+    gest: Gest, deepl: Server, tmp_path: Path, rows: list[tuple[str, ...]], message: str
 ) -> None:
     lines = [",".join(row) for row in [("test", "id", "field", "correction"), *rows]]
     (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
-    wrong = gest_here(*ARGUMENTS, "--corrections", "c.csv")
+    wrong = gest(*ARGUMENTS, "--corrections", "c.csv")
     assert wrong.returncode == 1
     assert re.search(message, wrong.stderr)
     assert deepl.requests == []
 
 
-def test_folders_and_files_that_do_not_fit(gest_here: Called, deepl: Server, tmp_path: Path) -> None:
-    assert gest_here(*ARGUMENTS).returncode == 0
-    other = gest_here(*ARGUMENTS[:2], "cs", *ARGUMENTS[3:])
+def test_folders_and_files_that_do_not_fit(gest: Gest, deepl: Server, tmp_path: Path) -> None:
+    assert gest(*ARGUMENTS).returncode == 0
+    other = gest(*ARGUMENTS[:2], "cs", *ARGUMENTS[3:])
     assert other.returncode == 1
     assert "language: sk (existing), cs (new)" in other.stderr
-    assert gest_here(*ARGUMENTS[:2], "xx", *ARGUMENTS[3:]).returncode == 2
-    assert gest_here(*ARGUMENTS, "--corrections", "none.csv").returncode == 2
+    assert gest(*ARGUMENTS[:2], "xx", *ARGUMENTS[3:]).returncode == 2
+    assert gest(*ARGUMENTS, "--corrections", "none.csv").returncode == 2
     (tmp_path / "few.csv").write_text("source,translation\nnothing,nič\n")
-    empty = gest_here("study", "translate-stereoset", "sk", "--translations", "few.csv", "--output", "few")
+    empty = gest("study", "translate-stereoset", "sk", "--translations", "few.csv", "--output", "few")
     assert empty.returncode == 1
     assert "No sample could be translated" in empty.stderr
 
 
-def test_a_file_of_translations(gest_here: Called, tmp_path: Path) -> None:
-    """Only what the file has is there; the rest is told as not translated."""
+def test_a_file_of_translations(gest: Gest, tmp_path: Path) -> None:
+    """Only what the file has is there; the rest is stderr as not translated."""
     texts = {row[name] for row in english(BETWEEN).values() for name in translated_fields(BETWEEN)}
     with (tmp_path / "mine.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerows([("source", "translation"), *((text, slovak(text)) for text in sorted(texts))])
-    done = gest_here("study", "translate-stereoset", "sk", "--translations", "mine.csv", "--output", "out")
+    done = gest("study", "translate-stereoset", "sk", "--translations", "mine.csv", "--output", "out")
     assert done.returncode == 0, done.stderr
     assert len(read(tmp_path / "out", BETWEEN)) == len(english(BETWEEN))
     assert not (tmp_path / "out" / f"stereoset_sk_{WITHIN}").exists()
@@ -275,10 +275,10 @@ def test_a_file_of_translations(gest_here: Called, tmp_path: Path) -> None:
     }
 
 
-def test_a_translation_model(gest_here: Called, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_translation_model(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny one of the real class, which says random words: nothing of it gets past the checks unseen."""
     monkeypatch.setattr("gest_dataset.translation.systems.default_folder", lambda: tmp_path / "kept")
-    done = gest_here(
+    done = gest(
         *("study", "translate-stereoset", "sk", "--limit", "2"),
         *("--system", f"hf:{translators.directory('nllb')}"),
         *("--device", "cpu", "--output", "out"),

@@ -229,11 +229,9 @@ VARIED = [
     for animal, probe in (
         ("roberta", "template-3"),
         ("modernbert", "pairs-sk"),
-        ("albert", "control-race"),
         ("deberta-v2", "intrasentence"),
         ("bert-bent", "slovak"),
         ("gpt2", "template-3"),
-        ("gpt2-letters", "template-3"),
         ("mistral", "pairs-sk"),
         ("gemma2", "intrasentence"),
         ("phi", "intersentence"),

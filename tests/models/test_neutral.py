@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ from gest_dataset.builders.config import features_of
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
 from gest_dataset.builders.neutral import FIELDS, neutral_row
 from gest_dataset.data import sources
-from gest_dataset.errors import DataError
-from gest_dataset.models.user_data import read_user_data
 from tests.models.test_exact import LANGUAGE_MODELS, LOG_RATIO, Probe, assert_equal, reader, run
 from tests.support import naive, zoo
 from tests.support.naive import Score
@@ -116,21 +113,3 @@ def test_unequal_surroundings_are_skipped() -> None:
     skipped = run(reader("roberta"), broken, {}).skipped.to_pylist()
     assert [entry["id"] for entry in skipped] == [row["id"]]
     assert "other tokens" in skipped[0]["reason"]
-
-
-@pytest.mark.parametrize("span", ["[12, 19]", "12", "[19, 12]", "[1, 2, 3]", ""])
-def test_spans_of_a_file_of_ones_own(span: str, tmp_path: Path) -> None:
-    """As JSON in a file of text; what is none is said with its row."""
-    columns = ["masculine", "feminine", "masculine_span", "feminine_span", "stereotype"]
-    cells = ["„Mám hlad,“ povedal.", "„Mám hlad,“ povedala.", span, "[12, 20]", "3"]
-    path = tmp_path / "mine.tsv"
-    path.write_text("\t".join(columns) + "\n" + "\t".join(f'"{cell}"' for cell in cells), encoding="utf-8")
-    if span != "[12, 19]":
-        with pytest.raises(
-            DataError, match=r"row 1: `masculine_span` is .*, not \[start, end\] in characters"
-        ):
-            read_user_data(path)
-        return
-    read = read_user_data(path)
-    assert read[0]["masculine"][slice(*read[0]["masculine_span"])] == "povedal"
-    assert run(reader("roberta"), read, {}).metadata["measure"] == "neutral"

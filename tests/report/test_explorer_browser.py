@@ -119,6 +119,7 @@ def test_sorting_by_score_difference_and_disagreement(browser: Any, page_file: P
         assert float(told.removeprefix("templates differ by ")) == pytest.approx(widest, abs=6e-4)
 
 
+@pytest.mark.slow
 def test_filter_by_reason_of_a_missing_score(browser: Any, page_file: Path) -> None:
     last = rows_of("en")[-1]["sentence"]
     with opened(browser, page_file) as tab:
@@ -153,6 +154,7 @@ def test_an_opened_row_has_variants_and_other_runs(browser: Any, page_file: Path
         assert tab.locator(".variant p").first.text_content() == f'"{row["sentence"]}", the man said.'
 
 
+@pytest.mark.slow
 def test_a_link_opens_its_view(browser: Any, page_file: Path) -> None:
     with opened(browser, page_file) as tab:
         open_samples(tab)
@@ -174,6 +176,7 @@ def test_a_link_opens_its_view(browser: Any, page_file: Path) -> None:
         tab.wait_for_function("() => document.documentElement.dataset.rows === '0'")
 
 
+@pytest.mark.slow
 def test_keyboard(browser: Any, page_file: Path) -> None:
     number = len(rows_of("en"))
     with opened(browser, page_file, reduced_motion="reduce") as tab:
@@ -221,6 +224,7 @@ def reached(tab: Any, row: int) -> None:
     tab.wait_for_function("(row) => document.activeElement.dataset.row === row", arg=str(row))
 
 
+@pytest.mark.slow
 def test_brushing_the_scatter_filters_the_browser(browser: Any, page_file: Path, runs: list[Run]) -> None:
     first, second = means(runs[0]), means(runs[1])
     with opened(browser, page_file) as tab:

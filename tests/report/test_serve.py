@@ -114,6 +114,7 @@ def test_only_this_machine_and_this_name_are_answered(address: str) -> None:
         assert get(address, path)[0] == 404
 
 
+@pytest.mark.slow
 def test_page_reloads_when_another_run_has_finished(tmp_path: Path, finished: Path) -> None:
     runs, folder = tmp_path / "runs", tmp_path / "page"
     unfinished(runs / "other", NASTY)

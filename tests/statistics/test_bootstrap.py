@@ -64,7 +64,7 @@ def test_mean_g_s_is_its_definition() -> None:
     for column in ratios.T:
         means = [np.nanmean(column[references == i]) for i in range(16)]
         each.append(math.exp(np.mean(means[7:]) - np.mean(means[:7])))
-    found = template_mean.ln_mean_g_s(ratios, references)
+    found = template_mean.resample_templates(ratios, references).interval(template_mean.LN_MEAN)
     assert found.value == pytest.approx(math.log(np.mean(each)))
     assert found.low < found.value < found.high
     # the spread over samples drawn anew from each stereotype

@@ -67,7 +67,7 @@ def cells(study: studies.Study, table: str, **where: str) -> list[dict[str, Any]
     return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
-def test_an_artefact_of_the_words_is_found(planted: Path, tmp_path: Path) -> None:
+def test_keyword_artefact(planted: Path, tmp_path: Path) -> None:
     """ss calls all samples stereotypical, those of the control group as well; f does not."""
     study = controls(inputs(tmp_path / "study", planted), KEYWORD_SETS)
     for row in cells(study, "ss", score="ss + original") + cells(study, "ss", score="ss + control"):
@@ -78,7 +78,7 @@ def test_an_artefact_of_the_words_is_found(planted: Path, tmp_path: Path) -> Non
         assert abs(left.value) < row["value"].value / 10
 
 
-def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
+def test_tables_match_the_samples(tmp_path: Path) -> None:
     """ss, csk, f in log10, rates and correlations, computed here from the table of the run."""
     study = controls(inputs(tmp_path / "study", zoo.directory("bert")), "stereoset_control_race")
     run = read_run(next((tmp_path / "study" / "runs").glob("*/stereoset_control_race")))
@@ -103,7 +103,7 @@ def test_tables_are_what_the_samples_say(tmp_path: Path) -> None:
         assert row["n"] == len(original)
 
 
-def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
+def test_both_readings(tmp_path: Path) -> None:
     model = str(zoo.directory("bert"))
     name = "crows_control_negation"
     study = controls(inputs(tmp_path / "study", model), name)
@@ -121,7 +121,7 @@ def test_both_readings_stand_side_by_side(tmp_path: Path) -> None:
     assert "readings" not in [table.name for table in once.tables]
 
 
-def test_cs_of_race_and_profession_is_asked_for(tmp_path: Path) -> None:
+def test_slow_cs_is_optional(tmp_path: Path) -> None:
     name = "stereoset_control_profession"
     without = controls(inputs(tmp_path / "a", zoo.directory("bert"), limit=4), name)
     assert not cells(without, "f", score="f-cs ρ")
@@ -129,7 +129,7 @@ def test_cs_of_race_and_profession_is_asked_for(tmp_path: Path) -> None:
     assert len(cells(study, "f", score="f-cs agreement")) == 1
 
 
-def test_a_model_of_the_paper_has_its_numbers_beside(cached: Cached, tmp_path: Path) -> None:
+def test_printed_numbers_of_the_same_model(cached: Cached, tmp_path: Path) -> None:
     cached(zoo.directory("bert"), "FacebookAI/roberta-base")
     study = controls(inputs(tmp_path / "study", "FacebookAI/roberta-base"), "stereoset_control_gender")
     (row,) = cells(study, "ss", score="ss μ original")
@@ -138,7 +138,7 @@ def test_a_model_of_the_paper_has_its_numbers_beside(cached: Cached, tmp_path: P
     assert cells(other, "ss", score="ss μ original")[0]["paper"] == ""
 
 
-def test_frequencies_of_keywords_go_with_a_score_that_is_made_of_them(tmp_path: Path) -> None:
+def test_keyword_frequency_correlation(tmp_path: Path) -> None:
     """ss is planted as twice the log relative frequency in both groups, and a little more in the original."""
     wordfreq = pytest.importorskip("wordfreq")
     config = "stereoset_control_race"
@@ -219,9 +219,9 @@ def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path
     with pytest.raises(ConfigError, match=f"are two runs of bert on {config}"):
         controls([tmp_path])
     manifest = tmp_path / "b" / "run.json"
-    told = json.loads(manifest.read_text(encoding="utf-8"))
-    told["data_fingerprint"] = "0" * 64
-    told["versions"]["gest_dataset"] = "0.0.9"
-    manifest.write_text(json.dumps(told), encoding="utf-8")
+    stderr = json.loads(manifest.read_text(encoding="utf-8"))
+    stderr["data_fingerprint"] = "0" * 64
+    stderr["versions"]["gest_dataset"] = "0.0.9"
+    manifest.write_text(json.dumps(stderr), encoding="utf-8")
     with pytest.raises(ConfigError, match=rf"two versions of {config} \(gest-dataset .* and 0.0.9\)"):
         controls([tmp_path])

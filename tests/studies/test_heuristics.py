@@ -80,9 +80,7 @@ def planted_label(row: dict[str, str]) -> str:
     return {"male": "mN", "female": "FN", "unknown": "NM"}[outcome][wrong]
 
 
-def test_a_sheet_has_so_many_of_each_language_and_outcome_and_does_not_tell(
-    runs: list[Path], tmp_path: Path
-) -> None:
+def test_draw_a_sheet(runs: list[Path], tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.csv"
     drawn = studies.draw_sheet(sheet, runs, number=10)
     names = {"male": "M", "female": "F", "unknown": "U"}
@@ -111,7 +109,7 @@ def test_a_sheet_is_never_overwritten(runs: list[Path], tmp_path: Path) -> None:
         studies.draw_sheet(tmp_path / "sheet.xlsx", runs)
 
 
-def test_planted_accuracies_come_back(runs: list[Path], tmp_path: Path) -> None:
+def test_planted_accuracies(runs: list[Path], tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.csv"
     studies.draw_sheet(sheet, runs, number=20)
     fill(sheet, planted_label)
@@ -138,7 +136,7 @@ def test_planted_accuracies_come_back(runs: list[Path], tmp_path: Path) -> None:
     assert [row[0] for row in found.table("languages").rows] == ["cs", "sk"]
 
 
-def test_shares_are_weighted_by_what_was_not_drawn(runs: list[Path], tmp_path: Path) -> None:
+def test_weighted_shares(runs: list[Path], tmp_path: Path) -> None:
     """Slovak masculine ones are most of all that are decided: the weighted share is nearly theirs."""
     sheet = tmp_path / "sheet.csv"
     studies.draw_sheet(sheet, runs, number=8)
@@ -167,7 +165,7 @@ LOST: Damage = lambda rows: rows[2:]  # noqa: E731
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (HALF, r"12 of 48 rows \(lines 2, 3, 4, 5, 6, 7, 8, 9, …\) need a label"),
         (UNKNOWN, r"line 2: the label 'FEMALE' is not one of M \(masculine\), F \(feminine\), N \(neutral\)"),
@@ -176,18 +174,18 @@ LOST: Damage = lambda rows: rows[2:]  # noqa: E731
         (LOST, r"lacks 2 of 48 rows, such as id 0001"),
     ],
 )
-def test_a_sheet_that_cannot_be_read(runs: list[Path], tmp_path: Path, damage: Damage, said: str) -> None:
+def test_damaged_sheets(runs: list[Path], tmp_path: Path, damage: Damage, message: str) -> None:
     sheet = tmp_path / "sheet.csv"
     studies.draw_sheet(sheet, runs, number=8)
     fill(sheet, planted_label)
     write(sheet, damage(read(sheet)))
     before = sheet.read_text()
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         studies.heuristics(sheet)
     assert sheet.read_text() == before
 
 
-def test_a_spreadsheet_may_sort_it_and_cut_zeros_off(runs: list[Path], tmp_path: Path) -> None:
+def test_a_spreadsheet_may_sort_rows_and_drop_zeros(runs: list[Path], tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.csv"
     studies.draw_sheet(sheet, runs, number=8)
     fill(sheet, planted_label)
@@ -207,7 +205,7 @@ PAIRS = [
 ]
 
 
-def test_the_rule_judges_pairs_that_differ_in_one_word() -> None:
+def test_first_letter_rule() -> None:
     assert [first_letter_outcome(masculine, feminine) for masculine, feminine, _ in PAIRS] == [
         o for *_, o in PAIRS
     ]

@@ -53,7 +53,7 @@ def test_items_name_existing_checks_and_tables() -> None:
     assert {name for item in ITEMS for name in item.checks} == set(CHECKS)
 
 
-def test_commands_are_there_with_their_options(
+def test_commands_and_options_exist(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
@@ -122,7 +122,7 @@ def test_checks_of_print_alone_need_no_data() -> None:
     assert [round(pair.computed, 4) for pair in CHECKS["gest-correlations"](None)] == [0.8728, 0.8336]
 
 
-def test_a_wrong_number_in_the_tables_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shifted_tables_do_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the q_i of a third of the rows belong to other stereotypes."""
     original = gest.published_rows
 
@@ -137,7 +137,7 @@ def test_a_wrong_number_in_the_tables_would_show(monkeypatch: pytest.MonkeyPatch
     assert not any(pair.agrees for pair in CHECKS["gest-correlations"](None))
 
 
-def test_without_files_a_check_says_what_it_needs() -> None:
+def test_checks_without_scores() -> None:
     for name in ("gest-rates-masked", "stereoset-table-2"):
         with pytest.raises(Unavailable, match="GEST_PAPER_SCORES"):
             CHECKS[name](None)
@@ -154,7 +154,7 @@ def test_printed_shares_are_agresti_coull_centres() -> None:
 @pytest.mark.upstream
 @pytest.mark.usefixtures("upstream")
 @needs("GEST_PAPER_SCORES")
-def test_the_checks_give_what_the_page_says() -> None:
+def test_checks_match_the_page() -> None:
     scores = require("GEST_PAPER_SCORES")
     found = json.loads((ROOT / "docs" / "reproduced.json").read_text(encoding="utf-8"))
     totals = [sum(one[key] for one in found.values()) for key in ("agree", "numbers")]

@@ -36,16 +36,16 @@ def authors(
 ) -> Path:
     """A file of scores in the authors' format."""
     folder.mkdir(exist_ok=True)
-    told: dict[str, list[dict[str, Any]]] = {}
+    stderr: dict[str, list[dict[str, Any]]] = {}
     for test, planted in zip(TESTS, (within, between), strict=True):
         frame = read_frame(sources.fetch(source(test, language)))
-        told[test] = [
+        stderr[test] = [
             {"id": frame[f"{slot}_id"][place], "score": planted[frame[f"{slot}_gold_label"][place]]}
             for place in range(len(frame["id"]))
             for slot in ("c1", "c2", "c3")
         ]
     path = folder / name
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(stderr), encoding="utf-8")
     return path
 
 
@@ -62,7 +62,7 @@ def cells(study: studies.Study, table: str, **where: str) -> dict[tuple[str, ...
     return {tuple(row[name] for name in names): row["value"].value for row in chosen}
 
 
-def test_planted_scores_of_the_authors_have_their_numbers(tmp_path: Path) -> None:
+def test_planted_authors_scores(tmp_path: Path) -> None:
     """Within, the stereotype always wins; between, the unrelated candidate does, and then the stereotype."""
     authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, MEANINGLESS)
     study = stereoset(scores=tmp_path / "scores")
@@ -100,7 +100,7 @@ def study(folder: Path) -> studies.Study:
         return stereoset(inputs, ["en", "tr"], {models[1]: str(zoo.directory("bert-nsp"))})
 
 
-def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
+def test_methods_of_each_kind(study: studies.Study) -> None:
     for language in ("en", "tr"):
         methods = {key[:2] for key in cells(study, "table-7", language=language)}
         assert methods == {("gpt2", "generative"), ("gpt2", "ratio"), ("t5", "nsp"), ("t5", "generative")}
@@ -112,7 +112,7 @@ def test_each_kind_is_asked_in_its_ways(study: studies.Study) -> None:
         assert {key[0] for key in cells(study, "table-2", language=language)} == {"gpt2", "t5", "bert"}
 
 
-def test_tables_are_those_of_the_scores(study: studies.Study, folder: Path) -> None:
+def test_tables_match_the_scores(study: studies.Study, folder: Path) -> None:
     """Single tests as `gest_dataset.score` has them, both together from the joined samples."""
     gpt2 = str(zoo.directory("gpt2"))
     ratio = gest_dataset.score(
@@ -140,7 +140,7 @@ def gest_folder(model: str) -> str:
     return default_folder(model).name
 
 
-def test_runs_alone_make_the_same_study(study: studies.Study, folder: Path) -> None:
+def test_finished_runs_give_the_same_study(study: studies.Study, folder: Path) -> None:
     """Of folders of runs, with the same checkpoint named, all numbers are the same."""
     heads = {str(zoo.directory("t5")): str(zoo.directory("bert-nsp"))}
     again = stereoset([folder / "runs"], nsp=heads)
@@ -149,7 +149,7 @@ def test_runs_alone_make_the_same_study(study: studies.Study, folder: Path) -> N
     }
 
 
-def test_a_model_of_the_paper_is_asked_in_its_language(
+def test_a_model_of_the_paper_is_scored_in_its_language(
     tmp_path: Path, cached: Callable[[Path, str], None]
 ) -> None:
     cached(zoo.directory("gpt2"), "dbmdz/german-gpt2")
@@ -178,7 +178,7 @@ def test_damaged_files_of_scores_are_named(tmp_path: Path, change: Callable[[str
         stereoset(scores=tmp_path / "scores")
 
 
-def test_wrong_uses_are_named(tmp_path: Path) -> None:
+def test_wrong_usage(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="contains no StereoSet scores"):
         stereoset(scores=tmp_path / "empty")
@@ -190,7 +190,7 @@ def test_wrong_uses_are_named(tmp_path: Path) -> None:
         stereoset()
 
 
-def test_a_checkpoint_is_of_a_model_that_is_asked(study: studies.Study, folder: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_needs_its_model(study: studies.Study, folder: Path, tmp_path: Path) -> None:
     gpt2, head = str(zoo.directory("gpt2")), str(zoo.directory("bert-nsp"))
     inputs = studies.Inputs(models=[gpt2], folder=tmp_path / "new")
     with pytest.raises(ConfigError, match=r"names gtp2, which is not one of the models of this study.*gpt2"):

@@ -46,7 +46,7 @@ def value(table: Table, row: str, column: str) -> Cell:
     return next(cells for cells in table.rows if cells[0] == row)[table.columns.index(column)]
 
 
-def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
+def test_correlations_are_means_over_the_papers_pairs() -> None:
     masked, causal = scores("masked", 1), scores("causal", 2, (3, 4))
     table = templates_study([masked, causal], {}).table("between-templates")
     mean = table.rows[-1][2]
@@ -74,7 +74,7 @@ def test_correlations_are_means_over_the_pairs_that_the_paper_takes() -> None:
     assert mean.value == pytest.approx(np.mean(each))  # each template counts once, whatever its pairs
 
 
-def test_planted_agreement_and_shares_are_found() -> None:
+def test_planted_agreement_and_variance() -> None:
     """r of two profiles is the share of stereotypes in their variance; planted shares come back."""
     found = templates_study([scores("bert", 4, each=400)], {})
     r = value(found.table("between-templates"), "bert", "q_i")
@@ -106,7 +106,7 @@ def test_planted_agreement_and_shares_are_found() -> None:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
+def test_runs_and_files_agree(tmp_path: Path) -> None:
     """log10 in files, ln in runs; files count from 0, and two of them are a causal model's 3 and 4."""
     rows = rows_of("en_1_0")
     generator = np.random.default_rng(0)
@@ -134,7 +134,7 @@ def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({}, "contains no files MODEL_template"),
         ({"bert_template-0.txt": 34}, "has 1 files of bert"),
@@ -143,10 +143,10 @@ def test_runs_and_files_give_the_same(tmp_path: Path) -> None:
         ({"gpt2_template-0.txt": "nan\n" * 34, "gpt2_template-1.txt": 34}, "does not have 34 finite numbers"),
     ],
 )
-def test_damaged_files(tmp_path: Path, files: dict[str, int | str], said: str) -> None:
+def test_damaged_files(tmp_path: Path, files: dict[str, int | str], message: str) -> None:
     for name, content in files.items():
         (tmp_path / name).write_text("0.1\n" * content if isinstance(content, int) else content)
-    with pytest.raises((ConfigError, DataError), match=said):
+    with pytest.raises((ConfigError, DataError), match=message):
         read_authors_scores(tmp_path)
 
 

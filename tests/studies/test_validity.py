@@ -64,7 +64,7 @@ def five_models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_planted_rates_correlate_as_they_were_planted(five_models: list[Path]) -> None:
+def test_planted_rates(five_models: list[Path]) -> None:
     found = studies.validity(five_models)
     rows = {row[1:3]: row for row in found.table("validity").rows}
     for reading in (MEAN, SUM):  # no sentence of this set has two pronouns
@@ -97,7 +97,7 @@ def test_the_mean_over_templates_on_both_scales(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_a_stereotype_that_goes_with_the_rate_is_found(tmp_path: Path) -> None:
+def test_planted_stereotype_correlation(tmp_path: Path) -> None:
     """Stereotype 13 is planted to follow WinoBias, stereotype 10 against it."""
     paths = []
     for place, rate in enumerate(WINOBIAS):
@@ -122,7 +122,7 @@ def test_few_models_have_no_interval(five_models: list[Path], number: int, has_r
 
 
 @pytest.mark.usefixtures("mirror")
-def test_two_pronouns_are_averaged_or_added(tmp_path: Path) -> None:
+def test_mean_and_sum_of_two_pronouns(tmp_path: Path) -> None:
     """In a masked model's run stands their mean, in a causal one's the whole sentence, which adds them."""
     config = "winobias_type1_dev"  # one of its sentences, about a farmer, has `he` and `his`
     number = count_pronouns(config)
@@ -150,7 +150,7 @@ def test_sentences_with_two_pronouns_are_22_of_391() -> None:
 
 
 @pytest.mark.usefixtures("mirror")
-def test_models_without_both_runs_are_left_out_and_named(tmp_path: Path, five_models: list[Path]) -> None:
+def test_models_without_both_runs(tmp_path: Path, five_models: list[Path]) -> None:
     paths = [*five_models[:8], gest(tmp_path / "lonely", "lonely", [0.3])]
     found = studies.validity(paths)
     assert found.notes == ("lonely is left out: it has no run on WinoBias.",)

@@ -16,7 +16,7 @@ Mind = Callable[[str, list[str]], str]  # a prompt and its options -> what is sa
 
 
 def said(text: str, model: str = MODEL) -> Answer:
-    """A chat completion that says a text."""
+    """A chat completion with a text."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     usage = {"prompt_tokens": 50, "completion_tokens": 4, "total_tokens": 54}

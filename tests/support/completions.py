@@ -1,4 +1,4 @@
-"""A server of a language model on the loopback: a tiny model of the zoo, in the dialects of real servers.
+"""A completions server on the loopback with a tiny model of the zoo, and the capabilities of real servers.
 
 The answers have the form of vLLM 0.32 (its real ones are in tests/models/served/test_vllm.py: the slow test
 compares the two). A `Dialect` says what a server lacks, or does otherwise.
@@ -22,7 +22,7 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a server can do: see the fields of `scoring.endpoint.abilities.Abilities`.
+    """What a server can do: see `models.served.capabilities.Capabilities`.
 
     `ids`: it writes tokens by their number where that is asked for. `tokenize`: it has that page.
     `name`: the model that it says it has answered for.

@@ -14,7 +14,7 @@ Answer = tuple[int, dict[str, str], Any]  # status, headers, body as JSON
 
 
 def slovak(text: str) -> str:
-    """What these services take for a translation."""
+    """The "translation" of a text."""
     return f"Preklad: {text[::-1]}"
 
 

@@ -94,11 +94,6 @@ def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert sent == [*TEXTS[:2], TEXTS[1]]
 
 
-def test_half_of_a_surrogate_pair_is_replaced() -> None:
-    assert make_translation("x", "plný \ud83d").translation == "plný \ufffd"
-    assert make_translation("x", "dobre \ud83d\ude00").translation == "dobre 😀"
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_finished_batches_are_kept(error: type[BaseException], tmp_path: Path) -> None:
     def fail() -> None:
@@ -132,12 +127,6 @@ def test_two_processes_do_not_pay_for_the_same_texts(tmp_path: Path) -> None:
         with pytest.raises(OutputError, match="Another process is translating to sk with counting"):
             translate_all(TEXTS, counting([]), "sk", store=tmp_path)
     assert translate_all(TEXTS, counting([]), "sk", store=tmp_path).new == 5
-
-
-def test_an_unusable_store(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be used"):
-        translate_all(TEXTS, counting([]), "sk", store=tmp_path / "file")
 
 
 def test_wrong_systems() -> None:

@@ -137,13 +137,9 @@ class Collector:
 
     def _add(self, answers: dict[str, Answer]) -> None:
         if self.cache is not None:
-            self.cache.put({key: _to_json(answer) for key, answer in answers.items()})
+            self.cache.put({key: asdict(answer) for key, answer in answers.items()})
         self.answers |= answers
         self.spent += sum(map(self._cost, answers.values()))
-
-
-def _to_json(answer: Answer) -> dict[str, object]:
-    return {name: getattr(answer, name) for name in Answer.__slots__}
 
 
 def _from_json(value: dict[str, object]) -> Answer:

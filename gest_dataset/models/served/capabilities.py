@@ -1,4 +1,4 @@
-"""What a server can return: it is asked once in each way before a run."""
+"""What a server can return: detected with one request of each kind before a run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Capabilities:
 
     @property
     def method(self) -> str:
-        """What the server is asked for, in words."""
+        """The requested log-probabilities, in words."""
         if not self.named_tokens and not self.full_texts:
             return f"up to {self.top_tokens} of the likeliest next tokens"
         methods = {"named next tokens": self.named_tokens, "whole texts": self.full_texts}

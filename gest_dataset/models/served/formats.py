@@ -96,7 +96,7 @@ def parse_logprobs(response: Any, model: str, number: int, address: str) -> list
     by_index = {choice.get("index", position): choice for position, choice in enumerate(choices)}
     if len(choices) != number or by_index.keys() != set(range(number)):
         raise ScoringError(f"{address} returned {len(choices)} choices for {number} prompts.")
-    logprobs = [by_index[index].get("logprobs") for index in range(number)]
+    logprobs: list[Any] = [by_index[index].get("logprobs") for index in range(number)]
     if not all(isinstance(entry, dict) for entry in logprobs):
         raise ScoringError(f"{address} returned no log-probabilities.")
     return logprobs

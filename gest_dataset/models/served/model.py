@@ -42,7 +42,7 @@ _GREETING_SAMPLING = Sampling(temperature=1.0, max_tokens=16)  # accepted by eve
 class ServedModel:
     """A causal model under its name at a server (a `Model`).
 
-    What the server supports is found out when it is first needed: `capabilities` and `tokenizer` for scores,
+    What the server supports is detected when it is first needed: `capabilities` and `tokenizer` for scores,
     `chat_format` for answers. `entry` is the server's description of the model.
     """
 

@@ -1,4 +1,4 @@
-"""From queries to what a server is asked for, and back.
+"""From queries to requests, and from responses to the values of queries.
 
 A server answers two questions: ln P of some tokens after a context (`NextTokens`), and ln P of each token of
 a text (`FullText`). A contrast of two words at one position is the first, a continuation of several tokens

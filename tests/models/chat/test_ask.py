@@ -13,12 +13,12 @@ import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError, SettingError
+from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.models.chat import ask as asking
 from gest_dataset.models.chat.collect import Estimate, Price
 from gest_dataset.models.served.model import connect
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED
 from gest_dataset.runs.folder import read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support.chats import MODEL, chatting, planted, prompts, said
@@ -225,14 +225,6 @@ def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
     assert estimate.tokens_in == estimate.tokens_out == 0
 
 
-def test_a_budget_needs_prices() -> None:
-    with pytest.raises(SettingError, match="--price-in"):
-        asking.make_price(None, None, 5.0)
-    for wrong in (-1.0, float("nan")):
-        with pytest.raises(SettingError, match="0 or more"):
-            asking.make_price(wrong, None, 5.0)
-
-
 # ---- servers ---------------------------------------------------------------------------------------------
 
 
@@ -299,13 +291,6 @@ def test_forms_of_a_message(message: Any, text: str, problem: str) -> None:
     changed = [row for row in rows if "Who said it?" in row["prompt"]]
     assert {(row["answer"], row["problem"]) for row in changed} == {(text, problem)}
     assert len(changed) == len(rows) / 2
-
-
-def test_a_refused_story_is_counted() -> None:
-    stories = iter(["I'm sorry, but I can't write about him."])
-    with chatting(lambda text, options: next(stories, "She sang.") if text != "Hi" else "") as server:
-        answers = ask(server.url, probe="story", connections=1)
-    assert answers.metadata["skipped"] == {REFUSED: 1}
 
 
 def test_wrong_uses() -> None:

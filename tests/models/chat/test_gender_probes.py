@@ -194,17 +194,6 @@ def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:
     assert (story.measure, story.a, story.b, story.difference) == ("f_s", 1, 0, 1)
 
 
-def test_runs_with_other_prompts_are_not_compared(genders: dict[str, str], tmp_path: Path) -> None:
-    table = tmp_path / "prompts.json"
-    table.write_text('[{"name": "motto", "language": "en", "text": "Tell of: \\"{sentence}\\""}]')
-    with writing(genders, lambda s, gender: "He sang.") as server:
-        for name, path in (("a", None), ("b", table)):
-            given: dict[str, Any] = {"prompts": path, "output": tmp_path / name, "limit": 5}
-            gest_dataset.ask(MODEL, "story", endpoint=server.url, **given)
-    with pytest.raises(ConfigError, match="same prompts"):
-        gest_dataset.compare([tmp_path / "a", tmp_path / "b"])
-
-
 def test_wrong_uses() -> None:
     with pytest.raises(SettingError, match="not in 'en'"):
         gest_dataset.ask(MODEL, "first-person", "en")

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -104,17 +103,6 @@ def test_retries_are_noted(waits: list[float]) -> None:
     assert note.startswith("requests were retried: 2 x status 429; 1 x "), note
 
 
-def test_a_stopped_client_does_not_retry(waits: list[float]) -> None:
-    with serving(lambda request: (503, {}, {"error": "loading"})) as server:
-        client = open_client(server.url, 1)
-        client.stopped.set()
-        with pytest.raises(ScoringError, match="loading"):
-            client.post("/v1/x", {})
-        assert len(server.requests) == 1
-        assert not waits
-        assert not replace(client).stopped.is_set()
-
-
 # ---- responses -------------------------------------------------------------------------------------------
 
 
@@ -178,11 +166,6 @@ def test_addresses(url: str, address: str) -> None:
 def test_invalid_addresses(url: str) -> None:
     with pytest.raises(SettingError, match="is not a server address"):
         open_client(url, 1)
-
-
-def test_an_address_with_a_key() -> None:
-    with pytest.raises(SettingError, match="set GEST_ENDPOINT_KEY"):
-        open_client("http://user:word@host", 1)
 
 
 @pytest.mark.parametrize("key", ["sk-a\r\nX-Evil: 1", "sk-é", "sk a"])
@@ -268,14 +251,6 @@ def test_after_an_error_a_hanging_request_is_abandoned(monkeypatch: pytest.Monke
         assert not ended.is_set()
     finally:
         release.set()
-
-
-def test_closing_stops_the_requests() -> None:
-    sent: list[int] = []
-    completed = Client("x", 2).map(lambda client, item: sent.append(item) or item, iter(range(10**9)))
-    assert next(completed)
-    completed.close()
-    assert len(sent) <= 2 * http._QUEUED
 
 
 # ---- certificates ----------------------------------------------------------------------------------------

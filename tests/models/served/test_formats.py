@@ -11,14 +11,13 @@ import torch
 
 from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
 from gest_dataset.measures import measure_of
-from gest_dataset.models.served import capabilities, formats, plan, tokenizer
+from gest_dataset.models.served import formats, plan, tokenizer
 from gest_dataset.models.served.capabilities import Capabilities, detect_capabilities, find_model
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.formats import FullText, NextTokens
 from gest_dataset.models.served.model import connect
 from gest_dataset.models.served.plan import make_batches, make_plan
 from gest_dataset.probes.queries import Query
-from gest_dataset.probes.tokenization import SkipSampleError
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
@@ -204,19 +203,6 @@ def test_capabilities(dialect: Any, expected: Capabilities, method: str) -> None
         assert able.fingerprint[0] == pytest.approx(texts[-2], abs=1e-5)
 
 
-def test_a_server_that_reports_less() -> None:
-    with served("gpt2") as server:
-        answer = server.translate
-
-        def without_usage(request: Request) -> Answer:
-            status, headers, content = answer(request)
-            return status, headers, {name: value for name, value in content.items() if name != "usage"}
-
-        server.translate = without_usage
-        able = detect_capabilities(Client(server.url, 1), MODEL, {"max_model_len": "9"}, sentence_ids())
-    assert (able.prefix_tokens, able.context_length) == (0, None)
-
-
 def test_two_values_for_one_token_are_an_error() -> None:
     """A server whose log-probabilities are after a temperature."""
     with served("gpt2") as server:
@@ -248,17 +234,6 @@ def test_servers_that_cannot_score(dialect: Any, message: str) -> None:
         detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
 
 
-def test_texts_of_targets_must_be_unique(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capabilities, "TOP_TOKENS", (5,))
-    with served("gpt2", replace(TOP, tokenize=True)) as server:
-        model = connect(server.url, MODEL)
-        assert model.capabilities.top_tokens == 5
-        ambiguous = {9: "a", 10: "a", 11: "x"}
-        server.translate = lambda request: (200, {}, {"prompt": ambiguous[request.body["tokens"][0]]})
-        texts = model._target_texts([NextTokens((1,), (9, 10)), NextTokens((2,), (10, 11))])
-    assert texts == {9: "", 10: "", 11: "x"}
-
-
 # ---- tokenizers ------------------------------------------------------------------------------------------
 
 
@@ -277,12 +252,6 @@ def test_texts_of_targets_must_be_unique(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_offsets_of_token_strings(text: str, pieces: list[str], spans: list[Any]) -> None:
     assert tokenizer._offsets(text, pieces) == spans
-
-
-@pytest.mark.parametrize("pieces", [["a"], ["a", "b", "c"], ["ĠĠab"], ["[UNK]"]])
-def test_token_strings_of_another_text(pieces: list[str]) -> None:
-    with pytest.raises(SkipSampleError, match="do not spell the text"):
-        tokenizer._offsets("ab", pieces)
 
 
 @pytest.mark.parametrize("animal", ["gpt2", "llama", "qwen2", "gemma2", "roberta"])

@@ -83,12 +83,6 @@ def test_words_beyond_the_likeliest_tokens_are_skipped(monkeypatch: pytest.Monke
         score(server, "gpt2", "en")
 
 
-def test_tokens_that_the_server_adds_are_noted() -> None:
-    with served("gpt2", replace(VLLM, in_front=(5,))) as server:
-        notes = score(server, "gpt2", "sk_pairs").metadata["notes"]
-    assert "the server puts 1 token(s) of its own before the ids it is sent" in notes
-
-
 def test_each_context_is_sent_once() -> None:
     with served("gpt2") as server:
         score(server, "gpt2", "en")
@@ -146,15 +140,6 @@ def test_a_run_resumes_and_sends_nothing_twice(
         finished = score(server, "gpt2", "en", output=tmp_path / "run", connections=1)
     assert set(answered.values()) == {1}
     assert_same(finished, gest_dataset.score(str(zoo.directory("gpt2")), "en"))
-
-
-@pytest.mark.parametrize("fault", [(429, {"Retry-After": "0"}, {}), (503, {}, {})])
-def test_passing_faults_are_retried(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "RETRY", replace(client.RETRY, first_delay=0.001))
-    with served("gpt2") as server:
-        expected = score(server, "gpt2", "en")
-        server.script += [fault, fault]
-        assert_same(score(server, "gpt2", "en"), expected)
 
 
 def test_a_run_does_not_resume_with_another_model_of_the_same_name(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-TOPICS = ("he", "she", "man", "woman", "him", "her", "his", "was", "said", "to", "and", "I")
+TOPICS = ("he", "she", "man", "woman", "him", "her", "his", "was", "message", "to", "and", "I")
 # Of the random sentences, which come from any other document, so many are on the same topic by chance
 CHANCE = 1 / len(TOPICS)
 

@@ -52,7 +52,7 @@ def weights(output: Path) -> str:
 
 
 @pytest.mark.slow
-def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path) -> None:
+def test_train_and_score_a_causal_model(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(400))
     done = learn("gpt2", data, tmp_path / "nsp")
     assert done.accuracy_low > 0.9
@@ -91,7 +91,7 @@ def test_a_causal_model_learns_what_follows_and_is_scored_with_it(tmp_path: Path
 
 
 @pytest.mark.parametrize("animal", ["bert", "t5", "llama"])
-def test_each_kind_becomes_a_classifier_that_gest_score_takes(tmp_path: Path, animal: str) -> None:
+def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
     """Of a T5 the decoder's state at the end token is classified; padding changes no answer."""
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
     done = learn(animal, data, tmp_path / "nsp", max_steps=2)
@@ -109,7 +109,7 @@ def test_each_kind_becomes_a_classifier_that_gest_score_takes(tmp_path: Path, an
         np.testing.assert_allclose(np.array(together[column]), np.array(alone[column]), atol=1e-5)
 
 
-def test_a_checkpoint_answers_for_its_model_in_the_study_of_stereoset(tmp_path: Path) -> None:
+def test_a_checkpoint_in_the_stereoset_study(tmp_path: Path) -> None:
     """`gest study stereoset --nsp`: the trained head stands for the T5 wherever it is judged between."""
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
     model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
@@ -155,7 +155,7 @@ def _in_the_third_checkpoint() -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_training_ends_as_one_that_was_not(tmp_path: Path) -> None:
+def test_a_killed_training_resumes(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(60))
     whole = learn("gpt2", data, tmp_path / "whole", epochs=1)
     process = killing.process(
@@ -182,7 +182,7 @@ def test_a_killed_training_ends_as_one_that_was_not(tmp_path: Path) -> None:
 # ---- what is refused ---------------------------------------------------------------------------------------
 
 
-def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
+def test_wrong_settings(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     with pytest.raises(ModelError, match="has a classification head already"):
         learn("bert-nsp", data, tmp_path / "nsp")
@@ -198,14 +198,14 @@ def test_what_cannot_learn_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "nsp").exists()
 
 
-def test_a_model_whose_answers_are_no_numbers_is_not_kept(tmp_path: Path) -> None:
+def test_a_diverged_model_is_not_saved(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     with pytest.raises(ModelError, match="diverged"):
         learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
     assert not (tmp_path / "nsp" / "model.safetensors").exists()
 
 
-def test_the_folder_of_another_training_is_refused(tmp_path: Path) -> None:
+def test_another_training_in_the_folder(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     learn("gpt2", data, tmp_path / "nsp", max_steps=1)
     before = weights(tmp_path / "nsp")

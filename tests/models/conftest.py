@@ -1,0 +1,18 @@
+"""Tests with models of the zoo are slow, except with one or two models of each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FAST = {"bert", "bert-bent", "gpt2", "t5", "bert-nsp"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the other models as slow."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        animal = parameters.params.get("animal", "bert") if parameters else "bert"
+        if Path(__file__).parent in item.path.parents and animal not in FAST:
+            item.add_marker(pytest.mark.slow)
