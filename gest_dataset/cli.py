@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from gest_dataset.commands import launched
-from gest_dataset.commands.console import err, out, show_error, tell_what_is_logged
+from gest_dataset.commands.console import err, out, setup_logging, show_error
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__
 
@@ -70,7 +70,7 @@ def main() -> None:
     """Run a command. An error ends it with a message and an exit code instead of a traceback."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # letters that the terminal's encoding lacks become "?"
-    tell_what_is_logged()
+    setup_logging()
     with launched.only_main_prints():
         try:
             _check_arguments(sys.argv[1:])

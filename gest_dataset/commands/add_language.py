@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fitted, new_table, out
+from gest_dataset.commands.console import err, fit_table, new_table, out
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _show_added(added: AddedLanguage) -> None:
     for number, stereotype in STEREOTYPES.items():
         table.add_row(f"{number} {stereotype.name}", *(f"{column[number]:,}" for column in columns))
     table.add_row("all", *(f"{column.total():,}" for column in columns), style="bold")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     for note in notes(added):
         out.print(note, soft_wrap=True)
     for config in added.configs:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, new_table, out, progress_bar, show_json
+from gest_dataset.commands.console import err, fit_table, new_table, out, progress_bar, show_json
 from gest_dataset.commands.options import Config, Json, complete_configs
 from gest_dataset.commands.several import by_reason, one_by_one, show_failed
 from gest_dataset.errors import ConfigError, OutputError, UnreachableError
@@ -122,7 +122,7 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
             seconds = f"{result['seconds']:.2f}" if result["new"] else "already built"
             left_out = sum(result["left_out"].values())
             table.add_row(result["config"], f"{result['rows']:,}", f"{left_out:,}", seconds)
-        out.print(fitted(table, out))
+        out.print(fit_table(table, out))
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     show_failed("not built", failed)
@@ -158,7 +158,7 @@ def _write_tasks(names: dict[str, bool], folder: Path, data: Path | None, show_l
     table = new_table(f"Written to {folder}", out, "task", "config", "in the group")
     for task in tasks:
         table.add_row(task.name, task.config, task.group)
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     if show_left_out:
         for reason, configs in by_reason(left_out).items():
             err.print(f"left out: {', '.join(configs)}: {reason}", soft_wrap=True)

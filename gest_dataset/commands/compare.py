@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import (
-    INTERVAL,
-    err,
-    fit_table,
-    format_value,
-    new_table,
-    out,
-    show_json,
-)
+from gest_dataset.commands.console import INTERVAL, err, fit_table, format_value, new_table, out, show_json
 from gest_dataset.commands.options import Json
 from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError

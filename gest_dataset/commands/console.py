@@ -6,8 +6,6 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -145,18 +143,3 @@ def fit_table(table: Table, console: Console, digits: int | None = None) -> Tabl
             if value:
                 long.add_row(f"  {header}", value)
     return long
-
-
-@contextmanager
-def interruptible(message: str) -> Iterator[None]:
-    """Nothing: `cli` reports an interrupt of every command. The last callers are being removed."""
-    yield
-
-
-# former names, until the last callers are rewritten
-Plain = PlainConsole
-called = command_line
-quiet = silence_libraries
-tell_what_is_logged = setup_logging
-fitted = fit_table
-number = format_value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import called, err, interruptible, out, quiet, show_error, show_report
+from gest_dataset.commands.console import command_line, err, out, show_error, show_report, silence_libraries
 
 if TYPE_CHECKING:
     from gest_dataset.runs.folder import Run
@@ -47,19 +47,18 @@ def run(
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT
 
-    quiet()
+    silence_libraries()
     missing = None
     try:
         names.packaged_path(REAL)
     except ModelError as error:
         missing = error
-    with interruptible(f"Finished scores are saved in {output}; run the same command again to resume."):
-        runs = []
-        for one in demo_runs(output, full, real=missing is None):
-            runs.append(one)
-            _show(one)
-        err.print("Writing the report …")
-        write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
+    runs = []
+    for one in demo_runs(output, full, real=missing is None):
+        runs.append(one)
+        _show(one)
+    err.print("Writing the report …")
+    write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
     if missing is not None:
         show_error(f"SmolLM2 was not scored.\n{missing}")
     show_report(output / REPORT)
@@ -87,14 +86,14 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
         model = load_model(REAL, "auto", "auto")
         path = folder / f"{REAL}-{request.name}"
         err.print(f"Scoring SmolLM2 on {request.name} …")
-        record(model, request, path, called())
+        record(model, request, path, command_line())
         del model
         yield read_run(path)
     toy = replace(load_model(str(TOY_MODEL), "cpu", "float32"), name=TOY_NAME)
     for config in toy_configs:
         path = folder / f"{TOY}-{config}"
         err.print(f"Scoring the toy model on {config} …")
-        record(toy, make_request(config, None, Options(), None), path, called())
+        record(toy, make_request(config, None, Options(), None), path, command_line())
         yield read_run(path)
 
 

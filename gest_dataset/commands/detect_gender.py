@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out
+from gest_dataset.commands.console import err, out
 from gest_dataset.commands.options import OUTPUT_FILE, Json, OneLanguage, Parser, ParserModel
 from gest_dataset.errors import ConfigError, DataError
 
@@ -51,7 +51,7 @@ def run(
         raise DataError(f"{'--text' if file is None else file} has no sentence.")
     if output is not None:
         check_output_file(output, *([] if file is None else [file]))
-    with interruptible("Parses are cached: run the command again to continue."), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # problems are shown with their sentences
         detections = detect(sentences, language, parser, parser_model)
     escape = output is None and not out.encoding.startswith("utf")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gest_dataset.commands.console import err, fitted, interruptible, new_table, out, progress_bar, show_json
+from gest_dataset.commands.console import err, fit_table, new_table, out, progress_bar, show_json
 from gest_dataset.commands.options import Config, Json
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(
         if not as_json:
             _show(plan)
 
-    with interruptible("The repository is complete; rerun the same command."), bar:
+    with bar:
         done = push(
             repo,
             config,
@@ -89,7 +89,7 @@ def _show(plan: Plan) -> None:
     for part in plan.parts:
         rows = "" if part.rows is None else f"{part.rows:,}"
         table.add_row(part.name, part.status, rows, f"{part.size / 1000:,.0f}")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     if plan.removed:
         out.print(f"Removed: {', '.join(plan.removed)}")
     if plan.unaffected:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import err, interruptible, out, show_json
+from gest_dataset.commands.console import err, out, show_json
 from gest_dataset.commands.options import Json
 
 EXAMPLES = (
@@ -40,10 +40,9 @@ def run(
     """
     from gest_dataset.hub.results import push_results
 
-    with interruptible("Rerun the same command: it finds a pull request that was opened."):
-        pushed = push_results(
-            paths, to, dataset=dataset, revision=revision, report_url=report_url, dry_run=dry_run
-        )
+    pushed = push_results(
+        paths, to, dataset=dataset, revision=revision, report_url=report_url, dry_run=dry_run
+    )
     for note in pushed.notes:
         err.print(note, soft_wrap=True)
     committed = pushed.committed

@@ -15,15 +15,15 @@ import typer
 
 from gest_dataset.commands import gates
 from gest_dataset.commands.console import (
-    called,
+    command_line,
     err,
-    fitted,
+    fit_table,
     new_table,
     out,
-    quiet,
     show_error,
     show_json,
     show_report,
+    silence_libraries,
 )
 from gest_dataset.commands.options import Config, FailAbove, FailUnlessBelow, Json, Output
 from gest_dataset.commands.several import by_reason, show_counts, show_failed, show_fields
@@ -174,7 +174,7 @@ def run(
         subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
-    common = (called(), options, limit, batch_tokens, null)
+    common = (command_line(), options, limit, batch_tokens, null)
 
     def show(run: ScoredRun) -> None:
         if not as_json:
@@ -229,7 +229,7 @@ def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
         ratio = "" if math.isnan(plan.typical) else f"{plan.typical:.2f}"
         effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", ratio)
         table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     out.print(
         f"one: of one model, beyond the zone of negligible effects; two: the difference of two models whose "
         f"scores correlate by {CORRELATION:g}; both in standard deviations (SD) of a model's scores. as g_s: "
@@ -255,7 +255,7 @@ def _quieten_libraries() -> None:
     """Hide progress bars and warnings of libraries; print our own warnings once, as notes."""
     if not err.is_terminal:
         os.environ.setdefault("TQDM_DISABLE", "1")
-    quiet()
+    silence_libraries()
     from gest_dataset.statistics.checks import UndefinedWarning
 
     shown = set()

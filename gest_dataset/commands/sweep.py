@@ -12,17 +12,16 @@ import typer
 
 from gest_dataset.commands.console import (
     INTERVAL,
-    called,
+    command_line,
     err,
-    fitted,
-    interruptible,
+    fit_table,
+    format_value,
     new_table,
-    number,
     out,
     progress_bar,
-    quiet,
     show_error,
     show_report,
+    silence_libraries,
 )
 from gest_dataset.commands.several import by_reason, show_fields
 from gest_dataset.errors import ConfigError
@@ -99,12 +98,11 @@ def run(
 
     if address is not None and engine is not EngineName.RAY:
         raise ConfigError("--address needs --engine ray.")
-    quiet()
+    silence_libraries()
     suite_file = find_suite(suite)
     selected = read_suite(suite_file)
     if estimate:
-        with interruptible("Nothing was started."):
-            _estimate(selected, Output(output) if output else None)
+        _estimate(selected, Output(output) if output else None)
         return
     if output is None:
         raise ConfigError("Give the folder or URL of the sweep with --output.")
@@ -126,10 +124,9 @@ def run(
             if not 0 <= task < len(selected.models):
                 raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
             selected = replace(selected, models=(selected.models[task],))
-        with interruptible(f"Rerun the same command to resume from {output}."):
-            workers = cluster.RayEngine(address) if engine is EngineName.RAY else Engine()
-            with closing(workers):
-                cells = _run(selected, place, workers)
+        workers = cluster.RayEngine(address) if engine is EngineName.RAY else Engine()
+        with closing(workers):
+            cells = _run(selected, place, workers)
     if task is None:
         cells = _build_leaderboard(selected, place, cells)
     for reason, cell_names in by_reason({c.name: c.reason for c in cells if c.status == FAILED}).items():
@@ -158,7 +155,7 @@ def _run(suite: Suite, output: Output, engine: Engine) -> list[Cell]:
             failed = f"{len(result.failed)} failed" if result.failed else ""
             show_fields([job.model.name, f"{done} of {len(job.configs)} cells", failed])
 
-        return sweep(suite, output, engine, called(), on_start, on_result)
+        return sweep(suite, output, engine, command_line(), on_start, on_result)
 
 
 def _build_leaderboard(suite: Suite, output: Output, cells: Sequence[Cell]) -> list[Cell]:
@@ -169,7 +166,11 @@ def _build_leaderboard(suite: Suite, output: Output, cells: Sequence[Cell]) -> l
     with progress_bar() as bar, output.local_copy() as folder:
         task = bar.add_task("comparing models", total=None)
         checked, scores = write_leaderboard(
-            suite.title, cells, folder, called(), lambda n, total: bar.update(task, completed=n, total=total)
+            suite.title,
+            cells,
+            folder,
+            command_line(),
+            lambda n, total: bar.update(task, completed=n, total=total),
         )
         output.upload(folder, "*")
     _show_scores(scores)
@@ -187,8 +188,8 @@ def _show_scores(scores: Mapping[str, Sequence[Score]]) -> None:
         symbol = best[0].headline.symbol
         table = new_table(f"{config}: {symbol}", out, "model", symbol, INTERVAL, "verdict")
         for score in best[:_LISTED]:
-            table.add_row(score.name, number(score.estimate.value), span(score.estimate), score.verdict)
-        out.print(fitted(table, out))
+            table.add_row(score.name, format_value(score.estimate.value), span(score.estimate), score.verdict)
+        out.print(fit_table(table, out))
         if len(best) > _LISTED:
             out.print(f"and {len(best) - _LISTED:,} more in the leaderboard")
 
@@ -222,8 +223,8 @@ def _estimate(suite: Suite, output: Output | None) -> None:
     table = new_table(suite.title, out, *headings, *(["cost"] if price else []))
 
     def add_row(name: str, *values: str, hours: float | None, style: str = "") -> None:
-        cost = [number(None if hours is None else hours * price)] if price else []
-        table.add_row(name, *values, number(hours), *cost, style=style)
+        cost = [format_value(None if hours is None else hours * price)] if price else []
+        table.add_row(name, *values, format_value(hours), *cost, style=style)
 
     for one in sorted(estimates, key=lambda one: -(one.seconds or 0.0)):
         values = (one.parameters, one.cells, one.tokens or None, one.operations, one.memory)
@@ -235,10 +236,10 @@ def _estimate(suite: Suite, output: Output | None) -> None:
     sums = [sum(getattr(one, name) or 0 for one in estimates) for name in ("cells", "tokens", "operations")]
     table.add_section()
     add_row("all", "", *map(_short, sums), "", hours=hours, style="bold")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     out.print(
-        f"On this machine: {number(hours)} device-hours, {number(longest)} hours on {devices} device"
-        f"{'s' if devices > 1 else ''}, without downloads."
+        f"On this machine: {format_value(hours)} device-hours, {format_value(longest)} hours on {devices} "
+        f"device{'s' if devices > 1 else ''}, without downloads."
     )
 
 
@@ -277,10 +278,10 @@ def _check_published(suite: Suite, output: Output) -> None:
     for name in dict.fromkeys(one.table for one in comparisons):
         differs = [one.differs for one in comparisons if one.table == name]
         table.add_row(name, f"{len(differs):,}", f"{differs.count(True):,}")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     differing = [one for one in comparisons if one.differs]
     for one in differing:
-        estimate = f"{number(one.estimate.value, 3)} ({span(one.estimate, 3)})"
+        estimate = f"{format_value(one.estimate.value, 3)} ({span(one.estimate, 3)})"
         where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
         out.print(f"{where} is {estimate}, printed: {one.printed:g}", soft_wrap=True)
     out.print(

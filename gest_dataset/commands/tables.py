@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gest_dataset.commands.console import INTERVAL, fitted, new_table, number
+from gest_dataset.commands.console import INTERVAL, fit_table, format_value, new_table
 from gest_dataset.measures.formatting import format_distinct, format_number
 from gest_dataset.measures.grid import EMPTY, Axis, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
@@ -52,7 +52,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     ends = (0.0, 1.0)
     if axis is not None:
         ends = _ends(axis, grid)
-        left, right = (number(end, 1 if axis.ratio else 0) for end in ends)
+        left, right = (format_value(end, 1 if axis.ratio else 0) for end in ends)
         middle = "1" if axis.ratio else ""
         half = width // 2
         table.add_column(f"{left:<{half}}{middle:1}{right:>{half}}", no_wrap=True)
@@ -60,7 +60,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
     for line in grid.lines:
         cells: list[str | Text] = [line.name if named or not line.short_name else line.short_name]
         for estimate in line.estimates:
-            texts = number(estimate.value, grid.digits), span(estimate, grid.digits)
+            texts = format_value(estimate.value, grid.digits), span(estimate, grid.digits)
             cells += ("", "") if estimate is EMPTY else texts
         if counted:
             cells.append("" if line.count is None else f"{line.count:,}")
@@ -69,7 +69,7 @@ def drawn(grid: Grid, title: str, console: Console) -> Table:
             shape = bar(line.estimates[0], ends, axis.ratio, width, console.options.ascii_only)
             cells.append(Text(shape, style=style))
         table.add_row(*cells, style="bold" if line.bold else None, end_section=line.ends_section)
-    return fitted(table, console, grid.digits)
+    return fit_table(table, console, grid.digits)
 
 
 def _ends(axis: Axis, grid: Grid) -> tuple[float, float]:
@@ -85,7 +85,7 @@ def span(estimate: Estimate, digits: int = 2) -> str:
     """An interval, such as 0.97-1.20."""
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         return "-"
-    low, high = number(estimate.low, digits), number(estimate.high, digits)
+    low, high = format_value(estimate.low, digits), format_value(estimate.high, digits)
     return f"{low} to {high}" if estimate.low < 0 else f"{low}-{high}"
 
 
@@ -129,13 +129,15 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     head = measure.headline(result)
     digits = measure.grid(next(iter(template_results(result).values()))).digits
     estimate = Estimate.of(result, head.name)
-    value = number(estimate.value, digits)
+    value = format_value(estimate.value, digits)
     if math.isnan(estimate.value):
         return [f"{head.symbol} {value}", measure.describe_undefined(result)[0].lower()]
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         return [f"{head.symbol} {value}", TOO_FEW_SAMPLES.lower()]
     marks = head.null, result["zone_low"], result["zone_high"]
-    (low, high), _ = format_distinct(estimate[1:], marks, lambda point, more: number(point, digits + more))
+    (low, high), _ = format_distinct(
+        estimate[1:], marks, lambda point, more: format_value(point, digits + more)
+    )
     return [f"{head.symbol} {value} [{low} to {high}]", result["verdict"]]
 
 

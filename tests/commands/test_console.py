@@ -19,7 +19,7 @@ def stereoset(n: int, value: float) -> Grid:
 
 @pytest.mark.parametrize(("width", "columns"), [(80, 2), (120, 8)])
 def test_one_layout_for_all_configs_of_a_kind(width: int, columns: int) -> None:
-    wide = console.Plain()
+    wide = console.PlainConsole()
     wide.width = width
     grids = [stereoset(n, value) for n in (20, 251, 2_106, 10_000) for value in (0.0, 50.0, 100.0)]
     assert {len(tables.drawn(each, "title", wide).columns) for each in grids} == {columns}
@@ -28,7 +28,7 @@ def test_one_layout_for_all_configs_of_a_kind(width: int, columns: int) -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_digits_are_never_cut(width: int) -> None:
     """A number that is wider than usual: the columns give way to lines."""
-    wide = console.Plain()
+    wide = console.PlainConsole()
     wide.width = width
     huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, count=123)
     table = tables.drawn(Grid(("a", "b", "c", "d"), (huge,)), "title", wide)

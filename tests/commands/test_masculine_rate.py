@@ -185,7 +185,7 @@ def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str,
     slovak, czech, summary = done.stdout.splitlines()
     run = read_run(tmp_path / "all" / "sk")
     result = run.result["result"]
-    value, low, high = (tables.number(result[f"f_s{end}"], 3) for end in ("", "_low", "_high"))
+    value, low, high = (tables.format_value(result[f"f_s{end}"], 3) for end in ("", "_low", "_high"))
     assert slovak.startswith(f"sk f_s {value} [{low} to {high}] ")
     assert slovak.endswith(f" {run.manifest.metadata['known']}/34")
     assert re.fullmatch(r"cs f_s - too few samples \d+/34", czech)

@@ -75,7 +75,7 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
         for place, stereotype in enumerate(STEREOTYPES.values()):
             label = f"{stereotype.id:2} {stereotype.name}"
             line = next(line for line in section.splitlines() if label in line)
-            assert f" {tables.number(part['q'][place])} " in line
+            assert f" {tables.format_value(part['q'][place])} " in line
             assert "●" in line
     assert re.search(rf"mean\s+{run.result['result']['g_s']:.2f}", shown)
     published = rank_among_published(run.manifest.metadata, run.result["result"])
@@ -114,7 +114,7 @@ def test_several_configs(gest: Gest) -> None:
         line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
         assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
     result = read_run("all/stereoset_control_gender").result["result"]
-    value, low, high = (tables.number(result[f"f_mu{end}"]) for end in ("", "_low", "_high"))
+    value, low, high = (tables.format_value(result[f"f_mu{end}"]) for end in ("", "_low", "_high"))
     assert f"stereoset_control_gender f {value} [{low} to {high}] " in shown
     assert re.search(rf"^{len(wanted)} configs: .*; {len(wanted)} new$", shown.splitlines()[-1])
     assert messages.splitlines()[-1] == "Report: all/report.html"
@@ -147,7 +147,7 @@ def test_one_line_per_config(gest: Gest, width: int) -> None:
     for run in runs:
         facts, config = run.manifest.metadata, run.manifest.config
         head = MEASURES[run.manifest.measure].headline(run.result["result"])
-        value = tables.number(run.result["result"].get(head.name), 1 if head.name == "ss" else 2)
+        value = tables.format_value(run.result["result"].get(head.name), 1 if head.name == "ss" else 2)
         (line,) = (line for line in whole if line.startswith(f"{config} "))
         assert line.startswith(f"{config} {head.symbol} {value} ")
         assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
@@ -178,7 +178,7 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
     signature = shown.splitlines()[-1]
     assert all(len(line) <= width for line in shown.splitlines() if line != signature)
     for q in read_run("gest-runs/bert/en").result["result"]["q"]:
-        assert tables.number(q) in shown, "numbers are whole"
+        assert tables.format_value(q) in shown, "numbers are whole"
     assert ("●" in shown) == (width >= 72)
     assert ("Empathetic" in shown) == (width >= 48)
 

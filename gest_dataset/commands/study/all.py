@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import quiet
+from gest_dataset.commands.console import silence_libraries
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -37,5 +37,5 @@ def run(
         raise ConfigError("Give --papers, the only study of all papers.")
     from gest_dataset.studies import papers_study
 
-    quiet(models=False)
+    silence_libraries(models=False)
     options.show(papers_study(scores), output or options.HOME / "all", as_json)

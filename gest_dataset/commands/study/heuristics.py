@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import fitted, new_table, out, show_json
+from gest_dataset.commands.console import fit_table, new_table, out, show_json
 from gest_dataset.commands.options import Json
 from gest_dataset.commands.study import options
 from gest_dataset.errors import ConfigError
@@ -65,5 +65,5 @@ def run(
     table = new_table(f"Drawn into {draw}", out, "language", "outcome", "drawn", "of")
     for (language, outcome), (drawn, total) in counts.items():
         table.add_row(language or "-", outcome, f"{drawn:,}", f"{total:,}")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     out.print(f"Fill in the column label, then run: gest study heuristics --sheet {draw}", soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gest_dataset.commands.console import called, err, fitted, new_table, out, quiet
+from gest_dataset.commands.console import command_line, err, fit_table, new_table, out, silence_libraries
 
 EXAMPLES = (
     "Examples: [bold]gest study nsp google/mt5-base --data wikimedia/wikipedia:20231101.de --output "
@@ -47,7 +47,7 @@ def run(
     is a row of a table, or a block of lines in a text file; every tenth one is held out for the test. The
     output folder loads with [bold]gest score[/bold] and AutoModelForSequenceClassification.
     """
-    quiet()
+    silence_libraries()
     from gest_dataset.studies.nsp import Plan, train
 
     plan = Plan(
@@ -63,7 +63,7 @@ def run(
         dtype,
         seed,
     )
-    trained = train(plan, output, device=device, command=called())
+    trained = train(plan, output, device=device, command=command_line())
     table = new_table(str(output), out, "training", "")
     table.add_row("documents", f"{trained.counts.documents:,}")
     table.add_row("with fewer than two sentences", f"{trained.counts.short:,}")
@@ -72,5 +72,5 @@ def run(
     table.add_row("test pairs", f"{trained.counts.test:,}")
     table.add_row("accuracy (chance: 50 %)", f"{trained.accuracy:.1%}")
     table.add_row("95 % interval", f"{trained.accuracy_low:.1%} to {trained.accuracy_high:.1%}")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     err.print(f"{output}: gest score {output} --config stereoset_en_intersentence", soft_wrap=True)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import called, err, fitted, new_table, out, quiet, show_json, show_report
+from gest_dataset.commands.console import (
+    command_line,
+    err,
+    fit_table,
+    new_table,
+    out,
+    show_json,
+    show_report,
+    silence_libraries,
+)
 
 if TYPE_CHECKING:
     from gest_dataset.runs import Run
@@ -50,10 +59,10 @@ def make_inputs(
     from gest_dataset.statistics.checks import UndefinedWarning
     from gest_dataset.studies import Inputs
 
-    quiet(models=bool(models))
+    silence_libraries(models=bool(models))
     warnings.simplefilter("ignore", UndefinedWarning)  # tables show a dash
     loading = (("device", device), ("dtype", dtype))
-    return Inputs(runs or (), models or (), folder, limit, batch_tokens, loading, called(), _report_run)
+    return Inputs(runs or (), models or (), folder, limit, batch_tokens, loading, command_line(), _report_run)
 
 
 def _report_run(run: Run) -> None:
@@ -62,7 +71,7 @@ def _report_run(run: Run) -> None:
 
 def show(study: Study, folder: Path, as_json: bool) -> None:
     """Write a study, and print its tables."""
-    page = study.write(folder, called())
+    page = study.write(folder, command_line())
     if as_json:
         show_json(study.to_json())
     else:
@@ -71,7 +80,7 @@ def show(study: Study, folder: Path, as_json: bool) -> None:
             shown = new_table(table.title, out, *headings)
             for row in rows:
                 shown.add_row(*row)
-            out.print(fitted(shown, out))
+            out.print(fit_table(shown, out))
             if table.note:
                 out.print(table.note)
         out.print(study.signature, style="dim", soft_wrap=True)

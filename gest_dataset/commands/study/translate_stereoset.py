@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import called, err, fitted, new_table, out, quiet
+from gest_dataset.commands.console import command_line, err, fit_table, new_table, out, silence_libraries
 
 EXAMPLES = (
     "Examples: [bold]gest study translate-stereoset sk --system hf:facebook/nllb-200-distilled-600M --output "
@@ -44,7 +44,7 @@ def run(
     replace or confirm translations, fill in its column [bold]correction[/bold] and pass it to --corrections.
     Finished translations are cached.
     """
-    quiet(models=False)
+    silence_libraries(models=False)
     from gest_dataset.builders.stereoset import config_name
     from gest_dataset.studies.stereoset_translation import translate_stereoset
     from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
@@ -56,7 +56,7 @@ def run(
         output,
         corrections,
         limit,
-        called(),
+        command_line(),
         device=device,
         dtype=dtype,
         batch_tokens=batch_tokens,
@@ -71,7 +71,7 @@ def run(
             table.add_row(f"{kind}{' (left out)' if leaves_out else ''}", *(f"{n:,}" for n in counts))
     table.add_row("texts corrected", *(f"{one.corrected:,}" for one in tests))
     table.add_row("translated", *(f"{len(one.rows):,}" for one in tests), style="bold")
-    out.print(fitted(table, out))
+    out.print(fit_table(table, out))
     problems = sum(len(one.problems) for one in tests)
     if problems:
         err.print(f"{output / 'problems.csv'}: {problems:,} problems to check", soft_wrap=True)
