@@ -51,7 +51,7 @@ def forged_run(honest: Path, path: Path, name: str, **entries: Any) -> Path:
     manifest = json.loads((path / "run.json").read_text())
     metadata = manifest["metadata"] | {"model": name, "notes": [name], "skipped": {name: 3}, "kind": name}
     manifest |= {
-        "subject": name,
+        "model": name,
         "signature": name,
         "command": ["gest", name],
         "metadata": metadata,
