@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import gest_dataset
 from gest_dataset import statistics
 from gest_dataset.cli import app
+from gest_dataset.commands import console
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.runs import comparison, read_run
 from gest_dataset.runs.comparison import Difference
@@ -173,7 +174,7 @@ def ratio_of(one: Difference) -> str:
 
 
 def test_command_prints_a_table(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(console.out, "_width", 160)
     done = gest(*(run.path for run in runs))
     assert done.exit_code == 0
     text = " ".join(done.stdout.split())
